@@ -1,0 +1,5 @@
+"""`python -m lorestudio`: the command line."""
+
+from lorestudio.cli import main
+
+main()

@@ -1,0 +1,225 @@
+"""The commands."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as ProgressBar
+
+from lorestudio import __version__
+from lorestudio.cli.tables import findings_table, replay_summary, replay_table
+from lorestudio.settings import SettingsError
+from lorestudio.studio import Cancelled, InputError, Progress, Project, Simulator, demo_project, open_project
+from lorestudio.studio.doctor import examine
+from lorestudio.studio.files import write_text
+from lorestudio.studio.scenarios import run_scenarios
+from lorestudio.trace import Trace, to_json
+from lorestudio.vault import VaultError
+
+BAD_INPUT = 2
+"""Exit code for input that cannot be used."""
+
+app = typer.Typer(
+    name="lorestudio",
+    help="See, for every turn of a chat, which lore reached the model's prompt, which did not, and why.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+VaultArgument = Annotated[
+    list[Path], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; several are merged in order.")
+]
+ChatOption = Annotated[Path | None, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")]
+SettingsOption = Annotated[
+    Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
+ScreenshotOption = Annotated[
+    Path | None, typer.Option("--screenshot", help="Write a picture of the window to this PNG file and end.")
+]
+
+
+@contextmanager
+def _clear_messages() -> Iterator[None]:
+    """Turn what people can mend into one message and exit code 2."""
+    try:
+        yield
+    except (InputError, SettingsError, VaultError) as error:
+        typer.echo(f"lorestudio: {error}", err=True)
+        raise typer.Exit(BAD_INPUT) from error
+
+
+def has_display() -> bool:
+    """Whether a window could be seen: a screen is there, and Qt was not told to draw elsewhere."""
+    if os.environ.get("QT_QPA_PLATFORM", "").split(":")[0] in {"offscreen", "minimal", "vnc"}:
+        return False
+    if sys.platform.startswith(("win", "darwin")):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    show: Annotated[bool, typer.Option("--version", help="Print the version and end.", is_eager=True)] = False,
+) -> None:
+    """See, for every turn of a chat, which lore reached the model's prompt, which did not, and why."""
+    if show:
+        typer.echo(f"lorestudio {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def demo(screenshot: ScreenshotOption = None) -> None:
+    """Open the demo vault and chat, replayed. Without a display: replay here and write a picture of the window."""
+    with _clear_messages():
+        project = demo_project()
+        if screenshot is not None:
+            _picture(project, screenshot)
+        elif has_display():
+            raise typer.Exit(_window(project))
+        else:
+            typer.echo("There is no display here, so the demo is replayed in the terminal.\n")
+            _show(_replay(project), project)
+            _picture(project, Path("lorestudio-demo.png"))
+
+
+@app.command("open")
+def open_window(
+    vault: VaultArgument,
+    chat: ChatOption = None,
+    settings: SettingsOption = None,
+    seed: SeedOption = 0,
+    screenshot: ScreenshotOption = None,
+) -> None:
+    """Open a vault in the window, with a chat where one is given."""
+    with _clear_messages():
+        project = open_project(vault, chat, settings, seed)
+        if screenshot is not None:
+            _picture(project, screenshot)
+        elif has_display():
+            raise typer.Exit(_window(project))
+        else:
+            typer.echo("lorestudio: there is no display to open a window on. Use “replay”, or --screenshot.", err=True)
+            raise typer.Exit(1)
+
+
+@app.command()
+def replay(
+    vault: VaultArgument,
+    chat: Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")],
+    settings: SettingsOption = None,
+    seed: SeedOption = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all traces as JSON.")] = False,
+) -> None:
+    """Replay a chat turn by turn and say what was injected, what was not, and why."""
+    with _clear_messages():
+        project = open_project(vault, chat, settings, seed)
+        traces = _replay(project, quiet=as_json)
+    if as_json:
+        typer.echo(json.dumps([to_json(trace) for trace in traces], ensure_ascii=False))
+    else:
+        _show(traces, project)
+
+
+@app.command()
+def run(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario: JSON, or JSON lines.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the result to this file.")] = None,
+    vault_root: Annotated[
+        Path | None, typer.Option("--vault-root", help="The folder with the vaults that scenarios refer to.")
+    ] = None,
+) -> None:
+    """Run scenarios and print, one a line, what every generation decided."""
+    with _clear_messages():
+        results = run_scenarios(scenario, vault_root)
+        text = "".join(f"{json.dumps(result, ensure_ascii=False)}\n" for result in results)
+        if output is None:
+            sys.stdout.write(text)
+        else:
+            write_text(output, text)
+
+
+@app.command()
+def doctor() -> None:
+    """Check that everything that the studio needs is here and works."""
+    findings = examine(has_display=has_display())
+    Console().print(findings_table(findings))
+    if any(not finding.ok for finding in findings):
+        raise typer.Exit(1)
+
+
+def _replay(project: Project, *, quiet: bool = False) -> tuple[Trace, ...]:
+    """Replay with a progress bar on the error stream; Ctrl+C ends it."""
+    simulator = Simulator(project)
+    columns = (
+        TextColumn("Replaying"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("generations"),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True, quiet=quiet)
+    try:
+        with ProgressBar(*columns, console=console, transient=True) as bar:
+            return asyncio.run(simulator.replay(_advance(bar, len(simulator.generations))))
+    except (KeyboardInterrupt, Cancelled) as stop:
+        typer.echo("lorestudio: stopped.", err=True)
+        raise typer.Exit(130) from stop
+
+
+def _advance(bar: ProgressBar, total: int) -> Callable[[Progress], None]:
+    task = bar.add_task("", total=total)
+
+    def advance(progress: Progress) -> None:
+        bar.update(task, completed=progress.done)
+
+    return advance
+
+
+def _show(traces: tuple[Trace, ...], project: Project) -> None:
+    console = Console()
+    console.print(replay_table(traces, project))
+    console.print(replay_summary(traces, project), highlight=False)
+
+
+def _ui() -> Any:
+    """The window's module, imported only by the commands that need it."""
+    try:
+        from lorestudio.ui import app as ui  # noqa: PLC0415  # the other commands work where Qt is not installed
+    except ImportError as error:
+        typer.echo(
+            f"lorestudio: the window cannot be opened, because Qt does not load: {error}\n"
+            "On Debian and Ubuntu: apt-get install libegl1 libgl1 libxkbcommon0 libfontconfig1 libdbus-1-3",
+            err=True,
+        )
+        raise typer.Exit(1) from error
+    return ui
+
+
+def _window(project: Project) -> int:
+    return int(_ui().run(project))
+
+
+def _picture(project: Project, path: Path) -> None:
+    try:
+        _ui().render_window(project, path)
+    except OSError as error:
+        raise InputError(path, f"the picture cannot be written: {error.strerror or error}.") from error
+    typer.echo(f"A picture of the window: {path}")
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+

@@ -1,0 +1,149 @@
+"""Entries, the notes that did not become entries, and the vault as one run sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from lorestudio.domain.fields import BUILT_IN_FIELDS, FieldDefinition
+from lorestudio.domain.javascript import Json
+
+EMPTY: Final[Mapping[str, Json]] = MappingProxyType({})
+
+
+class Position(IntEnum):
+    """Where an injection goes (spec: deeplore-engine 0.4)."""
+
+    OUTLET = -1
+    AFTER = 0
+    IN_CHAT = 1
+    BEFORE = 2
+
+
+class Role(IntEnum):
+    """Who speaks an injection."""
+
+    SYSTEM = 0
+    USER = 1
+    ASSISTANT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ParserWarning:
+    """Something in the front matter that was read in a way its author may not expect."""
+
+    code: str
+    field: str
+    message: str
+    suggested_fix: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """One note of lore that takes part in retrieval; compared by identity (spec: deeplore-engine 0.3).
+
+    `id` is the position in the index. Numbers keep JavaScript's reading (fractions and infinities are possible).
+    `content` is the cleaned body, `tokens` its estimate. Positions and roles are None where the settings decide.
+    The `written_*` lists are what the note says where titles that do not exist were taken out (spec 1.13), else None.
+    """
+
+    id: int
+    filename: str
+    vault: str
+    title: str
+    content: str = ""
+    keys: tuple[str, ...] = ()
+    refine_keys: tuple[str, ...] = ()
+    summary: str = ""
+    priority: float = 100
+    constant: bool = False
+    seed: bool = False
+    bootstrap: bool = False
+    guide: bool = False
+    tokens: int = 0
+    scan_depth: float | None = None
+    exclude_recursion: bool = False
+    links: tuple[str, ...] = ()
+    resolved_links: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
+    cascade_links: tuple[str, ...] = ()
+    outlet: str | None = None
+    position: int | None = None
+    depth: float | None = None
+    role: int | None = None
+    cooldown: float | None = None
+    warmup: float | None = None
+    probability: float | None = None
+    folder: str | None = None
+    custom_fields: Mapping[str, Json] = field(default_factory=lambda: EMPTY)
+    graph: bool = True
+    content_hash: str = ""
+    warnings: tuple[ParserWarning, ...] = ()
+    written_requires: tuple[str, ...] | None = None
+    written_excludes: tuple[str, ...] | None = None
+    written_cascade_links: tuple[str, ...] | None = None
+
+    @property
+    def tracker_key(self) -> str:
+        """The key of every tracker and of the exemption set: `vault:title`, exact."""
+        return f"{self.vault}:{self.title}"
+
+
+class NoteProblem(StrEnum):
+    """Why a file of the vault is not an entry. The `SKIP_` codes are DeepLore's own."""
+
+    NO_FRONT_MATTER = "SKIP_NO_FRONTMATTER"
+    NO_LOREBOOK_TAG = "SKIP_NO_LOREBOOK_TAG"
+    DISABLED = "SKIP_ENABLED_FALSE"
+    NEVER_INSERT = "SKIP_NEVER_INSERT_TAG"
+    EMPTY_TITLE = "BROKEN_EMPTY_TITLE"
+    TOO_LARGE = "BROKEN_TOO_LARGE"
+    BAD_ENCODING = "BROKEN_ENCODING"
+    UNREADABLE = "BROKEN_UNREADABLE"
+    LOOP = "BROKEN_DIRECTORY_LOOP"
+    TOO_DEEP = "BROKEN_TOO_DEEP"
+
+    @property
+    def broken(self) -> bool:
+        """True where something is wrong with the file; false where leaving it out is what its author asked for."""
+        return self.value.startswith("BROKEN_")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutNote:
+    """A file or folder that gave no entry: visible, with the reason and what to do."""
+
+    filename: str
+    vault: str
+    problem: NoteProblem
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of the vault that holds entries, directly or below it."""
+
+    path: str
+    entry_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class VaultIndex:
+    """All entries in index order, finalised, with what was left out: the snapshot that a run takes.
+
+    The order matters: it is the order of random draws, of stable sorts and of duplicate titles
+    (spec: deeplore-engine 1.1, 1.12, 1.13).
+    """
+
+    entries: tuple[Entry, ...] = ()
+    left_out: tuple[LeftOutNote, ...] = ()
+    folders: tuple[Folder, ...] = ()
+    fields: tuple[FieldDefinition, ...] = BUILT_IN_FIELDS
+    field_errors: tuple[str, ...] = ()
+    vaults: tuple[str, ...] = ()
+    digest: str = ""

@@ -1,0 +1,206 @@
+"""The JavaScript primitives that DeepLore's behaviour rests on.
+
+Lengths and offsets are UTF-16 code units throughout, white space is ECMAScript's, numbers convert and print as in
+ECMAScript. Everything that reproduces DeepLore uses these helpers and no Python look-alike.
+Source of the rules: spec: deeplore-engine 0.1, 0.5, 1.11, 8.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
+from typing import Final, TypeAlias, Union
+
+import numpy as np
+
+Json: TypeAlias = Union[None, bool, int, float, str, Sequence["Json"], Mapping[str, "Json"]]
+
+WHITE_SPACE: Final = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+"""The characters that `\\s` matches and `trim` removes."""
+
+# Building blocks for patterns with JavaScript's meaning; Python's own differ in white space and line ends.
+WS: Final = f"[{WHITE_SPACE}]"
+NOT_WS: Final = f"[^{WHITE_SPACE}]"
+DOT: Final = "[^\n\r\u2028\u2029]"
+LINE_START: Final = "(?:(?<=[\n\r\u2028\u2029])|\\A)"
+LINE_END: Final = "(?=[\n\r\u2028\u2029]|\\Z)"
+
+_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_PREFIXED = {"0x": 16, "0o": 8, "0b": 2}
+_SAFE_INTEGER = 2**53
+_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def trim(text: str) -> str:
+    """`String.prototype.trim`."""
+    return text.strip(WHITE_SPACE)
+
+
+def trim_end(text: str) -> str:
+    """`String.prototype.trimEnd`."""
+    return text.rstrip(WHITE_SPACE)
+
+
+def fold(text: str) -> str:
+    """Lower-case after NFC normalisation; the result is not normalised again (spec: deeplore-engine 0.1 `fold`)."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).lower()
+
+
+def length(text: str) -> int:
+    """Number of UTF-16 code units; a character beyond the basic plane counts two."""
+    if text.isascii():
+        return len(text)
+    return len(code_units(text)) // 2
+
+
+def code_units(text: str) -> bytes:
+    """Little-endian UTF-16, two bytes a code unit; halves of surrogate pairs stay what they are."""
+    return text.encode("utf-16-le", "surrogatepass")
+
+
+def head(text: str, units: int) -> str:
+    """The first `units` code units; a pair cut in half leaves a lone surrogate, as in JavaScript."""
+    if units >= 2 * len(text):
+        return text
+    if text.isascii() or not any(char > "\uffff" for char in text):
+        return text[:units]
+    return code_units(text)[: 2 * units].decode("utf-16-le", "surrogatepass")
+
+
+def truthy(value: object) -> bool:
+    """JavaScript truthiness: empty lists and objects are true, NaN is false."""
+    if isinstance(value, list | tuple | dict):
+        return True
+    if isinstance(value, float) and math.isnan(value):
+        return False
+    return bool(value)
+
+
+def number(value: float) -> int | float:
+    """The same number as an `int` where it is a safe integer, so that it prints and compares as in JavaScript."""
+    if not isinstance(value, int) and value.is_integer() and abs(value) <= _SAFE_INTEGER:
+        return int(value)
+    return value
+
+
+def to_number(value: object) -> int | float:
+    """`Number(value)`; NaN where JavaScript gives NaN (spec: deeplore-engine 0.5)."""
+    if value is None:
+        return 0
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, list | tuple):
+        value = to_string(value)
+    if not isinstance(value, str):
+        return math.nan
+    text = trim(value)
+    if not text:
+        return 0
+    if _DECIMAL.fullmatch(text):
+        return number(float(text))
+    if text in ("Infinity", "+Infinity"):
+        return math.inf
+    if text == "-Infinity":
+        return -math.inf
+    base = _PREFIXED.get(text[:2].lower())
+    if base and text[2:].isascii() and text[2:].isalnum():
+        try:
+            return number(float(int(text[2:], base)))
+        except ValueError:
+            return math.nan
+    return math.nan
+
+
+def is_finite_number(value: object) -> bool:
+    """True for a number that is neither NaN nor infinite; booleans are no numbers."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def number_text(value: float) -> str:
+    """A number as `String(number)` prints it: shortest digits, no `.0`, exponent from 1e21 and below 1e-6."""
+    if isinstance(value, int) and abs(value) < 10**21:
+        return str(value)
+    value = float(value)
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    if value == 0:
+        return "0"
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    figures = "".join(map(str, digits))
+    point = len(figures) + int(exponent)  # where the decimal point stands, counted from the first digit
+    prefix = "-" if sign else ""
+    if len(figures) <= point <= 21:
+        return prefix + figures + "0" * (point - len(figures))
+    if 0 < point <= 21:
+        return f"{prefix}{figures[:point]}.{figures[point:]}"
+    if -6 < point <= 0:
+        return f"{prefix}0.{'0' * -point}{figures}"
+    mantissa = figures if len(figures) == 1 else f"{figures[0]}.{figures[1:]}"
+    return f"{prefix}{mantissa}e{'+' if point > 0 else '-'}{abs(point - 1)}"
+
+
+def to_string(value: object) -> str:
+    """`String(value)`: lists join their items by commas (null items are empty), objects have no text of their own."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return number_text(value)
+    if isinstance(value, list | tuple):
+        return ",".join("" if item is None else to_string(item) for item in value)
+    return "[object Object]"
+
+
+def round_half_up(value: float) -> int:
+    """`Math.round`: halves go towards plus infinity."""
+    return math.floor(value + 0.5)
+
+
+def fixed_1(value: float) -> str:
+    """`value.toFixed(1)` for ordinary magnitudes: the exact binary value, ties away from zero."""
+    return str(Decimal(value).quantize(Decimal("0.1"), ROUND_HALF_UP))
+
+
+def base36(value: int) -> str:
+    """A non-negative integer in lower-case base 36."""
+    digits = ""
+    while True:
+        value, remainder = divmod(value, 36)
+        digits = _BASE36[remainder] + digits
+        if not value:
+            return digits
+
+
+@lru_cache(maxsize=16)
+def _powers_of_33(count: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+    """33^(count-1) ... 33^0 modulo 2^32."""
+    powers = np.full(count, 33, dtype=np.uint32)
+    powers[0] = 1
+    return np.multiply.accumulate(powers, dtype=np.uint32)[::-1].copy()
+
+
+def simple_hash(text: str) -> str:
+    """DeepLore's change fingerprint: `length_h1_h2`, the hashes in base 36 (spec: deeplore-engine 1.11).
+
+    Both hashes are h = h*33 + c over the code units, from different seeds; so they share one weighted sum.
+    """
+    if not text:
+        return "0_0"
+    units = np.frombuffer(code_units(text), dtype="<u2").astype(np.uint32)
+    count = len(units)
+    # One table serves all texts up to the next power of two.
+    powers = _powers_of_33(max(1 << count.bit_length(), 4096))
+    total = int(np.dot(units, powers[-count:]))
+    lift = int(powers[-count - 1])  # 33^count
+    return f"{count}_{base36((5381 * lift + total) % 2**32)}_{base36((52711 * lift + total) % 2**32)}"

@@ -1,0 +1,115 @@
+"""What a chat remembers between generations: the person's choices and the engine's trackers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lorestudio.domain.entry import EMPTY, Entry
+from lorestudio.domain.javascript import Json
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRule:
+    """A pin or a block: a title, and a vault where only that vault's copy is meant (spec: deeplore-engine 5.1)."""
+
+    title: str
+    vault: str | None = None
+
+    def matches(self, entry: Entry) -> bool:
+        """Titles compare without case; vaults only where both sides name one."""
+        if self.title.lower() != entry.title.lower():
+            return False
+        return not (self.vault and entry.vault) or self.vault == entry.vault
+
+
+@dataclass(frozen=True, slots=True)
+class ChatControls:
+    """What a person chose for one chat. `folders` empty means no filter; `context` maps context keys to values."""
+
+    pins: tuple[EntryRule, ...] = ()
+    blocks: tuple[EntryRule, ...] = ()
+    folders: tuple[str, ...] = ()
+    context: Mapping[str, Json] = field(default_factory=dict)
+    notebook: str = ""
+    notepad: str = ""
+    scribe_summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedInjection:
+    """One entry in the duplicate log: what was injected where (spec: deeplore-engine 5.6)."""
+
+    title: str
+    position: float
+    depth: float
+    role: float
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedGeneration:
+    """The injections of one generation in the duplicate log."""
+
+    generation: int
+    entries: tuple[LoggedInjection, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A committed prompt: what the host holds under `tag` until it is replaced (spec: deeplore-engine 5.8)."""
+
+    tag: str
+    text: str
+    position: int
+    depth: float
+    role: int
+    scan: bool = False
+    managed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How often an entry was matched and injected, and when last (ms since the epoch; 0 = never)."""
+
+    matched: int = 0
+    injected: int = 0
+    last_triggered_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """The trackers that a swipe rolls back; keys are tracker keys (spec: deeplore-engine 6.1 to 6.3)."""
+
+    generation_count: int = 0
+    cooldown: Mapping[str, float] = field(default_factory=dict)
+    decay: Mapping[str, int] = field(default_factory=dict)
+    consecutive: Mapping[str, int] = field(default_factory=dict)
+    injection_history: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The counters as they were before the generation at `swipe_key`."""
+
+    swipe_key: str
+    counters: Counters
+
+
+@dataclass(frozen=True, slots=True)
+class EngineState:
+    """Everything that the engine carries from one generation of a chat to the next; a run returns a new one.
+
+    `random_state` is where the chat's stream of random numbers stands; a chat begins with its seed.
+    """
+
+    random_state: int = 0
+
+    counters: Counters = field(default_factory=Counters)
+    snapshot: Snapshot | None = None
+    injection_log: tuple[LoggedGeneration, ...] = ()
+    chat_counts: Mapping[str, int] = field(default_factory=dict)
+    swipe_keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    analytics: Mapping[str, Usage] = field(default_factory=dict)
+    prompts: tuple[Prompt, ...] = ()
+    warning_ratio: float = 0.0

@@ -1,0 +1,62 @@
+"""What goes into a run and what comes out of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lorestudio.domain.chat import Message
+from lorestudio.domain.state import ChatControls, EngineState
+from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.engine.deeplore.index import DeepLoreIndex
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.trace.model import Trace, Turn
+
+
+class RandomSource(Protocol):
+    """Numbers in [0, 1); `state` is where the stream stands."""
+
+    state: int
+
+    def next(self) -> float:
+        """The next number."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """The immutable inputs of one generation.
+
+    `chat` is the prompt view: hidden messages and the reply being replaced are not in it; `positions` gives each of its
+    messages' index in the chat file (its own index where empty). `clock_ms` is milliseconds since the epoch.
+    `random` makes the stream of random numbers from the state it stood at; `timer` measures stages in seconds.
+    """
+
+    index: DeepLoreIndex
+    chat: tuple[Message, ...]
+    settings: DeepLoreSettings
+    turn: Turn
+    controls: ChatControls = field(default_factory=ChatControls)
+    state: EngineState = field(default_factory=EngineState)
+    character: str = ""
+    positions: tuple[int, ...] = ()
+    clock_ms: int = 0
+    context_size: int = 0
+    counter: TokenCounter = CHARS_4
+    seed: int = 0
+    random: Callable[[int], RandomSource] | None = None
+    timer: Callable[[], float] = time.perf_counter
+
+    def position(self, message: int) -> int:
+        """Index in the chat file of the prompt view's message number `message`."""
+        return self.positions[message] if self.positions else message
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A finished run: what was decided, and the state that the next generation starts from."""
+
+    trace: Trace
+    state: EngineState

@@ -1,0 +1,115 @@
+"""One generation from its inputs to its trace and the state after it (spec: deeplore-engine 6.7, 10)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lorestudio.domain.entry import Entry
+from lorestudio.engine.context import RandomSource, RunContext, RunResult
+from lorestudio.engine.deeplore.pipeline import bookkeeping, stages
+from lorestudio.engine.deeplore.state import RunState
+from lorestudio.engine.randomness import Mulberry32
+from lorestudio.engine.runner import run_stages
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.trace.model import EntryRef, Limit, RunOutcome, StageRecord, Trace
+
+SYSTEM = "deeplore"
+
+
+def skip_reason(ctx: RunContext) -> str:
+    """Why this generation does not run at all, "" where it does."""
+    if ctx.turn.kind == "quiet" or not ctx.settings.enabled:
+        return "quiet_or_disabled"
+    if ctx.chat:
+        last = ctx.chat[-1]
+        tools = last.extra.get("tool_invocations")
+        if last.is_system or tools or isinstance(tools, list | dict):
+            return "tool_or_system_tail"
+    return "" if ctx.index.visible else "empty_vault"
+
+
+async def run(ctx: RunContext) -> RunResult:
+    """Run one generation. Nothing outside the result changes; the same inputs give the same result."""
+    reason = skip_reason(ctx)
+    if reason:
+        return RunResult(_blank(ctx, skip_reason=reason), ctx.state)
+    random: RandomSource = (ctx.random or Mulberry32)(ctx.state.random_state)
+    state = RunState(
+        random=random,
+        counters=ctx.state.counters,
+        injection_log=ctx.state.injection_log,
+        prompts=ctx.state.prompts,
+        before=ctx.state,
+    )
+    records = await run_stages(stages(ctx.settings), state, ctx)
+    if state.outcome is not None:  # an early end takes back everything but what the prompt manager holds
+        state.prompts = tuple(prompt for prompt in ctx.state.prompts if prompt.managed)
+    records += await run_stages((bookkeeping(),), state, ctx, always=True)
+    trace = replace(
+        _blank(ctx),
+        outcome=state.outcome or (RunOutcome.INJECTED if state.blocks else RunOutcome.NOTHING_INJECTED),
+        turn=replace(ctx.turn, number=state.counters.generation_count),
+        entries=_referenced(ctx, records),
+        stages=records,
+        injections=state.injections,
+        prompt=state.blocks,
+        limits=_limits(ctx.settings, state),
+        labels=tuple(state.labels.items()),
+        ai_calls=tuple(state.ai_calls),
+        draws=tuple(state.draws),
+        warnings=tuple(state.warnings),
+        facts={
+            "bootstrapping": state.bootstrapping,
+            "regenerated": state.regenerated,
+            "ai_cached": state.ai_cached,
+            "exempt": _exempt(ctx, state),
+            **state.facts,
+        },
+    )
+    return RunResult(trace, state.after or ctx.state)
+
+
+def _blank(ctx: RunContext, skip_reason: str = "") -> Trace:
+    """A trace of these inputs in which nothing has been decided yet."""
+    settings = ctx.settings
+    return Trace(
+        system=SYSTEM,
+        mode=settings.ai_search_mode if settings.ai_search_enabled else "keywords-only",
+        outcome=RunOutcome.SKIPPED,
+        turn=ctx.turn,
+        entries={},
+        index_size=len(ctx.index.visible),
+        stages=(),
+        seed=ctx.seed,
+        digests={"vault": ctx.index.vault.digest},
+        clock_ms=ctx.clock_ms,
+        skip_reason=skip_reason,
+    )
+
+
+def _exempt(ctx: RunContext, state: RunState) -> list[int]:
+    return [entry.id for entry in ctx.index.visible if entry in state.policy] if state.policy.exempt else []
+
+
+def _referenced(ctx: RunContext, records: tuple[StageRecord, ...]) -> dict[int, EntryRef]:
+    """Who the entries are that any stage decided about."""
+    ids = {verdict.entry for record in records for verdict in record.verdicts}
+    return {entry_id: _reference(ctx.index.vault.entries[entry_id]) for entry_id in sorted(ids)}
+
+
+def _reference(entry: Entry) -> EntryRef:
+    return EntryRef(entry.id, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
+
+
+def _limits(settings: DeepLoreSettings, state: RunState) -> tuple[Limit, ...]:
+    """The two caps, with what the entries under them use; outlet entries are outside both."""
+    capped = [accepted.entry for accepted in state.accepted if not accepted.entry.outlet]
+    return (
+        Limit(
+            "token budget",
+            sum(entry.tokens for entry in capped),
+            None if settings.unlimited_budget else settings.max_tokens_budget,
+            "tokens",
+        ),
+        Limit("entry cap", len(capped), None if settings.unlimited_entries else settings.max_entries, "entries"),
+    )

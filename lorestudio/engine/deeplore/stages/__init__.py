@@ -1,0 +1,1 @@
+"""The stages of a DeepLore generation, one file each; `pipeline` puts them in order."""

@@ -1,0 +1,63 @@
+"""Contextual gating as a stage: once within the selection, once after pins (spec: deeplore-engine 4.3, 5.2)."""
+
+from __future__ import annotations
+
+from lorestudio.domain.entry import Entry
+from lorestudio.engine.context import RunContext
+from lorestudio.engine.deeplore.gating import is_active, rejecting_field
+from lorestudio.engine.deeplore.policy import Policy
+from lorestudio.engine.deeplore.state import RunState
+from lorestudio.engine.stage import Ledger, skipped
+from lorestudio.trace.model import Phase, RunOutcome, StageRecord
+
+
+class GatingStage:
+    """Entries whose fields do not fit the chat's context leave, exempt ones stay."""
+
+    phase = Phase.GATE
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Gate the candidates under the policy drawn from themselves and the pins."""
+        return self.gate(state, ctx, Policy.of(state.candidates, ctx.controls.pins))
+
+    def gate(self, state: RunState, ctx: RunContext, policy: Policy) -> StageRecord:
+        """Gate the candidates under `policy`."""
+        fields, context = ctx.index.vault.fields, ctx.controls.context
+        if not is_active(fields, context):
+            return skipped(self, state.candidates, "no_context")
+        ledger = Ledger(self, state.candidates)
+        kept: list[Entry] = []
+        for entry in state.candidates:
+            gate = rejecting_field(entry, fields, context, ctx.settings.contextual_gating_tolerance)
+            if gate is None:
+                kept.append(entry)
+            elif entry in policy:
+                kept.append(entry)
+                ledger.keep(entry, "exempt", by=policy.why(entry), would="gated_field")
+            else:
+                ledger.remove(
+                    entry,
+                    "gated_field",
+                    field=gate.field.name,
+                    label=gate.field.label,
+                    entry_value=gate.entry_value,
+                    context_value=gate.context_value,
+                    operator=gate.field.operator,
+                    tolerance=gate.tolerance,
+                )
+        state.candidates = kept
+        return ledger.close(kept)
+
+
+class FinalGatingStage(GatingStage):
+    """Gating of what is left after pins and blocks; with nothing left the run ends here."""
+
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Gate the candidates under the policy drawn from the whole index."""
+        record = self.gate(state, ctx, state.policy)
+        if not state.candidates:
+            state.outcome = RunOutcome.EMPTY_AFTER_GATING
+        return record

@@ -1,0 +1,106 @@
+"""The keyword pass: keys, refine keys, warmup, probability and cooldown (spec: deeplore-engine 3.4, 3.5)."""
+
+from __future__ import annotations
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json
+from lorestudio.engine.context import RunContext
+from lorestudio.engine.deeplore.keys import Hits, KeyHit, KeyMatcher
+from lorestudio.engine.deeplore.scan import ScanWindow
+from lorestudio.engine.deeplore.state import RunState
+from lorestudio.engine.stage import Ledger, skipped
+from lorestudio.trace.model import Phase, StageRecord
+
+
+class KeywordsStage:
+    """One pass over the chat finds all keys; then each entry that was hit has to pass its own conditions."""
+
+    name = "keywords"
+    phase = Phase.MATCH
+
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Test the entries whose keys occur, in index order."""
+        settings = ctx.settings
+        if settings.scan_depth <= 0 or state.window is None:
+            return skipped(self, state.candidates, "scan_depth_zero")
+        ledger = Ledger(self, state.candidates)
+        matcher = ctx.index.matcher(
+            case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words
+        )
+        window = state.window
+        hits = matcher.find(window.text)
+        offsets: dict[float, int] = {}
+        for entry_id in matcher.hit_entries(hits):
+            entry = ctx.index.vault.entries[entry_id]
+            if entry.constant or entry.guide:
+                continue
+            depth = settings.scan_depth if entry.scan_depth is None else entry.scan_depth
+            if depth not in offsets:
+                offsets[depth] = window.offset(depth)
+            hit = matcher.test(entry_id, hits, offsets[depth])
+            if hit is None:
+                self._note_refine(ledger, entry, matcher, hits, offsets[depth])
+            elif self._passes(state, ledger, entry, matcher, window.text[offsets[depth] :]):
+                self._let_in(state, ctx, ledger, entry, hit, depth, matcher.size(hit))
+        searched = window.tail(settings.scan_depth)
+        return ledger.close(
+            state.candidates,
+            default_reason="no_key_hit",
+            details={"messages": window.count(settings.scan_depth), "characters": len(searched)},
+        )
+
+    @staticmethod
+    def _note_refine(
+        ledger: Ledger, entry: Entry, matcher: KeyMatcher, hits: Hits, offset: int
+    ) -> None:
+        primary = matcher.test_primary(entry.id, hits, offset)
+        if primary is not None and entry.refine_keys:
+            ledger.refuse(entry, "refine_blocked", key=primary.key, refine_keys=list(entry.refine_keys))
+
+    @staticmethod
+    def _passes(
+        state: RunState, ledger: Ledger, entry: Entry, matcher: KeyMatcher, text: str
+    ) -> bool:
+        """Warmup, then probability, then cooldown; the roll is made even where the cooldown then decides."""
+        if entry.warmup is not None:
+            found = matcher.occurrences(entry.id, text)
+            if found < entry.warmup:
+                ledger.refuse(entry, "warmup_short", needed=entry.warmup, found=found)
+                return False
+        if entry.probability == 0:
+            ledger.refuse(entry, "probability_zero")
+            return False
+        if entry.probability is not None and entry.probability < 1:
+            roll = state.draw()
+            if roll > entry.probability:
+                ledger.refuse(entry, "probability_lost", probability=entry.probability, roll=roll)
+                return False
+        if state.cooling(entry) > 0:
+            ledger.refuse(entry, "cooling_down", left=state.cooling(entry))
+            return False
+        return True
+
+    @staticmethod
+    def _let_in(
+        state: RunState, ctx: RunContext, ledger: Ledger, entry: Entry, hit: KeyHit, depth: float, size: int
+    ) -> None:
+        details: dict[str, Json] = {"key": hit.key, "depth": depth}
+        if hit.refine_key is not None:
+            details["refine_key"] = hit.refine_key
+        if state.window is not None:
+            details |= _in_file(state.window, ctx, hit.start, size)
+        if entry.id in state.matched:  # a bootstrap entry: the key takes over as the reason
+            state.labels[entry.title] = hit.key
+            ledger.change(entry, "relabeled", **details)
+        else:
+            state.let_in(entry, hit.key)
+            ledger.add(entry, "key_hit", **details)
+
+
+def _in_file(window: ScanWindow, ctx: RunContext, start: int, size: int) -> dict[str, Json]:
+    """Where the hit is, with the message counted as in the chat file."""
+    where: dict[str, Json] = dict(window.locate(start, size))
+    message = where["message"]
+    if isinstance(message, int):
+        where["message"] = ctx.position(message)
+    return where

@@ -1,0 +1,54 @@
+"""The order of the matched entries (spec: deeplore-engine 3.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cmp_to_key
+
+from lorestudio.domain.collation import compare, sort_key
+from lorestudio.domain.entry import Entry
+from lorestudio.engine.context import RunContext
+from lorestudio.engine.deeplore.state import RunState
+from lorestudio.engine.stage import Ledger
+from lorestudio.trace.model import Phase, StageRecord
+
+
+class MatchOrderStage:
+    """Most important first, then by how often the keys occur where that is on, then by title."""
+
+    name = "match order"
+    phase = Phase.MATCH
+
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Sort the candidates; the counts of same-titled entries are those of the first one compared."""
+        ledger = Ledger(self, state.candidates)
+        state.candidates.sort(key=lambda entry: (entry.priority, sort_key(entry.title)))
+        if ctx.settings.keyword_occurrence_weighting:
+            state.candidates.sort(key=cmp_to_key(_by_occurrence(state, ctx)))
+        return ledger.close(
+            state.candidates, details={"labels": [[title, label] for title, label in state.labels.items()]}
+        )
+
+
+def _by_occurrence(state: RunState, ctx: RunContext) -> Callable[[Entry, Entry], int]:
+    """Compare by priority, occurrences in the global window and title.
+
+    Counts are kept by title: which of two same-titled entries is counted depends on the sort's first comparison.
+    """
+    settings = ctx.settings
+    matcher = ctx.index.matcher(case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
+    text = "" if state.window is None else state.window.tail(settings.scan_depth)
+    counts: dict[str, int] = {}
+
+    def count(entry: Entry) -> int:
+        if entry.title not in counts:
+            counts[entry.title] = matcher.occurrences(entry.id, text)
+        return counts[entry.title]
+
+    def compare_entries(later: Entry, earlier: Entry) -> int:
+        if later.priority != earlier.priority:
+            return -1 if later.priority < earlier.priority else 1
+        difference = count(earlier) - count(later)
+        return difference or compare(later.title, earlier.title)
+
+    return compare_entries

@@ -1,0 +1,53 @@
+"""The chat's notebook and the AI's notepad as prompts of their own (spec: deeplore-engine 5.10)."""
+
+from __future__ import annotations
+
+from lorestudio.domain.javascript import trim
+from lorestudio.domain.state import Prompt
+from lorestudio.engine.context import RunContext
+from lorestudio.engine.deeplore.state import RunState
+from lorestudio.engine.stage import Ledger, skipped
+from lorestudio.trace.model import Phase, StageRecord
+
+NOTEPAD_INSTRUCTION = (
+    "You may keep private notes for later turns. Whatever you want to remember about plans, promises, moods or open "
+    "questions, write at the very end of your reply between <dle-notes> and </dle-notes>. The reader never sees them."
+)
+"""What tag mode asks of the writing model; the wording is the studio's own."""
+
+
+class NotesStage:
+    """Both are written only by generations that come this far."""
+
+    name = "notes"
+    phase = Phase.INJECT
+
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Append the prompts that are on and have something to say."""
+        settings = ctx.settings
+        if not settings.notebook_enabled and not settings.ai_notepad_enabled:
+            return skipped(self, state.candidates, "off", {"setting": "notebookEnabled"})
+        ledger = Ledger(self, state.candidates)
+        managed = settings.injection_mode == "prompt_list"
+        written: list[str] = []
+        notebook = trim(ctx.controls.notebook)
+        if settings.notebook_enabled and notebook:
+            place = (settings.notebook_position, settings.notebook_depth, settings.notebook_role)
+            state.prompts += (Prompt("deeplore_notebook", notebook, *place, managed=managed),)
+            written.append("deeplore_notebook")
+        notepad = self._notepad(ctx)
+        if settings.ai_notepad_enabled and notepad:
+            place = (settings.ai_notepad_position, settings.ai_notepad_depth, settings.ai_notepad_role)
+            state.prompts += (Prompt("deeplore_ai_notepad", notepad, *place, managed=managed),)
+            written.append("deeplore_ai_notepad")
+        return ledger.close(state.candidates, details={"prompts": written})
+
+    @staticmethod
+    def _notepad(ctx: RunContext) -> str:
+        parts: list[str] = []
+        notes = trim(ctx.controls.notepad)
+        if notes:
+            parts.append(f"[Your previous session notes]\n{notes}\n[End of session notes]")
+        if ctx.settings.ai_notepad_mode == "tag":
+            parts.append(ctx.settings.ai_notepad_prompt or NOTEPAD_INSTRUCTION)
+        return "\n\n".join(parts)

@@ -1,0 +1,92 @@
+"""What one run works on while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.state import Counters, EngineState, LoggedGeneration, Prompt
+from lorestudio.engine.deeplore.policy import Policy
+from lorestudio.engine.deeplore.scan import ScanWindow
+from lorestudio.engine.context import RandomSource
+from lorestudio.trace.model import AiCall, Injection, PromptBlock, RunOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """An entry that the budget let in: a truncated copy where it did not fit whole."""
+
+    entry: Entry
+    original_tokens: int | None = None
+
+    @property
+    def truncated(self) -> bool:
+        """Whether only a part of the entry went in."""
+        return self.original_tokens is not None
+
+
+@dataclass(slots=True)
+class RunState:
+    """The candidates and everything that stages hand to later stages. Made anew for every run.
+
+    `labels` are the match labels by bare title, as DeepLore keeps them. `outcome` is set by the stage that ends the run
+    early. `ai_cached` is True only where an AI selection ran and was answered from its cache.
+    """
+
+    random: RandomSource
+    counters: Counters
+    injection_log: tuple[LoggedGeneration, ...]
+    prompts: tuple[Prompt, ...]
+    before: EngineState
+    candidates: list[Entry] = field(default_factory=list)
+    matched: set[int] = field(default_factory=set)
+    labels: dict[str, str] = field(default_factory=dict)
+    draws: list[float] = field(default_factory=list)
+    window: ScanWindow | None = None
+    regenerated: bool = False
+    swipe_key: str = ""
+    bootstrapping: bool = False
+    policy: Policy = field(default_factory=lambda: Policy({}))
+    outcome: RunOutcome | None = None
+    ai_cached: bool | None = None
+    ai_calls: list[AiCall] = field(default_factory=list)
+    reached_budget: list[Entry] = field(default_factory=list)
+    accepted: list[Accepted] = field(default_factory=list)
+    injections: tuple[Injection, ...] = ()
+    blocks: tuple[PromptBlock, ...] = ()
+    after: EngineState | None = None
+    warnings: list[str] = field(default_factory=list)
+    facts: dict[str, Json] = field(default_factory=dict)
+
+    def draw(self) -> float:
+        """The next random number of the chat, put on record."""
+        roll = self.random.next()
+        self.draws.append(roll)
+        return roll
+
+    def let_in(self, entry: Entry, label: str) -> None:
+        """Make the entry a candidate under `label`."""
+        self.candidates.append(entry)
+        self.matched.add(entry.id)
+        self.labels[entry.title] = label
+
+    def cooling(self, entry: Entry) -> float:
+        """Generations for which the entry still pauses; 0 when it does not."""
+        return self.counters.cooldown.get(entry.tracker_key, 0)
+
+    def label(self, entry: Entry) -> str:
+        """The entry's match label, `?` where it has none."""
+        return self.labels.get(entry.title, "?")
+
+
+def counters_as_json(counters: Counters) -> Mapping[str, Json]:
+    """The counters in a trace's terms."""
+    return {
+        "generation_count": counters.generation_count,
+        "cooldown": dict(counters.cooldown),
+        "decay": dict(counters.decay),
+        "consecutive": dict(counters.consecutive),
+        "injection_history": dict(counters.injection_history),
+    }

@@ -1,0 +1,1 @@
+"""Other tools' files: SillyTavern chats and their metadata, scenarios for bug reports."""

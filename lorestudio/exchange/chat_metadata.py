@@ -1,0 +1,93 @@
+"""DeepLore's per-chat state in a chat's metadata (spec: deeplore-engine 0.7, deeplore-ai-and-tools 4.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from lorestudio.domain.entry import Folder, VaultIndex
+from lorestudio.domain.javascript import Json, to_number
+from lorestudio.domain.state import ChatControls, EngineState, EntryRule, LoggedGeneration, LoggedInjection
+
+
+def read_controls(metadata: Mapping[str, Json]) -> ChatControls:
+    """The person's choices for the chat; what has another shape than expected counts as not there."""
+    return ChatControls(
+        pins=_rules(metadata.get("deeplore_pins")),
+        blocks=_rules(metadata.get("deeplore_blocks")),
+        folders=_texts(metadata.get("deeplore_folder_filter")),
+        context=_mapping(metadata.get("deeplore_context")),
+        notebook=_text(metadata.get("deeplore_notebook")),
+        notepad=_text(metadata.get("deeplore_ai_notepad")),
+        scribe_summary=_text(metadata.get("deeplore_lastScribeSummary")),
+    )
+
+
+def read_state(metadata: Mapping[str, Json], seed: int = 0) -> EngineState:
+    """The trackers that survive in the metadata; all others start empty, as when the chat is opened."""
+    return EngineState(
+        random_state=seed,
+        injection_log=_log(metadata.get("deeplore_injection_log")),
+        chat_counts={
+            key: int(to_number(count))
+            for key, count in _mapping(metadata.get("deeplore_chat_counts")).items()
+            if isinstance(count, int | float) and not isinstance(count, bool)
+        },
+        swipe_keys={
+            place: _texts(keys) for place, keys in _mapping(metadata.get("deeplore_swipe_injected_keys")).items()
+        },
+    )
+
+
+def existing_folders(folders: Iterable[str], known: Iterable[Folder]) -> tuple[str, ...]:
+    """The chosen folders that the index has; all of them while it has no folder at all (spec 5.9)."""
+    paths = {folder.path for folder in known}
+    return tuple(folder for folder in folders if folder in paths) if paths else tuple(folders)
+
+
+def known_counts(counts: Mapping[str, int], index: VaultIndex) -> dict[str, int]:
+    """The chat's counts without those of entries that the index does not have (spec 6.1)."""
+    keys = {entry.tracker_key for entry in index.entries}
+    return {key: count for key, count in counts.items() if key in keys} if keys else dict(counts)
+
+
+def _rules(value: Json) -> tuple[EntryRule, ...]:
+    rules: list[EntryRule] = []
+    for item in value if isinstance(value, list | tuple) else ():
+        if isinstance(item, str):
+            rules.append(EntryRule(item))
+        elif isinstance(item, Mapping):
+            vault = item.get("vaultSource")
+            rules.append(EntryRule(_text(item.get("title")), vault if isinstance(vault, str) and vault else None))
+    return tuple(rules)
+
+
+def _log(value: Json) -> tuple[LoggedGeneration, ...]:
+    records: list[LoggedGeneration] = []
+    for record in value if isinstance(value, list | tuple) else ():
+        if isinstance(record, Mapping):
+            entries = record.get("entries")
+            injections = [
+                LoggedInjection(
+                    _text(item.get("title")),
+                    to_number(item.get("pos")),
+                    to_number(item.get("depth")),
+                    to_number(item.get("role")),
+                    _text(item.get("contentHash")),
+                )
+                for item in (entries if isinstance(entries, list | tuple) else ())
+                if isinstance(item, Mapping)
+            ]
+            records.append(LoggedGeneration(int(to_number(record.get("gen"))), tuple(injections)))
+    return tuple(records)
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}

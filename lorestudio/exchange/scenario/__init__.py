@@ -1,0 +1,9 @@
+"""Scenarios: a vault, a chat and its generations in one file, and what came of them in a fixed format.
+
+A scenario is a bug report that anyone can run. The format is that of the recorded runs of DeepLore 2.0.2.
+"""
+
+from lorestudio.exchange.scenario.reading import Scenario, ScenarioGeneration, read_scenarios
+from lorestudio.exchange.scenario.report import generation_report, index_report
+
+__all__ = ["Scenario", "ScenarioGeneration", "generation_report", "index_report", "read_scenarios"]

@@ -1,0 +1,90 @@
+"""SillyTavern's chat files: one JSON object a line (spec: deeplore-ai-and-tools 5.2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.entry import EMPTY
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedChat:
+    """A chat, and a sentence for each line that could not be used."""
+
+    chat: Chat
+    problems: tuple[str, ...] = ()
+
+
+def read_message(raw: Mapping[str, Json]) -> Message:
+    """One message record; fields of an unexpected shape count as missing."""
+    name, text, swipe, extra, swipes = (raw.get(key) for key in ("name", "mes", "swipe_id", "extra", "swipes"))
+    send_date = raw.get("send_date")
+    return Message(
+        name=name if isinstance(name, str) else None,
+        text=text if isinstance(text, str) else "",
+        is_user=bool(raw.get("is_user")),
+        is_system=bool(raw.get("is_system")),
+        is_thoughts=bool(raw.get("is_thoughts")),
+        swipe_id=swipe if isinstance(swipe, int) and not isinstance(swipe, bool) else None,
+        swipes=tuple(str(item) for item in swipes) if isinstance(swipes, list) else (),
+        extra=extra if isinstance(extra, Mapping) else EMPTY,
+        send_date="" if send_date is None else str(send_date),
+        raw=raw,
+    )
+
+
+def parse_chat(text: str, source: Path | str) -> LoadedChat:
+    """Read the lines of a chat file; the first may be its header.
+
+    Lines that are no JSON object are left out and reported. Raises InputError when no line can be used.
+    """
+    header: Mapping[str, Json] = EMPTY
+    messages: list[Message] = []
+    problems: list[str] = []
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            problems.append(f"Line {number} is no JSON ({error.msg}, column {error.colno}); it was left out.")
+            continue
+        if not isinstance(record, dict):
+            problems.append(f"Line {number} is no JSON object; it was left out.")
+        elif not messages and not header and _is_header(record):
+            header = record
+        else:
+            messages.append(read_message(record))
+    if not messages and not header:
+        raise InputError(
+            source, "no line is a message or a header. Open a SillyTavern chat file (.jsonl) or plain text (.txt)."
+        )
+    metadata = header.get("chat_metadata")
+    return LoadedChat(
+        Chat(
+            messages=tuple(messages),
+            user_name=_named(header.get("user_name"), messages, user=True, fallback="User"),
+            character_name=_named(header.get("character_name"), messages, user=False, fallback=""),
+            metadata=metadata if isinstance(metadata, Mapping) else EMPTY,
+            header=header,
+        ),
+        tuple(problems),
+    )
+
+
+def _is_header(record: Mapping[str, Json]) -> bool:
+    return "mes" not in record and any(key in record for key in ("chat_metadata", "user_name", "name"))
+
+
+def _named(value: Json, messages: list[Message], *, user: bool, fallback: str) -> str:
+    """The header's name, or that of the first message of this side."""
+    if isinstance(value, str) and value and value != "unused":
+        return value
+    names = (message.name for message in messages if message.is_user is user and message.name and message.scannable)
+    return next(names, fallback)

@@ -1,0 +1,85 @@
+"""The six settings that every AI tool of DeepLore has for its connection, worded once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from lorestudio.settings.declaration import Group, StageName
+
+PROXY_URL: Final = "http://127.0.0.1:42069"
+
+_MODES = {
+    "profile": "A connection profile of SillyTavern.",
+    "proxy": "A local proxy that speaks the Anthropic message format.",
+}
+_INHERITING = {"inherit": "The connection of AI selection.", **_MODES}
+
+
+def own_mode(group: Group, affects: tuple[StageName, ...]) -> str:
+    """Declare which way requests of AI selection go."""
+    return group("profile", "Connection", "Which way requests go.", choices=_MODES, affects=affects, advanced=True)
+
+
+def inherited_mode(group: Group, *, checked: bool = False) -> str:
+    """Declare which way a tool's requests go when it may share the connection of AI selection."""
+    return group(
+        "inherit",
+        "Connection",
+        "Which way this tool's requests go.",
+        choices=_INHERITING,
+        checked=checked,
+        advanced=True,
+    )
+
+
+def profile_id(group: Group, affects: tuple[StageName, ...] = ()) -> str:
+    """Declare the connection profile's id."""
+    return group(
+        "",
+        "Profile id",
+        "Identifies the SillyTavern connection profile that answers. Ids differ from installation to installation.",
+        affects=affects,
+        advanced=True,
+    )
+
+
+def proxy_url(group: Group) -> str:
+    """Declare the proxy's address."""
+    return group(
+        PROXY_URL,
+        "Proxy address",
+        "Where the proxy listens. Write 127.0.0.1: the name localhost is refused.",
+        advanced=True,
+    )
+
+
+def model(group: Group, affects: tuple[StageName, ...] = ()) -> str:
+    """Declare a model in place of the connection's own."""
+    return group("", "Model", "Asks this model; empty means the connection's own.", affects=affects, advanced=True)
+
+
+def reply_limit(group: Group, default: int, low: int, high: int) -> int:
+    """Declare the longest answer, in tokens."""
+    return group(
+        default,
+        "Reply limit",
+        "Longest answer the model may give. An answer that is cut off cannot be read, so leave room.",
+        unit="tokens",
+        low=low,
+        high=high,
+        advanced=True,
+    )
+
+
+def timeout(group: Group, default: int, low: int) -> int:
+    """Declare how long to wait for an answer, in milliseconds."""
+    return group(
+        default,
+        "Timeout",
+        "How long to wait for an answer before the request counts as failed.",
+        unit="ms",
+        low=low,
+        high=999_999,
+        advanced=True,
+    )

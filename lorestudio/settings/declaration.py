@@ -1,0 +1,155 @@
+"""How a setting is declared: one line beside its default says everything a person or a program needs to know of it.
+
+A `Group` makes the fields of one section of a settings model; `declared` reads them back as `Declaration`s, from which
+settings panes, command line options and reference pages are made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lorestudio.domain.javascript import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pydantic.config import JsonDict
+    from pydantic.fields import FieldInfo
+
+StageName: TypeAlias = Literal[
+    "snapshot", "constants", "bootstrap", "keywords", "active character", "cascade links", "recursion", "BM25",
+    "match order", "wiki links", "category prefilter", "pre-gating", "pre-folder filter", "manifest", "AI selection",
+    "contextual gating (selection)", "folder filter", "priority order", "pins and blocks", "contextual gating",
+    "re-injection cooldown", "requires and excludes", "duplicate stripping", "budget", "placement", "notes",
+    "bookkeeping",
+]  # fmt: skip
+"""A stage of a run, as `StageRecord.name` spells it."""
+
+Unit: TypeAlias = Literal["", "messages", "tokens", "entries", "generations", "ms", "seconds", "characters"]
+
+Choice: TypeAlias = str | int
+Value: TypeAlias = bool | int | float | str
+
+T = TypeVar("T", bool, int, float, str)
+
+_KEY = "lorestudio"  # where a field's JSON schema keeps what pydantic has no place for
+_IRREGULAR: Final = {"allow_wi_scan": "allowWIScan", "cache_ttl": "cacheTTL"}
+
+
+def camel_case(name: str) -> str:
+    """DeepLore's key of a setting: `scan_depth` -> `scanDepth`; two keys with capital abbreviations are listed."""
+    first, *rest = name.split("_")
+    return _IRREGULAR.get(name) or first + "".join(word.capitalize() for word in rest)
+
+
+class Section(BaseModel):
+    """Base of the settings models: frozen, strict about types, unknown arguments ignored, attributes in snake_case."""
+
+    model_config = ConfigDict(
+        frozen=True, strict=True, extra="ignore", populate_by_name=True, alias_generator=camel_case
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A heading that settings stand under. Calling it declares one setting of that group."""
+
+    name: str
+
+    def __call__(
+        self,
+        default: T,
+        title: str,
+        text: str,
+        *,
+        unit: Unit = "",
+        affects: Sequence[StageName] = (),
+        low: float | None = None,
+        high: float | None = None,
+        choices: Mapping[str, str] | Mapping[int, str] | None = None,
+        checked: bool = False,
+        advanced: bool = False,
+    ) -> T:
+        """Make a model field: `title` labels it, `text` is its help, `choices` maps sensible values to explanations.
+
+        `low` and `high` are given together or not at all; DeepLore brings a number into that range. `checked` says
+        that DeepLore itself puts a value outside `choices` back to the default (spec: deeplore-engine 2.1).
+        """
+        extra: JsonDict = {
+            "group": self.name,
+            "unit": unit,
+            "affects": list(affects),
+            "choices": [list(choice) for choice in (choices or {}).items()],
+            "checked": checked,
+            "advanced": advanced,
+            "low": low,
+            "high": high,
+        }
+        return Field(default, title=title, description=text, ge=low, le=high, json_schema_extra={_KEY: extra})
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One setting as it was declared.
+
+    `name` is the attribute, `alias` DeepLore's key in files. `low` and `high` are both numbers or both None.
+    `affects` names the stages of a run that the setting changes; empty means none.
+    """
+
+    name: str
+    alias: str
+    title: str
+    help: str
+    default: Value
+    type: type[bool | int | float | str]
+    low: float | None
+    high: float | None
+    unit: Unit
+    group: str
+    affects: tuple[StageName, ...]
+    choices: Mapping[Choice, str]
+    checked: bool
+    advanced: bool
+
+    @property
+    def whole(self) -> bool:
+        """Whether both limits are whole numbers, which is when DeepLore rounds (spec: deeplore-engine 2.1)."""
+        return all(limit is not None and float(limit).is_integer() for limit in (self.low, self.high))
+
+    @property
+    def allowed(self) -> str:
+        """The range or the sensible values in words: `0 to 100 messages`, `first, last, merge`; else empty."""
+        if self.low is not None and self.high is not None:
+            return f"{number_text(self.low)} to {number_text(self.high)} {self.unit}".rstrip()
+        return ", ".join(str(choice) for choice in self.choices)
+
+
+def _declaration(name: str, info: FieldInfo) -> Declaration:
+    schema = cast("Mapping[str, Mapping[str, object]]", info.json_schema_extra)
+    extra = schema[_KEY]
+    choices = cast("Sequence[tuple[Choice, str]]", extra["choices"])
+    return Declaration(
+        name=name,
+        alias=info.alias or name,
+        title=info.title or "",
+        help=info.description or "",
+        default=cast("Value", info.default),
+        type=cast("type[bool | int | float | str]", info.annotation),
+        low=cast("float | None", extra["low"]),
+        high=cast("float | None", extra["high"]),
+        unit=cast("Unit", extra["unit"]),
+        group=str(extra["group"]),
+        affects=tuple(cast("Sequence[StageName]", extra["affects"])),
+        choices=MappingProxyType(dict(choices)),
+        checked=bool(extra["checked"]),
+        advanced=bool(extra["advanced"]),
+    )
+
+
+def declared(*sections: type[Section]) -> tuple[Declaration, ...]:
+    """List the settings of `sections` in the order they are written there."""
+    return tuple(_declaration(name, info) for section in sections for name, info in section.model_fields.items())

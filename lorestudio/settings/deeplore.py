@@ -1,0 +1,254 @@
+"""DeepLore's settings as one model, and the way DeepLore reads a settings object (spec: deeplore-engine 2.1)."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from lorestudio.domain.entry import EMPTY
+from lorestudio.domain.javascript import Json, number, round_half_up, to_number, to_string, trim, truthy
+from lorestudio.settings.assistants import LibrarianSettings, NotepadSettings, ScribeSettings, SuggestSettings
+from lorestudio.settings.declaration import Declaration, Value, declared
+from lorestudio.settings.graph import GraphSettings
+from lorestudio.settings.retrieval import InjectionSettings, MatchingSettings, TagAndIndexSettings
+from lorestudio.settings.selection import SelectionSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_CURRENT_VERSION: Final = 3
+
+CARRIED: Final = frozenset({
+    "vaults", "obsidianApiKey", "analyticsData", "debugMode", "promptPresets", "drawerPinned", "drawerCompactTabs",
+    "advancedVisible", "graphSavedLayout", "showLoreSources", "showSyncToasts", "_wizardCompleted", "_vaultsMigrated",
+    "_pendingPromptListCleanup", "_advancedVisibleMigratedD4", "librarianSessionModel",
+})  # fmt: skip
+"""Keys of DeepLore that the studio has no use for: kept as they are, and no cause for a message.
+
+`vaults` and `obsidianApiKey` hold secrets, so nothing in here is ever printed.
+"""
+
+
+class DeepLoreSettings(
+    TagAndIndexSettings,
+    MatchingSettings,
+    InjectionSettings,
+    SelectionSettings,
+    NotepadSettings,
+    ScribeSettings,
+    SuggestSettings,
+    LibrarianSettings,
+    GraphSettings,
+):
+    """Every setting of DeepLore that the studio knows, in snake_case: `settings.scan_depth`.
+
+    Texts with few sensible values are plain strings: DeepLore checks only four of them and has a behaviour for any
+    other value. Numbers outside their range are refused here; `sanitise` corrects what comes from a file.
+    """
+
+
+@cache
+def declarations() -> tuple[Declaration, ...]:
+    """List all settings with their labels, help, limits and effects, in reading order."""
+    return declared(
+        TagAndIndexSettings,
+        MatchingSettings,
+        InjectionSettings,
+        SelectionSettings,
+        NotepadSettings,
+        ScribeSettings,
+        SuggestSettings,
+        LibrarianSettings,
+        GraphSettings,
+    )
+
+
+@cache
+def _by_alias() -> Mapping[str, Declaration]:
+    return {declaration.alias: declaration for declaration in declarations()}
+
+
+@dataclass(frozen=True, slots=True)
+class Sanitised:
+    """Settings as DeepLore understands them. All mappings go by DeepLore's keys.
+
+    `corrected` holds the effective value of each key that DeepLore itself changes. `adapted` holds the keys that
+    DeepLore leaves as they are and reads loosely, such as a text where a switch belongs, with what is used here in
+    their place. `unknown` are keys without a setting, unchanged. `problems` are sentences for the person.
+    """
+
+    settings: DeepLoreSettings
+    corrected: Mapping[str, Json]
+    unknown: Mapping[str, Json] = field(repr=False)
+    adapted: Mapping[str, Json] = field(default_factory=lambda: EMPTY)
+    problems: tuple[str, ...] = ()
+
+
+def sanitise(raw: Mapping[str, Json]) -> Sanitised:
+    """Read a settings object as DeepLore does on every use; never fails, whatever the values are."""
+    aliases = _by_alias()
+    effective = effective_values(raw)
+    values = {alias: _typed(declaration, effective[alias]) for alias, declaration in aliases.items()}
+    corrected = {
+        alias: value for alias, value in effective.items() if not same(raw.get(alias, aliases[alias].default), value)
+    }
+    adapted: dict[str, Json] = {
+        alias: value for alias, value in values.items() if alias in raw and not same(effective[alias], value)
+    }
+    unknown = {key: value for key, value in raw.items() if key not in aliases}
+    return Sanitised(
+        settings=DeepLoreSettings.model_validate(values),
+        corrected=corrected,
+        unknown=unknown,
+        adapted=adapted,
+        problems=tuple(
+            [_correction(aliases[alias], raw.get(alias), value) for alias, value in corrected.items()]
+            + [_adaptation(aliases[alias], effective[alias], value) for alias, value in adapted.items()]
+            + [
+                _odd_choice(aliases[alias], value)
+                for alias, value in values.items()
+                if aliases[alias].choices and value not in aliases[alias].choices and alias not in adapted
+            ]
+            + [_unknown_key(key) for key in unknown if key not in CARRIED]
+        ),
+    )
+
+
+def effective_values(raw: Mapping[str, Json]) -> dict[str, Json]:
+    """Compute DeepLore's own sanitised values of all declared keys (deeplore-ai-and-tools 4.2).
+
+    Switches and unchecked texts come out as they went in, of whatever type.
+    """
+    values = {alias: _effective(declaration, raw) for alias, declaration in _by_alias().items()}
+    _migrate(values, raw)
+    return values
+
+
+def dump(settings: DeepLoreSettings) -> dict[str, Json]:
+    """Give the settings that differ from the defaults, by DeepLore's keys, ready for JSON."""
+    return {
+        declaration.alias: value
+        for declaration in declarations()
+        if (value := setting_value(settings, declaration)) != declaration.default
+    }
+
+
+def setting_value(settings: DeepLoreSettings, declaration: Declaration) -> Value:
+    """Get the value that `settings` has for one declared setting; whole floats come back as int."""
+    value: Value = getattr(settings, declaration.name)
+    return number(value) if isinstance(value, float) else value
+
+
+def same(one: object, other: object) -> bool:
+    """Test strict equality of two JSON values: no number equals a boolean, `2` equals `2.0`, NaN equals itself."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, float) and isinstance(other, float) and math.isnan(one) and math.isnan(other):
+        return True
+    return one == other
+
+
+def _effective(declaration: Declaration, raw: Mapping[str, Json]) -> Json:
+    if declaration.alias not in raw:
+        return declaration.default
+    value = _as_double(raw[declaration.alias])
+    if declaration.low is not None and declaration.high is not None:
+        return _in_range(declaration, declaration.low, declaration.high, value)
+    if declaration.checked and not (isinstance(value, str) and value in declaration.choices):
+        return declaration.default
+    if declaration.name == "lorebook_tag" and isinstance(value, str):
+        return trim(value) or declaration.default
+    return value
+
+
+def _as_double(value: Json) -> Json:
+    """Give a whole number the value it has in JavaScript, where one of hundreds of digits is infinite."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return value
+    try:
+        return number(float(value))
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _in_range(declaration: Declaration, low: float, high: float, value: Json) -> Json:
+    amount = value if isinstance(value, int | float) and not isinstance(value, bool) else to_number(value)
+    if math.isnan(amount):
+        # What does not convert becomes the default; a NaN that was a number all along passes DeepLore's checks.
+        return value if isinstance(value, float) else declaration.default
+    clamped = min(max(amount, low), high)
+    # Between whole limits, rounding before and after clamping is the same, and infinity cannot be rounded.
+    return round_half_up(clamped) if declaration.whole else number(clamped)
+
+
+def _migrate(values: dict[str, Json], raw: Mapping[str, Json]) -> None:
+    version = to_number(values["settingsVersion"])
+    if not version < _CURRENT_VERSION:
+        return
+    legacy_model = raw.get("librarianSessionModel")
+    if version < 2 and isinstance(legacy_model, str) and not truthy(values["librarianModel"]):
+        values["librarianModel"] = legacy_model
+    if values["librarianConnectionMode"] == "profile" and not truthy(values["librarianProfileId"]):
+        values["librarianConnectionMode"] = "inherit"
+    values["settingsVersion"] = _CURRENT_VERSION
+
+
+def _typed(declaration: Declaration, value: Json) -> Value:
+    """Convert to the setting's type, acting as DeepLore's untyped one does wherever that is possible."""
+    if declaration.type is bool:
+        return value is not False if declaration.name == "lenient_authoring" else truthy(value)
+    if declaration.type is str:
+        return _text(declaration, value)
+    if declaration.low is None and isinstance(value, str) and trim(value):
+        value = to_number(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        value = number(value)
+        if declaration.type is float or isinstance(value, int):
+            return value
+    return declaration.default
+
+
+def _text(declaration: Declaration, value: Json) -> str:
+    if not isinstance(value, str):
+        if declaration.name == "lorebook_tag":
+            return str(declaration.default)
+        value = to_string(value) if truthy(value) else ""
+    # Half a surrogate pair cannot be written to any file; it becomes the replacement character.
+    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _shown(value: Json) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _correction(declaration: Declaration, before: Json, after: Json) -> str:
+    told = declaration.allowed and not (isinstance(before, str) and before in declaration.choices)
+    allowed = f" (allowed: {declaration.allowed})" if told else ""
+    return f"{declaration.alias}: {_shown(before)} is used as {_shown(after)}{allowed}."
+
+
+def _adaptation(declaration: Declaration, before: Json, after: Json) -> str:
+    if declaration.type is bool:
+        state = "on" if after else "off"
+        return f"{declaration.alias}: {_shown(before)} counts as {state}; write true or false."
+    kind = "a text" if declaration.type is str else "a whole number" if declaration.type is int else "a number"
+    return f"{declaration.alias}: {_shown(before)} is used as {_shown(after)}; write {kind}."
+
+
+def _odd_choice(declaration: Declaration, value: Json) -> str:
+    return (
+        f"{declaration.alias}: {_shown(value)} is none of {declaration.allowed}. "
+        "DeepLore takes it without a check; choose one of these."
+    )
+
+
+def _unknown_key(key: str) -> str:
+    matches = difflib.get_close_matches(key.lower().replace("_", ""), [a.lower() for a in _by_alias()], n=1, cutoff=0.8)
+    near = next((alias for alias in _by_alias() if matches and alias.lower() == matches[0]), None)
+    hint = f" Did you mean {near}?" if near else ""
+    return f"{key}: DeepLore has no such setting, so it has no effect; it is kept.{hint}"

@@ -1,0 +1,92 @@
+"""Reading JSON that people may have edited, and replacing a file in one step."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lorestudio.domain.javascript import Json
+
+
+class SettingsError(ValueError):
+    """A settings file that cannot be used; the message names the file, the place in it, and what to do."""
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read the file's bytes. Raises SettingsError when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise SettingsError(f"{path}: there is no such file. Check the path.") from None
+    except IsADirectoryError:
+        raise SettingsError(f"{path} is a folder. Give the settings file in it.") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise SettingsError(f"{path} cannot be read ({reason}). Check that you may open it.") from None
+
+
+def parse_json(data: bytes, path: Path) -> Json:
+    """Parse the JSON value in `data`; `path` is for messages. Raises SettingsError naming line and column."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        raise SettingsError(
+            f"{path}, line {line}, byte {column}: not UTF-8 text. Save the file with UTF-8 encoding."
+        ) from None
+    try:
+        value: Json = json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise SettingsError(
+            f"{path}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}). "
+            "Correct this place, or use a backup of the file."
+        ) from None
+    except RecursionError:
+        raise SettingsError(f"{path}: lists or objects are nested too deeply. Use a backup of the file.") from None
+    except ValueError as error:
+        raise SettingsError(f"{path}: not valid JSON ({error}). Correct the file, or use a backup.") from None
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def json_bytes(value: Json) -> bytes:
+    """Write `value` as SillyTavern writes its settings: UTF-8 without a byte order mark, indented by four blanks.
+
+    Raises SettingsError for numbers that JSON has no spelling for.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=4, allow_nan=False) + "\n"
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"The settings cannot be written as JSON ({error}). Correct the file by hand.") from None
+    return text.encode("utf-8", "backslashreplace")  # halves of surrogate pairs become the escapes they came from
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace the file at `path` by `data`: at every moment there is either the old file or the new one.
+
+    Makes missing folders, keeps the permissions of an existing file and writes through symbolic links. Waits for the
+    disk, so a window calls it from a worker. Raises OSError; nothing is left behind then.
+    """
+    target = path.resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("xb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,13 @@
+"""Where the files that come with the program are."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+
+def resource(*parts: str) -> Path:
+    """A file or folder of `resources/`, whether the program was installed or runs from its source tree."""
+    installed = Path(str(files("lorestudio"))) / "resources"
+    root = installed if installed.is_dir() else Path(str(files("lorestudio"))).parent / "resources"
+    return root.joinpath(*parts)

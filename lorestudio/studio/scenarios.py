@@ -1,0 +1,163 @@
+"""Running scenarios: the engine's decisions in the format of the recorded runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.state import EngineState
+from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
+from lorestudio.engine import DeepLoreIndex, RunContext, run
+from lorestudio.exchange.chat_metadata import existing_folders, known_counts, read_controls, read_state
+from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.scenario.reading import Scenario, ScenarioGeneration, ScenarioVault, read_scenarios
+from lorestudio.exchange.scenario.report import SeenTexts, analytics_report, generation_report, index_report
+from lorestudio.exchange.sillytavern_chat import read_message
+from lorestudio.settings.deeplore import sanitise
+from lorestudio.trace.model import Turn
+from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.index import build_index
+
+COUNTERS: Final[Mapping[str, TokenCounter]] = {"chars4": CHARS_4, "st335": CHARS_3_35}
+
+ENVIRONMENT: Final[Mapping[str, Json]] = {"enabled": True, "aiSearchProfileId": "oracle-profile"}
+"""Settings that the recorded runs were made with unless a scenario says otherwise."""
+
+
+def run_scenarios(path: Path, vault_root: Path | None = None) -> list[dict[str, Any]]:
+    """Run all scenarios of a file, in order. Raises InputError before anything is run where the file is wrong."""
+    return [run_scenario(scenario, vault_root) for scenario in read_scenarios(path)]
+
+
+def run_scenario(scenario: Scenario, vault_root: Path | None = None) -> dict[str, Any]:
+    """Run all generations of a scenario; `{"id", "expected"}` in the format of the recorded runs.
+
+    `vault_root` is the folder that holds the vaults that a scenario refers to. Raises InputError where one is missing.
+    """
+    return asyncio.run(_run(scenario, vault_root))
+
+
+async def _run(scenario: Scenario, vault_root: Path | None) -> dict[str, Any]:
+    sanitised = sanitise({**ENVIRONMENT, **scenario.settings})
+    settings = sanitised.settings
+    counter = COUNTERS[scenario.tokenizer]
+    files = [_files(vault, vault_root) for vault in scenario.vaults]
+    index = DeepLoreIndex(build_index(files, settings, counter))
+    expected: dict[str, Any] = {"index": index_report(index.vault, settings)}
+    corrected = {key: value for key, value in sanitised.corrected.items() if key in scenario.settings}
+    if corrected:
+        expected["settings_corrected"] = corrected
+    opened = _open(scenario, index)
+    if opened.report:
+        expected["open"] = opened.report
+    expected["generations"] = await _generations(scenario, index, opened, counter)
+    return {"id": scenario.id, "expected": expected}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedChat:
+    """The chat as opening leaves it, and what of it the format reports."""
+
+    metadata: dict[str, Json]
+    state: EngineState
+    report: dict[str, Any]
+
+
+def _open(scenario: Scenario, index: DeepLoreIndex) -> OpenedChat:
+    """Open the chat: folders and counts that the index does not know are dropped."""
+    metadata: dict[str, Json] = dict(scenario.metadata)
+    controls = read_controls(metadata)
+    state = read_state(metadata, scenario.rng_seed)
+    state = replace(state, chat_counts=known_counts(state.chat_counts, index.vault))
+    report: dict[str, Any] = {}
+    folders = existing_folders(controls.folders, index.vault.folders)
+    if folders != controls.folders:
+        metadata["deeplore_folder_filter"] = list(folders)
+        report["folder_filter"] = list(folders) or None
+    if state.chat_counts:
+        report["chat_counts"] = dict(state.chat_counts)
+    if state.swipe_keys:
+        report["swipe_injected_keys"] = {place: list(keys) for place, keys in state.swipe_keys.items()}
+    if controls.scribe_summary:
+        report["scribe_summary"] = controls.scribe_summary
+    return OpenedChat(metadata, state, report)
+
+
+async def _generations(
+    scenario: Scenario, index: DeepLoreIndex, opened: OpenedChat, counter: TokenCounter
+) -> list[dict[str, Any]]:
+    messages = [read_message(raw) for raw in scenario.messages]
+    raw_settings: dict[str, Json] = {**ENVIRONMENT, **scenario.settings}
+    metadata, state, character = dict(opened.metadata), opened.state, scenario.character
+    seen = SeenTexts()
+    reports: list[dict[str, Any]] = []
+    for number, generation in enumerate(scenario.generations):
+        raw_settings |= generation.settings_patch
+        settings = sanitise(raw_settings).settings
+        character = character if generation.character is None else generation.character
+        metadata, state = _patched(metadata, state, generation)
+        chat = tuple(messages[place] for place in generation.chat)
+        result = await run(
+            RunContext(
+                index=index,
+                chat=chat,
+                settings=settings,
+                turn=Turn(len(chat), 0, state.counters.generation_count, generation.type),
+                controls=read_controls(metadata),
+                state=state,
+                character=character,
+                clock_ms=generation.now_ms,
+                context_size=generation.context_size,
+                counter=counter,
+                seed=scenario.rng_seed,
+            )
+        )
+        state = result.state
+        reports.append(generation_report(number, result.trace, state, index.vault, settings, seen))
+    if reports:
+        reports[-1]["trackers"]["analytics"] = analytics_report(state)
+    return reports
+
+
+def _patched(
+    metadata: dict[str, Json], state: EngineState, generation: ScenarioGeneration
+) -> tuple[dict[str, Json], EngineState]:
+    """The chat's metadata and trackers after the patch; null deletes a key."""
+    patch = generation.metadata_patch
+    metadata = {key: value for key, value in {**metadata, **patch}.items() if value is not None}
+    patched = read_state(metadata)
+    if "deeplore_injection_log" in patch:
+        state = replace(state, injection_log=patched.injection_log)
+    if "deeplore_chat_counts" in patch:
+        state = replace(state, chat_counts=patched.chat_counts)
+    if "deeplore_swipe_injected_keys" in patch:
+        state = replace(state, swipe_keys=patched.swipe_keys)
+    return metadata, state
+
+
+def _files(vault: ScenarioVault, root: Path | None) -> VaultFiles:
+    """The files of a scenario's vault, read from below `root` where it only refers to them."""
+    if vault.files is not None:
+        return VaultFiles(vault.name, tuple(NoteFile(path, text) for path, text in vault.files))
+    if root is None or vault.ref is None:
+        message = f"the vault “{vault.name}” is only referred to. Say where it lies with --vault-root."
+        raise InputError("scenario", message, field="ref")
+    folder = root / vault.ref
+    if not folder.is_dir():
+        raise InputError(folder, "this folder of the scenario's vault does not exist.", field="ref")
+    return VaultFiles(vault.name, tuple(_walk(folder, "")))
+
+
+def _walk(folder: Path, prefix: str) -> Iterator[NoteFile]:
+    """Files of a folder in code-unit order, then those of its sub-folders; a byte order mark stays."""
+    children = sorted(folder.iterdir(), key=lambda path: path.name.encode("utf-16-be", "surrogatepass"))
+    for path in children:
+        if path.is_file() and path.name != "LICENSE":
+            yield NoteFile(prefix + path.name, path.read_bytes().decode("utf-8", "replace"))
+    for path in children:
+        if path.is_dir():
+            yield from _walk(path, f"{prefix}{path.name}/")

@@ -1,0 +1,116 @@
+"""The simulator: generations of a chat, each from the state that the ones before it left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.state import EngineState
+from lorestudio.engine import DeepLoreIndex, RunContext, run
+from lorestudio.studio.generation import Generation
+from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
+from lorestudio.studio.project import Project
+from lorestudio.trace.model import Trace, Turn
+
+CLOCK_START_MS = 1_700_000_000_000
+CLOCK_STEP_MS = 60_000
+"""A replay's clock: a minute a generation, from a fixed instant, so that it can be repeated exactly."""
+
+
+def generations(chat: Chat | None) -> tuple[Generation, ...]:
+    """Every reply with its swipes in the order they were made, then the reply to come.
+
+    The swipe that is active in the file comes last of its reply, because the chat went on from it.
+    """
+    if chat is None:
+        return (Generation(0),)
+    found: list[Generation] = []
+    for place in chat.replies:
+        message = chat.messages[place]
+        others = [swipe for swipe in range(len(message.swipes)) if swipe != message.swipe]
+        found += [Generation(place, swipe) for swipe in (*others, message.swipe)]
+    return (*found, Generation(len(chat.messages)))
+
+
+class Simulator:
+    """Runs the generations of a project's chat in order and keeps every trace and the state after it."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.generations = generations(project.chat)
+        self._index = DeepLoreIndex(project.index)
+        self._traces: dict[Generation, Trace] = {}
+        # The trackers stored with a chat are those of its end; a replay begins before all of them.
+        self._states = [EngineState(random_state=project.seed)]
+
+    @property
+    def traces(self) -> Mapping[Generation, Trace]:
+        """The traces made so far."""
+        return MappingProxyType(self._traces)
+
+    def shown(self, message: int) -> Generation | None:
+        """The generation that wrote the message's active swipe, None for a message that no generation wrote."""
+        chat = self.project.chat
+        swipe = chat.messages[message].swipe if chat is not None and message < len(chat.messages) else 0
+        generation = Generation(message, swipe)
+        return generation if generation in self.generations else None
+
+    async def generate(self, generation: Generation) -> Trace:
+        """The trace of one generation; the ones before it are run first where they are missing.
+
+        Raises ValueError for a generation that the chat does not have.
+        """
+        place = self.generations.index(generation)
+        while len(self._states) <= place + 1:
+            await self._run_next()
+        return self._traces[generation]
+
+    async def replay(
+        self, on_progress: Callable[[Progress], None] | None = None, cancel: CancelToken | None = None
+    ) -> tuple[Trace, ...]:
+        """Run what is missing and return all traces in order.
+
+        `on_progress` is called after each generation. Raises Cancelled at the next generation after a request to stop;
+        a later call goes on from there.
+        """
+        total = len(self.generations)
+        for generation in self._missing():
+            if cancel is not None and cancel.cancelled:
+                raise Cancelled
+            await self._run_next()
+            if on_progress is not None:
+                on_progress(Progress(len(self._traces), total, generation))
+            await asyncio.sleep(0)  # let a cancelled task notice
+        return tuple(self._traces[generation] for generation in self.generations)
+
+    def _missing(self) -> Iterator[Generation]:
+        yield from self.generations[len(self._traces) :]
+
+    async def _run_next(self) -> None:
+        place = len(self._traces)
+        generation = self.generations[place]
+        result = await run(self._context(place, generation))
+        self._traces[generation] = result.trace
+        self._states.append(result.state)
+
+    def _context(self, place: int, generation: Generation) -> RunContext:
+        project, chat = self.project, self.project.chat or Chat()
+        positions = tuple(
+            index for index in range(generation.message) if not chat.messages[index].is_system
+        )
+        again = place > 0 and self.generations[place - 1].message == generation.message
+        return RunContext(
+            index=self._index,
+            chat=tuple(chat.messages[index] for index in positions),
+            positions=positions,
+            settings=project.settings,
+            turn=Turn(generation.message, generation.swipe, 0, "swipe" if again else "normal"),
+            controls=project.controls,
+            state=self._states[place],
+            character=chat.character_name,
+            clock_ms=CLOCK_START_MS + place * CLOCK_STEP_MS,
+            counter=project.counter,
+            seed=project.seed,
+        )

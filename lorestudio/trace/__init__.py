@@ -1,0 +1,96 @@
+"""What a run decided, and the words for it.
+
+`model` is the record that a run writes. Everything that people see of a run is made from it here, without a look at the
+engine: `reasons` (codes in words, with what to change), `journey` (one entry through the stages), `summary` (one
+sentence, and counts by stage), `text` (to copy), `serialize` (JSON) and `store` (all runs, kept).
+"""
+
+from lorestudio.trace.journey import (
+    Cell,
+    CellState,
+    Fate,
+    FateState,
+    explain_cell,
+    fate,
+    fates,
+    journey,
+    journeys,
+    rows,
+)
+from lorestudio.trace.model import (
+    AiCall,
+    EntryRef,
+    Injection,
+    Limit,
+    Outcome,
+    Phase,
+    PromptBlock,
+    PromptPart,
+    RunOutcome,
+    StageRecord,
+    StageStatus,
+    Trace,
+    Turn,
+    Verdict,
+)
+from lorestudio.trace.reasons import (
+    REASONS,
+    Explanation,
+    Reason,
+    Tone,
+    explain,
+    explain_reason,
+    explain_stage,
+)
+from lorestudio.trace.serialize import TraceFormatError, from_json, to_json
+from lorestudio.trace.store import StoreError, StoreProblem, TraceStore
+from lorestudio.trace.summary import FunnelStep, funnel, summary
+from lorestudio.trace.text import CELL_WORDS, as_markdown, as_text, entry_as_text, turn_words
+
+__all__ = [
+    "CELL_WORDS",
+    "REASONS",
+    "AiCall",
+    "Cell",
+    "CellState",
+    "EntryRef",
+    "Explanation",
+    "Fate",
+    "FateState",
+    "FunnelStep",
+    "Injection",
+    "Limit",
+    "Outcome",
+    "Phase",
+    "PromptBlock",
+    "PromptPart",
+    "Reason",
+    "RunOutcome",
+    "StageRecord",
+    "StageStatus",
+    "StoreError",
+    "StoreProblem",
+    "Tone",
+    "Trace",
+    "TraceFormatError",
+    "TraceStore",
+    "Turn",
+    "Verdict",
+    "as_markdown",
+    "as_text",
+    "entry_as_text",
+    "explain",
+    "explain_cell",
+    "explain_reason",
+    "explain_stage",
+    "fate",
+    "fates",
+    "from_json",
+    "funnel",
+    "journey",
+    "journeys",
+    "rows",
+    "summary",
+    "to_json",
+    "turn_words",
+]

@@ -1,0 +1,236 @@
+"""A finished run as data: stages in order, a verdict for every entry a stage decided about, and the prompt it made.
+
+A trace is written by the very run that made the prompt and never changes afterwards. Entries are named by their id
+(position in the index); `Trace.entries` says who they are. Message texts and note bodies are not part of a trace except
+where they went into the prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from lorestudio.domain.entry import EMPTY
+from lorestudio.domain.javascript import Json
+
+
+class Phase(StrEnum):
+    """The part of a run that a stage belongs to."""
+
+    LOAD = "load"
+    MATCH = "match"
+    SELECT = "select"
+    GATE = "gate"
+    BUDGET = "budget"
+    INJECT = "inject"
+
+
+class Outcome(StrEnum):
+    """What a stage did with one entry.
+
+    `ADDED` and `REMOVED` change who is a candidate; `REFUSED` was looked at and not let in; `KEPT` and `CHANGED` stay.
+    """
+
+    ADDED = "added"
+    KEPT = "kept"
+    CHANGED = "changed"
+    REMOVED = "removed"
+    REFUSED = "refused"
+
+
+class StageStatus(StrEnum):
+    """How far a stage came."""
+
+    RAN = "ran"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+class RunOutcome(StrEnum):
+    """How a run ended (spec: deeplore-engine 5, 6.7)."""
+
+    INJECTED = "injected"
+    NOTHING_INJECTED = "nothing_injected"
+    EMPTY_AFTER_GATING = "empty_after_contextual_gating"
+    EMPTY_AFTER_REINJECTION = "empty_after_reinjection_cooldown"
+    EMPTY_AFTER_REQUIRES = "empty_after_requires_excludes"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRef:
+    """Who an entry is, as far as a reader of the trace needs it. `priority` and `tokens` are the note's own."""
+
+    id: int
+    title: str
+    vault: str
+    filename: str
+    priority: float
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One decision about one entry; `reason` is a code of `trace.reasons`, `details` fills its sentence."""
+
+    entry: int
+    outcome: Outcome
+    reason: str
+    details: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StageRecord:
+    """One stage of a run: who came in, who went on, and why. `entered + added = left + removed` always holds.
+
+    `note` is a reason code for the stage as a whole (why it was skipped, what went wrong), with `details` beside it;
+    `default_reason` is why an entry that has no verdict here and is no candidate was not taken in.
+    """
+
+    name: str
+    phase: Phase
+    status: StageStatus = StageStatus.RAN
+    entered: tuple[int, ...] = ()
+    left: tuple[int, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    note: str = ""
+    default_reason: str = ""
+    details: Mapping[str, Json] = field(default_factory=dict)
+    duration_ms: float = 0.0
+    error: str = ""
+
+    def with_outcome(self, outcome: Outcome) -> tuple[Verdict, ...]:
+        """The verdicts of one kind, in the order of the stage's decisions."""
+        return tuple(verdict for verdict in self.verdicts if verdict.outcome is outcome)
+
+    @property
+    def added(self) -> int:
+        """How many entries became candidates here."""
+        return len(self.with_outcome(Outcome.ADDED))
+
+    @property
+    def removed(self) -> int:
+        """How many candidates left here."""
+        return len(self.with_outcome(Outcome.REMOVED))
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """An entry that went in, in injection order. `tokens` are those of the part that went in."""
+
+    entry: int
+    title: str
+    label: str
+    tokens: int
+    priority: float
+    position: int
+    depth: float
+    role: int
+    tag: str
+    content_hash: str
+    truncated: bool = False
+    original_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPart:
+    """Which characters of a prompt block came from which entry: `text[start:end]`; entry None is the frame's own."""
+
+    start: int
+    end: int
+    entry: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptBlock:
+    """One text handed to the host, with the origin of its parts. Position -1 is an outlet."""
+
+    tag: str
+    position: int
+    depth: float
+    role: int
+    text: str
+    parts: tuple[PromptPart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A cap and how much of it was used; `maximum` None means unlimited."""
+
+    name: str
+    used: float
+    maximum: float | None
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class AiCall:
+    """One request to a model as it was sent, and what came back."""
+
+    kind: str
+    system: str
+    user: str
+    max_tokens: int
+    json_schema: bool
+    model: str = ""
+    reply: str = ""
+    error: str = ""
+    source: str = ""
+    duration_ms: float = 0.0
+    details: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Which generation of the chat this is. `message` is the index of the reply in the chat file (its length for the
+    reply to come), `swipe` which of its alternatives, `number` the generation count before the run."""
+
+    message: int
+    swipe: int
+    number: int
+    kind: str = "normal"
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything one run decided.
+
+    `labels` are DeepLore's match labels by title, in insertion order. `draws` are the random numbers used, in order.
+    `digests` identify the inputs (`vault`, `chat`, `settings`, `state`), so that a stale trace can be told.
+    """
+
+    system: str
+    mode: str
+    outcome: RunOutcome
+    turn: Turn
+    entries: Mapping[int, EntryRef]
+    index_size: int
+    stages: tuple[StageRecord, ...]
+    injections: tuple[Injection, ...] = ()
+    prompt: tuple[PromptBlock, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
+    ai_calls: tuple[AiCall, ...] = ()
+    seed: int = 0
+    draws: tuple[float, ...] = ()
+    digests: Mapping[str, str] = field(default_factory=dict)
+    clock_ms: int = 0
+    skip_reason: str = ""
+    warnings: tuple[str, ...] = ()
+    facts: Mapping[str, Json] = field(default_factory=dict)
+
+    def stage(self, name: str) -> StageRecord | None:
+        """The record of the stage called `name`, None where the run never came to it."""
+        return next((record for record in self.stages if record.name == name), None)
+
+    @property
+    def total_tokens(self) -> int:
+        """Tokens of all injections, outlets included."""
+        return sum(injection.tokens for injection in self.injections)
+
+    @property
+    def duration_ms(self) -> float:
+        """Time spent in the stages."""
+        return sum(record.duration_ms for record in self.stages)

@@ -1,0 +1,270 @@
+"""Traces as JSON and back, without loss.
+
+The document is `{"format": "lorestudio-trace", "version": 1, "trace": {...}}`; a data class becomes an object of its
+fields, an enumeration its value. Inside free-form details JSON has no word for some things, so an object with one key
+that begins with `$` stands for them: `{"$number": "NaN" | "Infinity" | "-Infinity"}`, `{"$tuple": [...]}`, and
+`{"$object": [[key, value], ...]}` for an object that could be mistaken for one of these. The whole document is plain
+JSON: `json.dumps(to_json(trace), allow_nan=False)` always succeeds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from enum import Enum
+from functools import lru_cache
+from types import NoneType, UnionType
+from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
+
+from lorestudio.domain.javascript import Json
+from lorestudio.trace.model import Trace
+
+FORMAT: Final = "lorestudio-trace"
+VERSION: Final = 1
+"""Raised when the meaning of a stored field changes; a field that is merely added needs no new version."""
+
+_Encoder: TypeAlias = Callable[[Any], Any]
+_Decoder: TypeAlias = Callable[[Any, str], Any]
+
+_SPECIAL: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+class TraceFormatError(ValueError):
+    """The data is no trace; the message names the field by its path, e.g. `trace.stages[3].phase`."""
+
+
+def to_json(trace: Trace) -> dict[str, Any]:
+    """The trace as a JSON document."""
+    return {"format": FORMAT, "version": VERSION, "trace": _encoder(Trace)(trace)}
+
+
+def from_json(data: object) -> Trace:
+    """The trace in a JSON document; raises `TraceFormatError` with the path of the field that is wrong."""
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise TraceFormatError(f'format: this is no trace; a trace has the format "{FORMAT}"')
+    version = data.get("version")
+    if version != VERSION:
+        raise TraceFormatError(f"version: this trace has version {version!r}; this program reads version {VERSION}")
+    if "trace" not in data:
+        raise TraceFormatError("trace: missing")
+    return cast("Trace", _decoder(Trace)(data["trace"], "trace"))
+
+
+def _number_out(value: float) -> object:
+    if isinstance(value, int) or math.isfinite(value):
+        return value
+    return {"$number": "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"}
+
+
+def _json_out(value: Json) -> object:
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return _number_out(value)
+    if isinstance(value, tuple):
+        return {"$tuple": [_json_out(item) for item in value]}
+    if isinstance(value, Mapping):
+        if len(value) == 1 and next(iter(value)).startswith("$"):
+            return {"$object": [[key, _json_out(item)] for key, item in value.items()]}
+        return {key: _json_out(item) for key, item in value.items()}
+    return [_json_out(item) for item in value]
+
+
+def _fail(path: str, wanted: str, value: object) -> TraceFormatError:
+    shown = repr(value)
+    return TraceFormatError(f"{path}: {wanted} expected, found {shown if len(shown) <= 60 else shown[:59] + '…'}")
+
+
+def _number_in(value: object, path: str) -> float:
+    if isinstance(value, Mapping) and len(value) == 1:
+        name = value.get("$number")
+        if isinstance(name, str) and name in _SPECIAL:
+            return _SPECIAL[name]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _fail(path, "a number", value)
+    return value
+
+
+def _json_in(value: object, path: str) -> Json:
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, list):
+        return [_json_in(item, f"{path}[{index}]") for index, item in enumerate(value)]
+    if not isinstance(value, Mapping):
+        raise _fail(path, "JSON", value)
+    if len(value) == 1:
+        key, inside = next(iter(value.items()))
+        if key == "$number":
+            return _number_in(value, path)
+        if key == "$tuple":
+            return tuple(_json_in(item, f"{path}[{index}]") for index, item in enumerate(_list_in(inside, path)))
+        if key == "$object":
+            pairs = [_list_in(pair, path) for pair in _list_in(inside, path)]
+            if not all(len(pair) == 2 and isinstance(pair[0], str) for pair in pairs):
+                raise _fail(path, "pairs of name and value", inside)
+            return {str(name): _json_in(item, f"{path}.{name}") for name, item in pairs}
+    return {_text_in(name, path): _json_in(item, f"{path}.{name}") for name, item in value.items()}
+
+
+def _list_in(value: object, path: str) -> Sequence[object]:
+    if not isinstance(value, list):
+        raise _fail(path, "a list", value)
+    return value
+
+
+def _object_in(value: object, path: str) -> Mapping[str, object]:
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise _fail(path, "an object", value)
+    return value
+
+
+def _text_in(value: object, path: str) -> str:
+    if not isinstance(value, str):
+        raise _fail(path, "text", value)
+    return value
+
+
+def _bool_in(value: object, path: str) -> bool:
+    if not isinstance(value, bool):
+        raise _fail(path, "true or false", value)
+    return value
+
+
+def _int_in(value: object, path: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _fail(path, "a whole number", value)
+    return value
+
+
+def _same(value: object) -> object:
+    return value
+
+
+_PLAIN: Final[Mapping[object, tuple[_Encoder, _Decoder]]] = {
+    str: (_same, _text_in),
+    bool: (_same, _bool_in),
+    int: (_same, _int_in),
+    float: (_number_out, _number_in),
+}
+
+
+def _encoder(hint: object) -> _Encoder:
+    return _codec(hint)[0]
+
+
+def _decoder(hint: object) -> _Decoder:
+    return _codec(hint)[1]
+
+
+@lru_cache(maxsize=256)
+def _codec(hint: object) -> tuple[_Encoder, _Decoder]:
+    """Encoder and decoder of one type of the trace model, made from its annotation."""
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _record_codec(hint)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return _enum_codec(hint)
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType) and len(arguments) == 2 and NoneType in arguments:
+        return _optional_codec(next(argument for argument in arguments if argument is not NoneType))
+    if origin is tuple:
+        return _tuple_codec(arguments)
+    if origin is Mapping:
+        return _mapping_codec(*arguments)
+    raise TypeError(f"no JSON form for the type {hint!r}")
+
+
+def _record_codec(hint: type[Any]) -> tuple[_Encoder, _Decoder]:
+    hints = get_type_hints(hint)
+    members: dict[str, tuple[Field[Any], tuple[_Encoder, _Decoder]]] = {
+        member.name: (member, _codec(hints[member.name])) for member in fields(hint)
+    }
+    encoders = tuple((name, codec[0]) for name, (_, codec) in members.items())
+
+    def encode(value: object) -> dict[str, Any]:
+        return {name: encoder(getattr(value, name)) for name, encoder in encoders}
+
+    def decode(value: object, path: str) -> object:
+        data = _object_in(value, path)
+        for name in data:
+            if name not in members:
+                raise TraceFormatError(f"{path}.{name}: unknown field")
+        found: dict[str, Any] = {}
+        for name, (member, (_, decoder)) in members.items():
+            if name in data:
+                found[name] = decoder(data[name], f"{path}.{name}")
+            elif member.default is MISSING and member.default_factory is MISSING:
+                raise TraceFormatError(f"{path}.{name}: missing")
+        return hint(**found)
+
+    return encode, decode
+
+
+def _enum_codec(hint: type[Enum]) -> tuple[_Encoder, _Decoder]:
+    members = {member.value: member for member in hint}
+
+    def decode(value: object, path: str) -> Enum:
+        if not isinstance(value, str) or value not in members:
+            raise _fail(path, f"one of {', '.join(members)}", value)
+        return members[value]
+
+    return lambda value: value.value, decode
+
+
+def _optional_codec(inner: object) -> tuple[_Encoder, _Decoder]:
+    encoder, decoder = _codec(inner)
+    return (
+        lambda value: None if value is None else encoder(value),
+        lambda value, path: None if value is None else decoder(value, path),
+    )
+
+
+def _tuple_codec(arguments: tuple[object, ...]) -> tuple[_Encoder, _Decoder]:
+    codecs = tuple(_codec(argument) for argument in arguments if argument is not Ellipsis)
+    if len(arguments) == 2 and arguments[1] is Ellipsis:
+        encoder, decoder = codecs[0]
+        return (
+            lambda value: [encoder(item) for item in value],
+            lambda value, path: tuple(
+                decoder(item, f"{path}[{index}]") for index, item in enumerate(_list_in(value, path))
+            ),
+        )
+
+    def decode(value: object, path: str) -> tuple[Any, ...]:
+        items = _list_in(value, path)
+        if len(items) != len(codecs):
+            raise _fail(path, f"a list of {len(codecs)}", value)
+        return tuple(
+            codec[1](item, f"{path}[{index}]") for index, (item, codec) in enumerate(zip(items, codecs, strict=True))
+        )
+
+    return lambda value: [codec[0](item) for item, codec in zip(value, codecs, strict=True)], decode
+
+
+def _mapping_codec(key: object, item: object) -> tuple[_Encoder, _Decoder]:
+    if key is int:
+        encoder, decoder = _codec(item)
+
+        def decode(value: object, path: str) -> Mapping[int, Any]:
+            found: dict[int, Any] = {}
+            for name, inside in _object_in(value, path).items():
+                if not name.removeprefix("-").isdecimal():
+                    raise TraceFormatError(f"{path}: a whole number expected as name, found {name!r}")
+                found[int(name)] = decoder(inside, f"{path}.{name}")
+            return found
+
+        return lambda value: {str(name): encoder(inside) for name, inside in value.items()}, decode
+    if item is str:
+        return dict, lambda value, path: {
+            name: _text_in(inside, f"{path}.{name}") for name, inside in _object_in(value, path).items()
+        }
+
+    def decode_json(value: object, path: str) -> Mapping[str, Json]:
+        found = _json_in(_object_in(value, path), path)
+        if not isinstance(found, Mapping):
+            raise _fail(path, "an object", value)
+        return found
+
+    return _json_out, decode_json

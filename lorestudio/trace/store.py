@@ -1,0 +1,236 @@
+"""All traces of all chats in one SQLite file: every run of every generation is kept.
+
+The file is in WAL mode with `synchronous = NORMAL`: what `add` has returned for survives the end of the process, also
+by `kill -9`. One connection serves all threads, behind a lock, so a store may be handed to worker threads freely.
+Opening reads the whole file once to check it; do that in a worker.
+
+A damaged file is moved aside to `<name>.damaged-1`, `-2`, ... together with its `-wal` and `-shm`, and a new one is
+begun; `TraceStore.problems` says so. Nothing is ever deleted but by `clear`.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from lorestudio.trace.model import Trace
+from lorestudio.trace.serialize import TraceFormatError, from_json, to_json
+
+SCHEMA_VERSION: Final = 1
+_COMPRESSION: Final = 3  # a third of the time of the default level for a few percent of size
+_BUSY_SECONDS: Final = 10.0
+
+_SCHEMA: Final = """
+CREATE TABLE traces (
+    id INTEGER PRIMARY KEY,
+    chat_id TEXT NOT NULL,
+    message INTEGER NOT NULL,
+    swipe INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    trace BLOB NOT NULL,
+    UNIQUE (chat_id, message, swipe, run)
+)
+"""
+_INSERT: Final = """
+INSERT INTO traces (chat_id, message, swipe, run, trace)
+SELECT ?1, ?2, ?3, 1 + COALESCE(MAX(run), 0), ?4 FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3
+RETURNING run
+"""
+_SELECT: Final = "SELECT message, swipe, run, trace FROM traces AS t WHERE chat_id = ?"
+_NEWEST: Final = """ AND run = (
+    SELECT MAX(run) FROM traces WHERE chat_id = t.chat_id AND message = t.message AND swipe = t.swipe
+)"""
+_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+class StoreError(OSError):
+    """The store cannot be used; the message names the file and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreProblem:
+    """Something a person should know about the store; `moved_to` is where a damaged file went."""
+
+    path: Path
+    message: str
+    moved_to: Path | None = None
+
+
+class _DamagedError(Exception):
+    """The file is no sound database of ours."""
+
+
+class TraceStore:
+    """The traces in the file at `path`, which is made where it does not exist. Raises `StoreError`."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self._lock = threading.RLock()
+        self._problems: dict[str, StoreProblem] = {}
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._connection = _open(self.path)
+            except _DamagedError as damage:
+                moved_to = _set_aside(self.path)
+                message = (
+                    f"{self.path.name} was damaged ({damage}); it is now {moved_to.name}, and a new store was begun."
+                )
+                self._report(StoreProblem(self.path, message, moved_to))
+                self._connection = _open(self.path)
+        except (sqlite3.Error, OSError, _DamagedError) as error:
+            if isinstance(error, StoreError):
+                raise
+            raise StoreError(f"{self.path}: the trace store cannot be opened ({error})") from error
+
+    @property
+    def problems(self) -> tuple[StoreProblem, ...]:
+        """What went wrong since the store was opened: a damaged file, a trace that cannot be read."""
+        with self._lock:
+            return tuple(self._problems.values())
+
+    def add(self, chat_id: str, trace: Trace) -> int:
+        """Keep a trace; returns the number of its run among those of the same message and swipe, from 1."""
+        return self.add_many(chat_id, (trace,))[0]
+
+    def add_many(self, chat_id: str, traces: Iterable[Trace]) -> tuple[int, ...]:
+        """Keep several traces, all or none; returns their run numbers."""
+        packed = [(chat_id, trace.turn.message, trace.turn.swipe, _pack(trace)) for trace in traces]
+        with self._using() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                runs = tuple(int(connection.execute(_INSERT, values).fetchall()[0][0]) for values in packed)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        return runs
+
+    def latest(self, chat_id: str, message: int, swipe: int = 0) -> Trace | None:
+        """The newest readable trace of a generation, None where there is none."""
+        query = _SELECT + " AND message = ? AND swipe = ? ORDER BY run DESC"
+        return next(self._read(query, chat_id, message, swipe), None)
+
+    def history(self, chat_id: str, message: int, swipe: int = 0) -> tuple[Trace, ...]:
+        """All traces of a generation, oldest first."""
+        return tuple(self._read(_SELECT + " AND message = ? AND swipe = ? ORDER BY run", chat_id, message, swipe))
+
+    def latest_all(self, chat_id: str) -> tuple[Trace, ...]:
+        """The newest trace of each generation of a chat, by message and swipe."""
+        return tuple(self._read(_SELECT + _NEWEST + " ORDER BY message, swipe", chat_id))
+
+    def clear(self, chat_id: str) -> int:
+        """Delete all traces of a chat; returns how many."""
+        with self._using() as connection:
+            return connection.execute("DELETE FROM traces WHERE chat_id = ?", (chat_id,)).rowcount
+
+    def close(self) -> None:
+        """Close the file; closing twice does no harm."""
+        with self._lock:
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _using(self) -> Iterator[sqlite3.Connection]:
+        """The connection, for one thread at a time; SQLite's errors come out as `StoreError`."""
+        with self._lock:
+            try:
+                yield self._connection
+            except sqlite3.Error as error:
+                raise StoreError(
+                    f"{self.path}: the trace store failed ({error}). Close the programs that use it and open it again."
+                ) from error
+
+    def _read(self, query: str, *values: str | int) -> Iterator[Trace]:
+        """The traces of a query, unpacked one by one; those that cannot be read are reported and passed over."""
+        with self._using() as connection:
+            rows = connection.execute(query, values).fetchall()
+        for message, swipe, run, blob in rows:
+            try:
+                yield _unpack(blob)
+            except (zlib.error, ValueError, TypeError) as error:
+                where = f"The trace of message {message}, swipe {swipe}, run {run} of {values[0]}"
+                what = f"{where} cannot be read and was passed over: {error}"
+                self._report(StoreProblem(self.path, what))
+
+    def _report(self, problem: StoreProblem) -> None:
+        with self._lock:
+            self._problems.setdefault(problem.message, problem)
+
+
+def _pack(trace: Trace) -> bytes:
+    text = json.dumps(to_json(trace), allow_nan=False, separators=(",", ":"))
+    return zlib.compress(text.encode("ascii"), _COMPRESSION)
+
+
+def _unpack(blob: object) -> Trace:
+    if not isinstance(blob, bytes):
+        raise TraceFormatError("no compressed document")
+    return from_json(json.loads(zlib.decompress(blob)))
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """A connection to a sound store at `path`, new or old; raises `_DamagedError` where the file is none."""
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        try:
+            _prepare(connection, path)
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & 0xFF in _DAMAGE:
+                raise _DamagedError(str(error)) from error
+            raise
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    findings = [str(row[0]) for row in connection.execute("PRAGMA quick_check(1)")]
+    if findings != ["ok"]:
+        raise _DamagedError(findings[0] if findings else "the check found nothing")
+    connection.execute("BEGIN IMMEDIATE")  # two programs may open a new store at the same time
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{path}: this trace store was written by a newer version (schema {version}, this one knows "
+            f"{SCHEMA_VERSION}). Update the program, or move the file away."
+        )
+    if version == 0 and not tables:
+        connection.execute(_SCHEMA)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    elif "traces" not in tables:
+        raise _DamagedError("it has no table of traces")
+    connection.execute("COMMIT")
+
+
+def _set_aside(path: Path) -> Path:
+    """Move the file and its journals to the first free `.damaged-N`."""
+    number = 1
+    while (target := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    path.rename(target)
+    for suffix in ("-wal", "-shm"):
+        journal = path.with_name(path.name + suffix)
+        if journal.exists():
+            journal.rename(target.with_name(target.name + suffix))
+    return target

@@ -1,0 +1,263 @@
+"""Traces as text to copy: a whole run as plain text or Markdown, and the journey of one entry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.trace.journey import CellState, Fate, FateState, explain_cell, fates, journey, rows
+from lorestudio.trace.model import EntryRef, Injection, Limit, Outcome, PromptBlock, StageStatus, Trace, Turn
+from lorestudio.trace.reasons import Explanation, explain, explain_stage
+from lorestudio.trace.summary import funnel, summary
+from lorestudio.trace.wording import number_words, one_line, place, plural, quoted
+
+CELL_WORDS: Final[Mapping[CellState, str]] = {
+    CellState.NOT_REACHED: "not looked at",
+    CellState.ABSENT: "not matched",
+    CellState.ADDED: "added",
+    CellState.KEPT: "kept",
+    CellState.CHANGED: "changed",
+    CellState.REMOVED: "removed",
+    CellState.REFUSED: "refused",
+}
+"""The cells of a journey in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A heading with rows of cells, or with texts that are shown as they are, each under a caption."""
+
+    heading: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
+
+
+def as_text(trace: Trace, index: VaultIndex | None = None) -> str:
+    """The whole run as plain text. With `index`, the text says where the vault is no longer the one of the run."""
+    return _render(trace, index, _plain_section, str)
+
+
+def as_markdown(trace: Trace, index: VaultIndex | None = None) -> str:
+    """The whole run as Markdown, with tables and with the prompt in code blocks."""
+    return _render(trace, index, _markdown_section, _escaped)
+
+
+def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) -> str:
+    """What happened to one entry: how the run ended for it, what to change, and its way through the stages.
+
+    A trace only names the entries that a stage decided about; `index` names the others.
+    """
+    stale = _stale(trace, index)
+    trace = trace if stale else _naming(trace, entry_id, index)
+    ref = trace.entries.get(entry_id)
+    decided = fates(trace, (entry_id,))[entry_id]
+    explanation = decided.explain(trace)
+    if ref is None:
+        who = f"Entry {entry_id}"
+    else:
+        figures = f"priority {number_words(ref.priority)}, {plural(ref.tokens, '# token|# tokens')}"
+        who = f"{quoted(ref.title)} ({one_line(ref.filename)} in {one_line(ref.vault) or 'the vault'}, {figures})"
+    lines = [who, turn_words(trace.turn), "", _decision(decided, explanation)]
+    if explanation.fix:
+        lines.append(f"To change it: {explanation.fix}")
+    lines += stale
+    cells = [
+        (cell.stage, CELL_WORDS[cell.state], words.sentence if (words := explain_cell(trace, entry_id, cell)) else "")
+        for cell in journey(trace, entry_id)
+    ]
+    if cells:
+        lines += ["", *_columns(cells)]
+    return "\n".join(lines) + "\n"
+
+
+def turn_words(turn: Turn) -> str:
+    """Which generation this is, e.g. `Reply #12, second swipe`: numbered as SillyTavern numbers messages."""
+    swipe = f", swipe {turn.swipe + 1}" if turn.swipe else ""
+    kind = "" if turn.kind == "normal" else f" ({one_line(turn.kind)})"
+    return f"Reply #{turn.message}{swipe}{kind}"
+
+
+def _render(
+    trace: Trace,
+    index: VaultIndex | None,
+    section_lines: Callable[[_Section], list[str]],
+    escape: Callable[[str], str],
+) -> str:
+    lines = [escape(line) for line in _header(trace, index)]
+    for section in _sections(trace):
+        if section.rows or section.texts:
+            lines += ["", *section_lines(section)]
+    return "\n".join(lines) + "\n"
+
+
+def _header(trace: Trace, index: VaultIndex | None) -> list[str]:
+    digests = ", ".join(f"{name} {digest[:12]}" for name, digest in trace.digests.items() if digest)
+    size = plural(trace.index_size, "# entry|# entries")
+    run = f"{trace.system}, {trace.mode}, {size}, seed {trace.seed}, generation {trace.turn.number}"
+    head = [
+        f"{turn_words(trace.turn)}: {run}",
+        *([f"Inputs: {digests}"] if digests else []),
+        "",
+        summary(trace),
+        *_stale(trace, index),
+    ]
+    return [*head, *(f"Warning: {one_line(warning)}" for warning in trace.warnings)]
+
+
+def _stale(trace: Trace, index: VaultIndex | None) -> list[str]:
+    if index is None or "vault" not in trace.digests or trace.digests["vault"] == index.digest:
+        return []
+    return ["The vault has changed since this run; run again to see what would happen now."]
+
+
+def _naming(trace: Trace, entry_id: int, index: VaultIndex | None) -> Trace:
+    """The trace, with the entry's name from the index it was made with where it has none of its own."""
+    if index is None or entry_id in trace.entries or not 0 <= entry_id < len(index.entries):
+        return trace
+    entry = index.entries[entry_id]
+    ref = EntryRef(entry.id, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
+    return replace(trace, entries={**trace.entries, entry_id: ref})
+
+
+def _sections(trace: Trace) -> tuple[_Section, ...]:
+    steps = tuple(
+        (step.stage, step.phase.value, *_step_counts(step.status, (step.entered, step.added, step.removed, step.left)))
+        for step in funnel(trace)
+    )
+    notes = tuple(
+        (record.name, explain_stage(record, trace))
+        for record in trace.stages
+        if record.note or record.status is StageStatus.FAILED
+    )
+    tokens = plural(trace.total_tokens, "# token|# tokens")
+    return (
+        _Section("Stages", ("Stage", "Phase", "In", "Added", "Removed", "Out"), steps),
+        _Section("Notes on the stages", ("Stage", "Note"), notes),
+        _Section("Entries", ("Entry", "Result", "Why"), _decisions(trace)),
+        _Section(
+            f"Injected ({len(trace.injections)}, {tokens})",
+            ("", "Entry", "Tokens", "Priority", "Where"),
+            tuple(_injected(number, injection) for number, injection in enumerate(trace.injections, 1)),
+        ),
+        _Section("Limits", ("Limit", "Used"), tuple((limit.name, _used(limit)) for limit in trace.limits)),
+        _Section(
+            "Requests to a model",
+            ("Kind", "Answered by", "Result"),
+            tuple(
+                (
+                    call.kind,
+                    call.model or call.source or "unknown",
+                    f"failed: {call.error}" if call.error else "answered",
+                )
+                for call in trace.ai_calls
+            ),
+        ),
+        _Section("Prompt", texts=tuple((_block_caption(block), block.text) for block in trace.prompt)),
+    )
+
+
+def _step_counts(status: StageStatus, counts: Sequence[int]) -> tuple[str, ...]:
+    if status is StageStatus.SKIPPED:
+        return ("skipped", "", "", "")
+    return tuple(number_words(count) if count else "-" for count in counts)
+
+
+def _decisions(trace: Trace) -> tuple[tuple[str, ...], ...]:
+    """One row for each entry that a stage decided about: how it ended, how it came in, and why it ended so."""
+    entries = rows(trace)
+    ways_in: dict[int, str] = {}
+    for record in trace.stages:
+        for verdict in record.with_outcome(Outcome.ADDED):
+            ways_in.setdefault(verdict.entry, explain(verdict, trace).sentence)
+    result = []
+    for entry, decided in fates(trace, entries).items():
+        explanation = decided.explain(trace)
+        why = " ".join(part for part in (ways_in.get(entry, ""), explanation.sentence) if part)
+        result.append((_title(trace, entry), _result(decided, explanation), why))
+    return tuple(result)
+
+
+def _result(decided: Fate, explanation: Explanation) -> str:
+    if decided.state is FateState.INJECTED:
+        return "Injected"
+    return "Injected, shortened" if decided.state is FateState.TRUNCATED else explanation.label
+
+
+def _decision(decided: Fate, explanation: Explanation) -> str:
+    stage = f" by the stage {quoted(decided.stage)}" if decided.stage and decided.state is FateState.REMOVED else ""
+    words = "Removed" if stage else _result(decided, explanation)
+    return f"{words}{stage}: {explanation.sentence}"
+
+
+def _title(trace: Trace, entry: int) -> str:
+    ref = trace.entries.get(entry)
+    return f"entry {entry}" if ref is None else ref.title
+
+
+def _injected(number: int, injection: Injection) -> tuple[str, ...]:
+    tokens = number_words(injection.tokens)
+    if injection.original_tokens is not None:
+        tokens += f" of {number_words(injection.original_tokens)}"
+    where = place(injection.position, injection.depth, injection.role)
+    return str(number), injection.title, tokens, number_words(injection.priority), where
+
+
+def _used(limit: Limit) -> str:
+    if limit.maximum is None:
+        return f"{number_words(limit.used)} {limit.unit}, no limit"
+    return f"{number_words(limit.used)} of {number_words(limit.maximum)} {limit.unit}"
+
+
+def _block_caption(block: PromptBlock) -> str:
+    return f"{one_line(block.tag)}, {place(block.position, block.depth, block.role)}"
+
+
+def _columns(table: Sequence[Sequence[str]]) -> list[str]:
+    """Rows with their cells below each other; the last column is as wide as it likes."""
+    lines = [[one_cell(cell) for cell in row] for row in table]
+    widths = [max(len(row[column]) for row in lines) for column in range(len(lines[0]) - 1)]
+    return [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
+        for row in lines
+    ]
+
+
+def one_cell(text: str) -> str:
+    """The text without line breaks, in full."""
+    return re.sub(r"[\t\n\v\f\r\u2028\u2029]+", " ", text)
+
+
+def _plain_section(section: _Section) -> list[str]:
+    lines = [section.heading]
+    if section.rows:
+        lines += [f"  {line}".rstrip() for line in _columns([section.columns, *section.rows])]
+    for caption, text in section.texts:
+        lines += [f"--- {caption}", text]
+    return lines
+
+
+def _markdown_section(section: _Section) -> list[str]:
+    lines = [f"## {section.heading}", ""]
+    if section.rows:
+        lines += [
+            _markdown_row(section.columns),
+            _markdown_row(["---"] * len(section.columns)),
+            *(_markdown_row([_escaped(one_cell(cell)) for cell in row]) for row in section.rows),
+        ]
+    for number, (caption, text) in enumerate(section.texts):
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+        lines += [*([""] if number else []), _escaped(caption), "", fence, text, fence]
+    return lines
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    r"""The text with Markdown's own characters taken literally: ``a*b`` becomes ``a\*b``."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", text)

@@ -1,0 +1,111 @@
+"""From the body of a note to its title, its links and the text that goes into the prompt.
+
+Source: spec deeplore-engine 1.6, 1.8 and 1.9. Every pattern begins with a plain character so that the search for it is
+fast, and the order of the steps is part of the behaviour.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lorestudio.domain.javascript import DOT, LINE_END, LINE_START, WS, trim
+
+_AT_LINE_START = "(?:(?<=[\n\r\u2028\u2029]{0})|(?<=\\A{0}))"
+"""Goes behind the text `{0}`: it stands at the start of a line."""
+
+# The white space behind the number sign may cross line breaks: a lone "#" takes the next line of text as its heading.
+_HEADING = re.compile(rf"#{_AT_LINE_START.format('#')}{WS}+({DOT}+)")
+
+_EXCLUDE_START = "%%deeplore-exclude%%"
+_EXCLUDE_END = "%%/deeplore-exclude%%"
+_INLINE_COMMENT = re.compile(r"%%[^%\n]+%%")
+_COMMENT_START = re.compile(f"%%{_AT_LINE_START.format('%%')}")
+_COMMENT_END = re.compile(f"{LINE_START}%%{LINE_END}")
+_DIV = re.compile(r"</?div[^>]*>")
+_EMBED = re.compile(rf"!\[\[{DOT}*?\]\]")
+_IMAGE = re.compile(rf"!\[{DOT}*?\]\({DOT}*?\)")
+_NAMED_LINK = re.compile(r"\[\[[^\]|]+\|([^\]]+)\]\]")
+_PLAIN_LINK = re.compile(r"\[\[([^\]]+)\]\]")
+_LINK_TARGET = re.compile(r"\[\[([^\]|]+)(?:\|[^\]]+)?\]\]")
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+
+def title(body: str, filename: str) -> str:
+    """The first level-one heading, also one inside code; else the file's name without `.md`. It can be empty."""
+    heading = _HEADING.search(body)
+    if heading is None:
+        return filename.rpartition("/")[2].removesuffix(".md")
+    return _link_texts(trim(heading[1]))
+
+
+def wikilinks(body: str) -> tuple[str, ...]:
+    """Targets of the links in a body without its first heading, each once, as written; embedded files are no links."""
+    if "[[" not in body:
+        return ()
+    text = _without_heading(body)
+    targets = {
+        trim(link[1]).removesuffix("\\"): None
+        for link in _LINK_TARGET.finditer(text)
+        if text[link.start() - 1 : link.start()] != "!"
+    }
+    return tuple(targets)
+
+
+def clean(body: str) -> str:
+    """The text that is injected: without comments, excluded parts, div tags, first heading, images and link marks."""
+    text = body
+    if "%%" in text:
+        text = _without_excluded_parts(text)
+        text = _INLINE_COMMENT.sub("", text)
+        text = _without_comment_blocks(text)
+    if "div" in text:
+        # Behind the last ">" no tag can close; looking for it from every "<div" there would take quadratic time.
+        closed = text.rfind(">") + 1
+        text = _DIV.sub("", text[:closed]) + text[closed:]
+    text = _without_heading(text)
+    if "![" in text:
+        text = _IMAGE.sub("", _EMBED.sub("", text))
+    text = _link_texts(text)
+    if "\n\n\n" in text:
+        text = _BLANK_LINES.sub("\n\n", text)
+    return trim(text)
+
+
+def _without_heading(text: str) -> str:
+    heading = _HEADING.search(text)
+    return text if heading is None else text[: heading.start()] + text[heading.end() :]
+
+
+def _link_texts(text: str) -> str:
+    """Wikilinks replaced by what a reader sees of them."""
+    if "[[" not in text:
+        return text
+    # Splitting keeps the one group of a pattern among the pieces: what the reader sees stays, the marks go.
+    if "|" in text:
+        text = "".join(_NAMED_LINK.split(text))
+    return "".join(_PLAIN_LINK.split(text))
+
+
+def _without_excluded_parts(text: str) -> str:
+    pieces = []
+    start = 0
+    while (opening := text.find(_EXCLUDE_START, start)) >= 0:
+        closing = text.find(_EXCLUDE_END, opening + len(_EXCLUDE_START))
+        if closing < 0:
+            break
+        pieces.append(text[start:opening])
+        start = closing + len(_EXCLUDE_END)
+    return "".join(pieces) + text[start:]
+
+
+def _without_comment_blocks(text: str) -> str:
+    """Without what stands between a line that begins with `%%` and a later line that is `%%`."""
+    pieces = []
+    start = 0
+    while opening := _COMMENT_START.search(text, start):
+        closing = _COMMENT_END.search(text, opening.end())
+        if closing is None:
+            break
+        pieces.append(text[start : opening.start()])
+        start = closing.end()
+    return "".join(pieces) + text[start:]

@@ -1,0 +1,345 @@
+"""From the text of one note to an entry, or to the reason why it is none (spec: deeplore-engine 1.4 to 1.11)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypedDict
+
+from lorestudio.domain.entry import EMPTY, Entry, LeftOutNote, NoteProblem, ParserWarning, Position, Role
+from lorestudio.domain.fields import BUILT_IN_FIELDS, FieldDefinition
+from lorestudio.domain.javascript import (
+    Json,
+    is_finite_number,
+    number_text,
+    simple_hash,
+    to_number,
+    to_string,
+    trim,
+)
+from lorestudio.vault import cleaning, front_matter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lorestudio.domain.tokens import TokenCounter
+    from lorestudio.settings.deeplore import DeepLoreSettings
+
+_SPELLINGS: Final = frozenset({
+    "keys", "tags", "priority", "summary", "depth", "position", "role", "scanDepth", "cooldown", "warmup",
+    "probability", "requires", "excludes", "refine_keys", "cascade_links", "enabled", "constant", "seed", "bootstrap",
+    "guide", "outlet", "era", "location", "scene_type", "character_present", "graph", "excludeRecursion",
+})  # fmt: skip
+"""Fields whose capital letters lenient authoring puts right, as they are read."""
+_BY_LOWER_CASE: Final = {name.lower(): name for name in _SPELLINGS}
+
+_NOT_IMPLEMENTED: Final = ("sticky", "delay", "group", "group_weight")
+"""Fields of other lorebook tools: kept, shown to the AI, without effect."""
+
+_POSITIONS: Final = {"before": Position.BEFORE, "after": Position.AFTER, "in_chat": Position.IN_CHAT}
+_ROLES: Final = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT}
+_MAX_DEPTH: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class ParseRules:
+    """What the settings say about reading a note. Tags are in lower case; an empty tag is switched off."""
+
+    lorebook_tag: str = "lorebook"
+    constant_tag: str = "lorebook-always"
+    never_insert_tag: str = "lorebook-never"
+    seed_tag: str = "lorebook-seed"
+    bootstrap_tag: str = "lorebook-bootstrap"
+    guide_tag: str = "lorebook-guide"
+    lenient: bool = True
+    fields: tuple[FieldDefinition, ...] = BUILT_IN_FIELDS
+
+    @classmethod
+    def from_settings(
+        cls, settings: DeepLoreSettings, fields: Sequence[FieldDefinition] = BUILT_IN_FIELDS
+    ) -> ParseRules:
+        """The rules for `settings` and the field definitions of the first vault."""
+        return cls(
+            settings.lorebook_tag.lower(),
+            settings.constant_tag.lower(),
+            settings.never_insert_tag.lower(),
+            settings.seed_tag.lower(),
+            settings.bootstrap_tag.lower(),
+            settings.librarian_guide_tag.lower(),
+            settings.lenient_authoring,
+            tuple(fields),
+        )
+
+
+class EntryFields(TypedDict):
+    """What a note says by itself: an `Entry` without its id and without what depends on the other entries."""
+
+    filename: str
+    vault: str
+    title: str
+    content: str
+    keys: tuple[str, ...]
+    refine_keys: tuple[str, ...]
+    summary: str
+    priority: float
+    constant: bool
+    seed: bool
+    bootstrap: bool
+    guide: bool
+    tokens: int
+    scan_depth: float | None
+    exclude_recursion: bool
+    links: tuple[str, ...]
+    tags: tuple[str, ...]
+    requires: tuple[str, ...]
+    excludes: tuple[str, ...]
+    cascade_links: tuple[str, ...]
+    outlet: str | None
+    position: int | None
+    depth: float | None
+    role: int | None
+    cooldown: float | None
+    warmup: float | None
+    probability: float | None
+    folder: str | None
+    custom_fields: Mapping[str, Json]
+    graph: bool
+    content_hash: str
+    warnings: tuple[ParserWarning, ...]
+
+
+def parse_note(text: str, filename: str, vault: str, rules: ParseRules, counter: TokenCounter) -> Entry | LeftOutNote:
+    """One note on its own: an entry with id 0, its links unresolved, or the reason why it is none."""
+    fields = read_fields(text, filename, vault, rules, counter)
+    return fields if isinstance(fields, LeftOutNote) else Entry(id=0, **fields)
+
+
+def read_fields(
+    text: str, filename: str, vault: str, rules: ParseRules, counter: TokenCounter
+) -> EntryFields | LeftOutNote:
+    """What the note says, or why it is no entry. Never raises on any text.
+
+    `filename` is relative to the vault. The hash is taken over the whole text, so a byte order mark that stands in
+    `text` counts.
+    """
+    yaml_text, body = front_matter.split(text)
+    values = front_matter.parse(yaml_text) if yaml_text is not None else {}
+    note = _FrontMatter(values, rules.lenient)
+    tags = _tags(values.get("tags"))
+    problem = _refusal(tags, values, rules)
+    title = "" if problem else cleaning.title(body, filename)
+    if not (problem or title):
+        problem = NoteProblem.EMPTY_TITLE
+    if problem:
+        return LeftOutNote(filename, vault, problem, _explanation(problem, filename, rules))
+    content = cleaning.clean(body)
+    folder, slash, _ = filename.rpartition("/")
+    keys = note.keys()
+    # The order of the numbers is the order of their warnings.
+    priority = note.number("priority")
+    cooldown = note.number("cooldown")
+    warmup = note.number("warmup")
+    probability = note.number("probability")
+    depth = note.plain_number("depth")
+    return {
+        "filename": filename,
+        "vault": vault,
+        "title": title,
+        "content": content,
+        "keys": keys,
+        "refine_keys": note.texts("refine_keys"),
+        "summary": note.summary(),
+        "priority": 100 if priority is None else priority,
+        "constant": values.get("constant") is True or _marked(rules.constant_tag, tags),
+        "seed": _marked(rules.seed_tag, tags),
+        "bootstrap": _marked(rules.bootstrap_tag, tags),
+        "guide": _marked(rules.guide_tag, tags),
+        "tokens": counter.count(content),
+        "scan_depth": note.plain_number("scanDepth", finite=False),
+        "exclude_recursion": values.get("excludeRecursion") is True,
+        "links": cleaning.wikilinks(body),
+        "tags": tuple(tag for tag in tags if tag not in (rules.lorebook_tag, rules.guide_tag)),
+        "requires": note.texts("requires"),
+        "excludes": note.texts("excludes"),
+        "cascade_links": note.texts("cascade_links"),
+        "outlet": note.outlet(),
+        "position": note.choice("position", _POSITIONS),
+        "depth": None if depth is None else min(max(depth, 0), _MAX_DEPTH),
+        "role": note.choice("role", _ROLES),
+        "cooldown": cooldown if cooldown is not None and cooldown > 0 else None,
+        "warmup": warmup if warmup is not None and warmup > 0 else None,
+        "probability": None if probability is None else min(max(probability, 0), 1),
+        "folder": folder if slash else None,
+        "custom_fields": note.custom_fields(rules.fields),
+        "graph": values.get("graph") is not False,
+        "content_hash": simple_hash(text),
+        "warnings": tuple(note.warnings),
+    }
+
+
+def _tags(value: Json) -> list[str]:
+    if isinstance(value, list):
+        return [to_string(item).lower() for item in value]
+    return [value.lower()] if isinstance(value, str) else []
+
+
+def _marked(tag: str, tags: list[str]) -> bool:
+    return bool(tag) and tag in tags
+
+
+def _refusal(tags: list[str], values: Mapping[str, Json], rules: ParseRules) -> NoteProblem | None:
+    """Why the note is not admitted; the order of the checks decides which reason is given (spec 1.4)."""
+    if rules.lorebook_tag not in tags and not _marked(rules.guide_tag, tags):
+        return NoteProblem.NO_LOREBOOK_TAG if values else NoteProblem.NO_FRONT_MATTER
+    if values.get("enabled") is False:
+        return NoteProblem.DISABLED
+    if _marked(rules.never_insert_tag, tags):
+        return NoteProblem.NEVER_INSERT
+    return None
+
+
+def _explanation(problem: NoteProblem, filename: str, rules: ParseRules) -> str:
+    tag = rules.lorebook_tag
+    return {
+        NoteProblem.NO_FRONT_MATTER: (
+            f"“{filename}” has no front matter, so it is an ordinary note. To make it an entry, begin the file with a "
+            f"block between two lines of --- that says tags: [{tag}]."
+        ),
+        NoteProblem.NO_LOREBOOK_TAG: (
+            f"“{filename}” does not have the tag “{tag}” in its front matter, so it is an ordinary note. To make it an "
+            f"entry, write tags: [{tag}] there, without # and without a comment on the same line."
+        ),
+        NoteProblem.DISABLED: (
+            f"“{filename}” says enabled: false, so it is left out. Remove that line to use the entry again."
+        ),
+        NoteProblem.NEVER_INSERT: (
+            f"“{filename}” has the tag “{rules.never_insert_tag}”, so it is left out. Remove the tag to use the entry."
+        ),
+        NoteProblem.EMPTY_TITLE: (
+            f"“{filename}” has no title. Write a name behind the # of its first heading, or give the file a name."
+        ),
+    }[problem]
+
+
+class _FrontMatter:
+    """Reads the fields of one note with DeepLore's coercions and collects the warnings (spec 1.5)."""
+
+    __slots__ = ("_lenient", "_values", "warnings")
+
+    def __init__(self, values: dict[str, Json], lenient: bool) -> None:
+        self._values = values
+        self._lenient = lenient
+        self.warnings: list[ParserWarning] = []
+        if lenient and not values.keys() <= _SPELLINGS:
+            self._correct_spellings()
+
+    def _correct_spellings(self) -> None:
+        values = self._values
+        for written in tuple(values):
+            name = _BY_LOWER_CASE.get(written.lower(), written)
+            if name == written:
+                continue
+            value = values.pop(written)
+            if name not in values:
+                values[name] = value
+                self._warn(
+                    "W_ALIAS_USED", written, f"“{written}” was read as “{name}”.",
+                    f"Write {name}: so that the field also counts where lenient authoring is off.",
+                )  # fmt: skip
+
+    def _warn(self, code: str, name: str, message: str, suggested_fix: str) -> None:
+        self.warnings.append(ParserWarning(code, name, message, suggested_fix))
+
+    def keys(self) -> tuple[str, ...]:
+        """The trigger keys: not trimmed, empty ones kept, except where one text was cut at its commas."""
+        value = self._values.get("keys")
+        if isinstance(value, list):
+            return tuple(map(to_string, value))
+        if isinstance(value, str):
+            if not self._lenient or "," not in value:
+                return (value,)
+            keys = tuple(key for part in value.split(",") if (key := trim(part)))
+            self._warn(
+                "W_COMMA_SPLIT", "keys", f"keys is one text with commas; it was read as {len(keys)} keys.",
+                f"Write a list: keys: [{', '.join(keys)}]",
+            )  # fmt: skip
+            return keys
+        return (to_string(value),) if value else ()
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of trimmed, non-empty texts; one text is one item, commas or not."""
+        value = self._values.get(name)
+        if isinstance(value, list):
+            return tuple([text for item in value if (text := trim(to_string(item)))])
+        return (text,) if value and (text := trim(to_string(value))) else ()
+
+    def number(self, name: str) -> float | None:
+        """A finite number; lenient authoring also takes a text that reads as a number, with a warning."""
+        value = self._values.get(name)
+        if value is None:
+            return None
+        if isinstance(value, str):
+            if not self._lenient or not trim(value) or math.isnan(result := to_number(value)):
+                return None
+            figures = number_text(result)
+            self._warn(
+                "W_COERCED_NUM", name, f"{name} is the text “{value}”; it was read as the number {figures}.",
+                f"Write {name}: {figures}",
+            )  # fmt: skip
+            return result
+        return self.plain_number(name)
+
+    def plain_number(self, name: str, *, finite: bool = True) -> float | None:
+        """A value that is written as a number, and nothing else."""
+        value = self._values.get(name)
+        if value is None or isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        return value if math.isfinite(value) or not finite else None
+
+    def choice(self, name: str, choices: Mapping[str, int]) -> int | None:
+        """The number behind one of the words, in any case; None for every other value."""
+        value = self._values.get(name)
+        return choices.get(value.lower()) if isinstance(value, str) else None
+
+    def summary(self) -> str:
+        """The summary of a text or a number, else the empty text."""
+        value = self._values.get("summary")
+        return trim(to_string(value)) if isinstance(value, str) or is_finite_number(value) else ""
+
+    def outlet(self) -> str | None:
+        """The outlet's name, or None."""
+        value = self._values.get("outlet")
+        return (trim(value) or None) if isinstance(value, str) else None
+
+    def custom_fields(self, definitions: Sequence[FieldDefinition]) -> Mapping[str, Json]:
+        """Gating fields that are present, in order of definition, then the fields DeepLore keeps without acting on."""
+        values = self._values
+        found: dict[str, Json] = {
+            definition.name: _custom_value(values[definition.name], definition)
+            for definition in definitions
+            if definition.name in values
+        }
+        for name in _NOT_IMPLEMENTED:
+            if name in values:
+                value = values[name]
+                found[name] = tuple(value) if isinstance(value, list) else value
+                self._warn(
+                    "W_NOT_IMPLEMENTED", name, f"{name} has no effect in DeepLore; it is only shown to the AI.",
+                    f"Remove {name}, or say what you want with cooldown, warmup, probability or priority.",
+                )  # fmt: skip
+        return found or EMPTY
+
+
+def _custom_value(raw: Json, definition: FieldDefinition) -> Json:
+    """A gating field's value in the type of its definition (spec 1.7)."""
+    if definition.type == "number":
+        result = to_number(raw)
+        return None if math.isnan(result) else result
+    if definition.type == "boolean":
+        return raw is True or raw == "true"
+    if not definition.multi:
+        return trim(raw) if isinstance(raw, str) else to_string(raw)
+    if isinstance(raw, list):
+        return tuple(text for item in raw if (text := trim(to_string(item))))
+    text = trim(to_string(raw)) if isinstance(raw, str | bool | int | float) else ""
+    return (text,) if text else ()

@@ -1,0 +1,145 @@
+"""The file that defines a vault's own gating fields, read line by line as DeepLore does (spec: deeplore-engine 5.4)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from lorestudio.domain.fields import FieldDefinition, FieldType
+from lorestudio.domain.javascript import DOT, WHITE_SPACE, WS, Json, number, trim, trim_end
+
+DEFAULT_PATH: Final = "DeepLore/field-definitions.yaml"
+"""Where the definitions stand when the setting is empty."""
+
+RESERVED: Final = frozenset({
+    "keys", "priority", "tags", "requires", "excludes", "position", "depth", "role", "scandepth", "excluderecursion",
+    "refine_keys", "cascade_links", "cooldown", "warmup", "probability", "summary", "graph", "enabled", "constant",
+    "seed", "bootstrap", "type", "fileclass", "status", "aliases",
+})  # fmt: skip
+"""Names that mean something else in a note, so no field can have them."""
+
+TYPES: Final = ("string", "number", "boolean")
+OPERATORS: Final = ("match_any", "match_all", "not_any", "exists", "not_exists", "gt", "lt", "eq")
+TOLERANCES: Final = ("strict", "moderate", "lenient")
+
+_START = re.compile(rf"{WS}{{2}}-{WS}+name:{WS}*{DOT}")
+_GATING = re.compile(rf"{WS}{{4}}gating:")
+_VALUES = re.compile(rf"{WS}{{4}}values:")
+_GATING_PROPERTY = re.compile(rf"{WS}{{6}}(\w+):{WS}*({DOT}+)", re.ASCII)
+_VALUE = re.compile(rf"{WS}{{6}}-{WS}+({DOT}+)")
+_PROPERTY = re.compile(rf"{WS}{{4}}(\w+):{WS}*({DOT}+)", re.ASCII)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
+_QUOTED = re.compile(r"(['\"])([\s\S]*)\1")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_WORDS: Final[dict[str, Json]] = {"true": True, "false": False, "null": None, "[]": []}
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A definition as it is written, before it is checked."""
+
+    line: int
+    properties: dict[str, Json] = field(default_factory=dict)
+    gating: dict[str, Json] = field(default_factory=dict)
+    values: list[str] = field(default_factory=list)
+
+
+def parse(text: str) -> tuple[tuple[FieldDefinition, ...], tuple[str, ...]]:
+    """The usable definitions in file order (equal names are kept), and a message for each mistake.
+
+    No usable definition means that the four built-in fields hold; the caller decides that.
+    """
+    definitions: list[FieldDefinition] = []
+    errors: list[str] = []
+    for draft in _drafts(text):
+        definition = _checked(draft, errors)
+        if definition is not None:
+            definitions.append(definition)
+    return tuple(definitions), tuple(errors)
+
+
+def _drafts(text: str) -> list[_Draft]:
+    drafts: list[_Draft] = []
+    block = ""
+    lead = text[: len(text) - len(text.lstrip(WHITE_SPACE))]
+    for line_number, raw in enumerate(trim(text).split("\n"), 1 + lead.count("\n")):
+        line = trim_end(raw)
+        if not line or line.startswith("#") or line == "fields:":
+            continue
+        if _START.match(line):
+            drafts.append(_Draft(line_number, {"name": trim(line.partition("name:")[2])}))
+            block = ""
+        elif drafts:
+            block = _read_line(line, drafts[-1], block)
+    return drafts
+
+
+def _read_line(line: str, draft: _Draft, block: str) -> str:
+    """Take one line into the draft; the answer is the block that the next line stands in."""
+    if _GATING.match(line):
+        return "gating"
+    opening = _VALUES.match(line)
+    if opening:
+        draft.values = []
+        return "" if trim(line[opening.end() :]) == "[]" else "values"
+    if block == "gating" and (found := _GATING_PROPERTY.match(line)):
+        draft.gating[found[1]] = _scalar(found[2])
+    elif block == "values" and (found := _VALUE.match(line)):
+        draft.values.append(trim(found[1]))
+    elif found := _PROPERTY.match(line):
+        draft.properties[found[1]] = _scalar(found[2])
+        return ""
+    return block
+
+
+def _scalar(text: str) -> Json:
+    text = trim(text)
+    if text in _WORDS:
+        return _WORDS[text]
+    if _NUMBER.fullmatch(text):
+        return number(float(text))
+    quoted = _QUOTED.fullmatch(text)
+    return quoted[2] if quoted else text
+
+
+def _checked(draft: _Draft, errors: list[str]) -> FieldDefinition | None:
+    """The definition, or None with a message where its name cannot be used."""
+    properties = draft.properties
+    name = properties["name"]
+    where = f"Line {draft.line}: "
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        errors.append(
+            f"{where}“{name}” cannot be the name of a field, so the field is left out. Use small letters, digits and "
+            "underscores, begin with a letter, and write no quotes or comment behind the name."
+        )
+        return None
+    if name in RESERVED:
+        errors.append(f"{where}“{name}” already means something in every note. Give the field another name.")
+        return None
+    kind = properties.get("type", "string")
+    if kind not in TYPES:
+        errors.append(
+            f"{where}the field “{name}” has the unknown type “{kind}”; it is read as string. "
+            f"Use one of: {', '.join(TYPES)}."
+        )
+        kind = "string"
+    return FieldDefinition(
+        name,
+        _text(properties.get("label")) or name,
+        type=cast("FieldType", kind),
+        multi=properties.get("multi") is True,
+        gating=draft.gating.get("enabled") is not False,
+        operator=_choice(draft.gating.get("operator"), OPERATORS),
+        tolerance=_choice(draft.gating.get("tolerance"), TOLERANCES, "moderate"),
+        values=tuple(value for value in draft.values if value),
+        context_key=_text(properties.get("contextKey")) or name,
+    )
+
+
+def _text(value: Json) -> str:
+    return trim(value) if isinstance(value, str) else ""
+
+
+def _choice(value: Json, choices: tuple[str, ...], default: str = "match_any") -> str:
+    return value if isinstance(value, str) and value in choices else default

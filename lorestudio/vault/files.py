@@ -1,0 +1,47 @@
+"""What was read from a vault's folder, before it is understood, and the errors of reading and writing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lorestudio.domain.entry import LeftOutNote
+
+
+class VaultError(OSError):
+    """A vault or a note cannot be read; the message says what and what to do."""
+
+
+class SaveError(VaultError):
+    """A note was not saved; the file on disk is what it was."""
+
+
+class ChangedOnDisk(SaveError):  # noqa: N818 - names the situation that callers ask the person about
+    """The file at `path` is not the one that was read, so nothing was written over it."""
+
+    def __init__(self, path: Path, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFile:
+    """One file's text; `filename` is relative to the vault, with `/` between the parts."""
+
+    filename: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class VaultFiles:
+    """The files of one vault in index order, and what could not be read (spec: deeplore-engine 1.1).
+
+    Only names that end in `.md` are notes; other files are read for what they define.
+    """
+
+    name: str
+    files: tuple[NoteFile, ...] = ()
+    left_out: tuple[LeftOutNote, ...] = ()

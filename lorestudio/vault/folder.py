@@ -1,0 +1,249 @@
+"""Reading a vault's folder in DeepLore's order; what cannot be read becomes a visible item.
+
+Source: spec deeplore-engine 1.1.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from lorestudio.domain.entry import LeftOutNote, NoteProblem
+from lorestudio.vault import fields as field_file
+from lorestudio.vault.files import NoteFile, VaultError, VaultFiles
+from lorestudio.vault.front_matter import BOM
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+MAX_FILE_BYTES: Final = 8 * 1024 * 1024
+"""Larger files are not read: no note has this size."""
+
+MAX_LEVELS: Final = 20
+"""Folders at this depth below the vault are not listed."""
+
+
+class ReadingCancelledError(Exception):
+    """The person stopped the reading."""
+
+
+def read_folder(
+    path: Path,
+    name: str | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    *,
+    definition_path: str = field_file.DEFAULT_PATH,
+    keep_bom: bool = False,
+) -> VaultFiles:
+    """The notes below `path`, in DeepLore's order, and the file of field definitions if there is one.
+
+    Files and folders whose names begin with a dot are passed over. `name` is the vault's name, by default the
+    folder's. `on_progress` gets the number of files read and their total. `definition_path` is the setting
+    `fieldDefinitionsPath`. A byte order mark is dropped, as it is on the original's way from disk to parser, and so
+    does not count in the content hash; recorded runs that hashed it need `keep_bom`.
+    Raises VaultError where the folder itself cannot be read, and ReadingCancelledError.
+    """
+    definition_path = definition_path or field_file.DEFAULT_PATH
+    listing = _list_root(path)
+    home = Path(os.path.realpath(path))
+    vault = home.name if name is None else name
+    walk = _Walk(vault, cancelled or _never)
+    # A link to a folder above the vault leads back into the vault.
+    walk.add_folder("", listing, frozenset(map(str, (home, *home.parents))), 0)
+
+    found = walk.found
+    if _is_extra_file(path, definition_path):
+        found.append((definition_path, path / definition_path))
+    files: list[NoteFile] = []
+    for count, (filename, place) in enumerate(found, 1):
+        if walk.cancelled():
+            raise ReadingCancelledError
+        note = _read(filename, place, vault, keep_bom=keep_bom)
+        if isinstance(note, LeftOutNote):
+            walk.left_out.append(note)
+        else:
+            files.append(note)
+        if on_progress is not None:
+            on_progress(count, len(found))
+    return VaultFiles(vault, tuple(files), tuple(walk.left_out))
+
+
+@dataclass(slots=True)
+class _Item:
+    """One name in a folder."""
+
+    name: str
+    path: Path
+    is_folder: bool
+    problem: OSError | None = None
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Collects the notes below a folder, depth first, a folder's own files before its sub-folders."""
+
+    vault: str
+    cancelled: Callable[[], bool]
+    found: list[tuple[str, Path]] = field(default_factory=list)
+    left_out: list[LeftOutNote] = field(default_factory=list)
+
+    def add_folder(self, prefix: str, listing: Sequence[_Item], above: frozenset[str], level: int) -> None:
+        """Take in one listed folder; `above` holds the real paths of all folders around it, itself included."""
+        if self.cancelled():
+            raise ReadingCancelledError
+        for item in listing:
+            filename = prefix + item.name
+            if item.problem is not None:
+                self._leave_out(filename, _problem(item.problem), _trouble(filename, item.problem))
+            elif not item.is_folder and item.name.endswith(".md"):
+                self._add_file(filename, item.path)
+        for item in listing:
+            if item.is_folder:
+                self._add_subfolder(prefix + item.name, item.path, above, level + 1)
+
+    def _add_file(self, filename: str, path: Path) -> None:
+        if _is_text(filename):
+            self.found.append((filename, path))
+            return
+        self._leave_out(
+            filename, NoteProblem.UNREADABLE,
+            f"The name of “{_shown(filename)}” is not valid text, so the file is left out. Rename it.",
+        )  # fmt: skip
+
+    def _add_subfolder(self, filename: str, path: Path, above: frozenset[str], level: int) -> None:
+        if level >= MAX_LEVELS:
+            self._leave_out(
+                filename, NoteProblem.TOO_DEEP,
+                f"The folder “{_shown(filename)}” lies {level} levels deep, and DeepLore lists {MAX_LEVELS - 1}. "
+                "Move it up.",
+            )  # fmt: skip
+            return
+        real = os.path.realpath(path)
+        if real in above:
+            self._leave_out(
+                filename, NoteProblem.LOOP,
+                f"The folder “{_shown(filename)}” is a link to a folder around it, so it is not followed. "
+                "Remove the link.",
+            )  # fmt: skip
+            return
+        try:
+            listing = _list(path)
+        except OSError as error:
+            self._leave_out(filename, _problem(error), _trouble(filename, error))
+            return
+        self.add_folder(f"{filename}/", listing, above | {real}, level)
+
+    def _leave_out(self, filename: str, problem: NoteProblem, message: str) -> None:
+        self.left_out.append(LeftOutNote(_shown(filename), self.vault, problem, message))
+
+
+def _never() -> bool:
+    return False
+
+
+def _list_root(path: Path) -> list[_Item]:
+    try:
+        return _list(path)
+    except FileNotFoundError as error:
+        raise VaultError(f"There is no folder “{path}”. Choose the folder that holds the vault's notes.") from error
+    except NotADirectoryError as error:
+        raise VaultError(f"“{path}” is a file. Choose the folder that holds the vault's notes.") from error
+    except OSError as error:
+        raise VaultError(f"The folder “{path}” cannot be read: {_reason(error)}. Check its permissions.") from error
+
+
+def _is_extra_file(root: Path, filename: str) -> bool:
+    """True for a file inside the vault that the walk over the notes has not found."""
+    relative = Path(filename)
+    if filename.endswith(".md") or relative.is_absolute() or ".." in relative.parts:
+        return False
+    try:
+        return (root / relative).exists()
+    except OSError:
+        return True  # reading it will say what is wrong
+
+
+def _list(folder: Path) -> list[_Item]:
+    """Names in a folder by UTF-16 code units, folders with a trailing slash in the sort key; no dot names."""
+    items: list[_Item] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            try:
+                items.append(_Item(entry.name, Path(entry.path), entry.is_dir()))
+            except OSError as error:
+                items.append(_Item(entry.name, Path(entry.path), is_folder=False, problem=error))
+    return sorted(items, key=_sort_key)
+
+
+def _sort_key(item: _Item) -> bytes:
+    # Big-endian bytes compare as the code units do.
+    return (item.name + "/" * item.is_folder).encode("utf-16-be", "surrogatepass")
+
+
+def _read(filename: str, path: Path, vault: str, *, keep_bom: bool) -> NoteFile | LeftOutNote:
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return LeftOutNote(
+                filename, vault, NoteProblem.UNREADABLE,
+                f"“{filename}” is not an ordinary file, so it is left out. Replace it by a text file or remove it.",
+            )  # fmt: skip
+        if status.st_size > MAX_FILE_BYTES:
+            return LeftOutNote(
+                filename, vault, NoteProblem.TOO_LARGE,
+                f"“{filename}” has {status.st_size / 2**20:.1f} MiB; files over {MAX_FILE_BYTES // 2**20} MiB are not "
+                "read. Split the note, or move the file out of the vault.",
+            )  # fmt: skip
+        data = path.read_bytes()
+    except OSError as error:
+        return LeftOutNote(filename, vault, _problem(error), _trouble(filename, error))
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return LeftOutNote(filename, vault, NoteProblem.BAD_ENCODING, describe_bad_encoding(filename, data, error))
+    return NoteFile(filename, text if keep_bom else text.removeprefix(BOM))
+
+
+def describe_bad_encoding(filename: str, data: bytes, error: UnicodeDecodeError) -> str:
+    """A message that names the file, the line (from 1) and the byte offset (from 0) of the first invalid byte."""
+    line = data.count(b"\n", 0, error.start) + 1
+    return (
+        f"“{filename}” is not UTF-8 text: byte 0x{data[error.start]:02X} in line {line} (byte offset {error.start}) "
+        "cannot be read, so the note is left out. Open it in a text editor and save it as UTF-8."
+    )
+
+
+def _problem(error: OSError) -> NoteProblem:
+    return NoteProblem.LOOP if error.errno == errno.ELOOP else NoteProblem.UNREADABLE
+
+
+def _trouble(filename: str, error: OSError) -> str:
+    return (
+        f"“{_shown(filename)}” cannot be read: {_reason(error)}. Check that it still exists and that you have the "
+        "permission to read it."
+    )
+
+
+def _reason(error: OSError) -> str:
+    """The system's own words for what went wrong."""
+    return error.strerror or str(error) or type(error).__name__
+
+
+def _is_text(name: str) -> bool:
+    """False for a name with bytes that no text has, which the system hands over as lone surrogates."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(name: str) -> str:
+    return name.encode("utf-8", "replace").decode()

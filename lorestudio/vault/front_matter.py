@@ -1,0 +1,140 @@
+"""Front matter as DeepLore reads it: a block between dashes and a line machine, no YAML library.
+
+Source: spec deeplore-engine 1.2 and 1.3. Much valid YAML means something else here (comments stay part of the value,
+nested mappings vanish, `True` is a text); that is the point: a note must mean in the studio what it means in DeepLore.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lorestudio.domain.javascript import DOT, WHITE_SPACE, WS, Json, number, trim
+
+BOM = "\ufeff"
+
+_OPENING_FENCE = re.compile(r"---\r?\n")
+_AFTER_FENCE = re.compile(r"[ \t]*\r?\n?")
+_KEY_LINE = re.compile(rf"(\w[\w.-]*){WS}*:{WS}*({DOT}*)", re.ASCII)
+_LIST_ITEM = re.compile(rf"{WS}*-{WS}+")
+_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)", re.ASCII)
+_WORDS: dict[str, Json] = {"true": True, "false": False, "null": None, "~": None}
+_QUOTES = ("'", '"')
+
+
+def split(text: str) -> tuple[str | None, str]:
+    """The text between the fences, or None where there is no front matter, and the body behind it.
+
+    A leading byte order mark belongs to neither. The first line that begins with three dashes closes the block, even
+    inside a block scalar.
+    """
+    text = text.removeprefix(BOM)
+    opening = _OPENING_FENCE.match(text)
+    if opening is None:
+        return None, text
+    start = opening.end()
+    line_end = text.find("\n---", start)
+    if line_end < 0:
+        return None, text
+    after = _AFTER_FENCE.match(text, line_end + 4)
+    body = text[after.end() :] if after else ""
+    if line_end > start and text[line_end - 1] == "\r":
+        line_end -= 1
+    return text[start:line_end], body
+
+
+def parse(yaml_text: str) -> dict[str, Json]:
+    """The fields of a front matter block in order of first appearance; a repeated field keeps its last value.
+
+    Values are texts, numbers, booleans, None, or lists of texts. Nothing is refused: what the line machine does not
+    understand it passes over.
+    """
+    values: dict[str, Json] = {}
+    key: str | None = None
+    items: list[str] | None = None
+    block: list[str] | None = None
+    joint = ""
+    for line in yaml_text.split("\n"):
+        text = line.rstrip(WHITE_SPACE)
+        if block is not None and key is not None:
+            if not text or line[0] in WHITE_SPACE:
+                block.append(text)
+                continue
+            values[key] = trim(joint.join(block))
+            block = None
+        found = _KEY_LINE.match(text)
+        if found is None:
+            prefix = _LIST_ITEM.match(text) if key is not None else None
+            if prefix is not None and key is not None:
+                if items is None:
+                    values[key] = items = []
+                items.append(_list_item(text[prefix.end() :]))
+            continue
+        key, rest = found[1], found[2].rstrip(WHITE_SPACE)
+        items = None
+        if rest in ("|", ">"):
+            block, joint = [], "\n" if rest == "|" else " "
+        elif not rest or (rest[0] == "[" and rest[-1] == "]"):
+            values[key] = items = _inline_list(trim(rest[1:-1]))
+        else:
+            values[key] = _scalar(rest)
+    if block is not None and key is not None:
+        values[key] = trim(joint.join(block))
+    return values
+
+
+def _list_item(text: str) -> str:
+    text = trim(text)
+    if len(text) > 1 and text[0] in _QUOTES and text[-1] == text[0]:
+        text = text[1:-1]
+    if "\\" in text:
+        text = text.replace('\\"', '"').replace("\\'", "'").replace("\\\\", "\\")
+    return text
+
+
+def _scalar(text: str) -> Json:
+    if text in _WORDS:
+        return _WORDS[text]
+    if _NUMBER.fullmatch(text):
+        return number(float(text))
+    return _unquoted(text)
+
+
+def _unquoted(text: str) -> str:
+    """Without one quote character at the front and one at the end, each on its own."""
+    if text.startswith(_QUOTES):
+        text = text[1:]
+    return text[:-1] if text.endswith(_QUOTES) else text
+
+
+def _inline_list(inside: str) -> list[str]:
+    """The items between the brackets; every item is a text."""
+    quoted = "'" in inside or '"' in inside
+    items = [piece.strip(WHITE_SPACE) for piece in (_pieces(inside) if quoted else inside.split(","))]
+    if not items[-1]:
+        items.pop()
+    return [_unquoted(item) for item in items] if quoted else items
+
+
+def _pieces(inside: str) -> list[str]:
+    """Cut at the commas that stand outside quotes; a backslash inside quotes protects the next character and goes."""
+    pieces: list[str] = []
+    current = ""
+    quote = ""
+    escaped = False
+    for char in inside:
+        if escaped:
+            current += char
+            escaped = False
+        elif char == "\\" and quote:
+            escaped = True
+        elif char == "," and not quote:
+            pieces.append(current)
+            current = ""
+        else:
+            if char == quote:
+                quote = ""
+            elif char in _QUOTES and not quote and not trim(current):
+                quote = char
+            current += char
+    pieces.append(current)
+    return pieces

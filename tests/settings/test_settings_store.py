@@ -1,0 +1,200 @@
+"""DeepLore's settings in files (spec: deeplore-ai-and-tools 4.1, 4.3)."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lorestudio.settings import DeepLoreSettings, SettingsError, load, merged, save
+from lorestudio.settings.files import write_atomically
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEEPLORE = {"enabled": True, "scanDepth": "6", "vaults": [{"name": "W", "apiKey": "k"}], "mystery": {"a": [1, None]}}
+SILLYTAVERN = {
+    "firstRun": False,
+    "extension_settings": {"connectionManager": {"profiles": []}, "deeplore_enhanced": DEEPLORE},
+    "power_user": {"name": "żuraw \ud800"},
+}
+OWN = {"format": "lorestudio-deeplore-settings", "version": 1, "deeplore_settings_version": 3, "settings": DEEPLORE}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "settings.json"
+
+
+def write(path: Path, document: object) -> None:
+    path.write_text(json.dumps(document), encoding="utf-8")
+
+
+def read(path: Path) -> dict[str, object]:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("document", [DEEPLORE, SILLYTAVERN, OWN], ids=["plain", "sillytavern", "own"])
+def test_all_layouts_are_read(path: Path, document: object) -> None:
+    write(path, document)
+    result = load(path)
+    assert result.settings == DeepLoreSettings(enabled=True, scan_depth=6)
+    assert result.corrected == {"scanDepth": 6}
+    assert result.unknown == {"vaults": DEEPLORE["vaults"], "mystery": DEEPLORE["mystery"]}
+
+
+def test_a_byte_order_mark_is_passed_over(path: Path) -> None:
+    path.write_bytes(b"\xef\xbb\xbf" + b'{"scanDepth": 9}')
+    assert load(path).settings.scan_depth == 9
+
+
+def test_settings_of_an_old_version_in_our_own_file_are_brought_up_to_date(path: Path) -> None:
+    write(path, {**OWN, "deeplore_settings_version": 2, "settings": {"librarianConnectionMode": "profile"}})
+    assert load(path).settings.librarian_connection_mode == "inherit"
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        (b'{\n  "scanDepth": 4,\n  oops\n}', ["line 3, column 3", "not valid JSON"]),
+        (b"", ["line 1, column 1"]),
+        (b'{"a": 1,\n "b": "\xff"}', ["line 2, byte 8", "UTF-8"]),
+        (b'{"scanDepth": NaN}', ["NaN is no JSON number"]),
+        (b"[" * 100_000, ["nested too deeply"]),
+        (b"[1]", ["the file holds a list"]),
+        (b"null", ["the file holds null"]),
+        (b"5", ["the file holds a number"]),
+        (b'{"extension_settings": []}', ['"extension_settings" holds a list']),
+        (b'{"extension_settings": {}}', ['"extension_settings.deeplore_enhanced" is missing', "Start SillyTavern"]),
+        (
+            b'{"extension_settings": {"deeplore_enhanced": "x"}}',
+            ['"extension_settings.deeplore_enhanced" holds a text'],
+        ),
+        (b'{"format": "other"}', ['field "format"', "'other'", "lorestudio-deeplore-settings"]),
+        (b'{"format": "lorestudio-deeplore-settings", "version": 2, "settings": {}}', ['field "version"', "Update"]),
+        (b'{"format": "lorestudio-deeplore-settings", "version": 1}', ['"settings" is missing']),
+        (b'{"format": "lorestudio-deeplore-settings", "settings": [1]}', ['"settings" holds a list']),
+    ],
+)
+def test_a_file_that_is_no_settings_file_is_refused_with_its_place(
+    path: Path, content: bytes, parts: list[str]
+) -> None:
+    path.write_bytes(content)
+    with pytest.raises(SettingsError) as caught:
+        load(path)
+    message = str(caught.value)
+    assert all(part in message for part in [str(path), *parts]), message
+    with pytest.raises(SettingsError):
+        save(path, DeepLoreSettings(scan_depth=1))
+    assert path.read_bytes() == content
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"absent\.json: there is no such file"):
+        load(tmp_path / "absent.json")
+    with pytest.raises(SettingsError, match=r"Give the settings file|cannot be read"):
+        load(tmp_path)
+
+
+def test_a_new_file_holds_what_differs_and_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "tuned.json"
+    settings = DeepLoreSettings(scan_depth=6, injection_template="ż {{content}}")
+    save(path, settings)
+    assert read(path) == {
+        "format": "lorestudio-deeplore-settings",
+        "version": 1,
+        "deeplore_settings_version": 3,
+        "settings": {"scanDepth": 6, "injectionTemplate": "ż {{content}}"},
+    }
+    result = load(path)
+    assert result.settings == settings
+    assert not result.problems
+
+
+@pytest.mark.parametrize("keys", [(), ("extension_settings", "deeplore_enhanced"), ("settings",)])
+def test_only_changed_settings_change(path: Path, keys: tuple[str, ...]) -> None:
+    document = {(): DEEPLORE, ("settings",): OWN}.get(keys, SILLYTAVERN)
+    write(path, document)
+    settings = load(path).settings.model_copy(update={"max_entries": 12})
+    save(path, settings)
+    inner: object = read(path)
+    expected = json.loads(json.dumps(document))
+    place = expected
+    for key in keys:
+        place = place[key]
+    place["maxEntries"] = 12
+    assert inner == expected  # "6" is still a text, unknown keys and everything around are there
+    assert load(path).settings == settings
+
+
+def test_a_setting_can_go_back_to_its_default(path: Path) -> None:
+    write(path, {"scanDepth": 9})
+    save(path, DeepLoreSettings())
+    assert read(path) == {"scanDepth": 4}
+
+
+def test_saving_what_is_there_does_not_touch_the_file(path: Path) -> None:
+    path.write_text('{"scanDepth":"9",   "x":1}', encoding="utf-8")
+    save(path, load(path).settings)
+    assert path.read_text(encoding="utf-8") == '{"scanDepth":"9",   "x":1}'
+
+
+def test_a_change_made_elsewhere_survives_when_the_base_is_given(path: Path) -> None:
+    write(path, {"scanDepth": 4})
+    base = load(path).settings
+    write(path, {"scanDepth": 8})
+    save(path, base.model_copy(update={"max_entries": 12}), base)
+    assert read(path) == {"scanDepth": 8, "maxEntries": 12}
+
+
+def test_sillytavern_gets_its_indentation_and_a_backup(path: Path) -> None:
+    write(path, SILLYTAVERN)
+    before = path.read_bytes()
+    save(path, DeepLoreSettings(enabled=True, scan_depth=7))
+    assert path.read_text(encoding="utf-8").startswith('{\n    "firstRun": false,\n    "extension_settings": {\n')
+    assert "żuraw \\ud800" in path.read_text(encoding="utf-8")
+    [backup] = path.parent.glob("settings.json.*.bak")
+    assert backup.read_bytes() == before
+
+
+def test_merging_leaves_the_document_alone() -> None:
+    document = json.loads(json.dumps(SILLYTAVERN))
+    result = merged(document, DeepLoreSettings(enabled=True, scan_depth=7))
+    assert document == SILLYTAVERN
+    assert result["extension_settings"]["deeplore_enhanced"]["scanDepth"] == 7
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(path, {"scanDepth": 4})
+    before = path.read_bytes()
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SettingsError, match="No space left on device"):
+        save(path, DeepLoreSettings(scan_depth=5))
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions and links of POSIX")
+def test_permissions_and_links_stay(tmp_path: Path) -> None:
+    target, link = tmp_path / "real.json", tmp_path / "link.json"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    write_atomically(link, b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_number_that_json_cannot_spell_is_refused(path: Path) -> None:
+    path.write_text('{"x": 1e999}', encoding="utf-8")
+    with pytest.raises(SettingsError, match="cannot be written as JSON"):
+        save(path, DeepLoreSettings(scan_depth=5))
+    assert path.read_text(encoding="utf-8") == '{"x": 1e999}'

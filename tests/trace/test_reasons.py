@@ -1,0 +1,250 @@
+import re
+from dataclasses import replace
+
+import pytest
+
+from lorestudio.settings.declaration import camel_case
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.trace.model import Limit, Outcome, Phase, StageRecord, StageStatus, Verdict
+from lorestudio.trace.reasons import REASONS, Explanation, Tone, explain, explain_reason, explain_stage
+from lorestudio.trace.wording import WORDS, fields
+from tests.trace import examples
+from tests.trace.examples import CROWN, MOUSE, OATH, SKARN, TAVERN, story
+
+FIELD = {"field": "era", "label": "Era", "entry_value": ["old"], "context_value": None, "operator": "match_any",
+         "tolerance": "strict"}  # fmt: skip
+
+DOCUMENTED = {
+    "constant": {}, "bootstrap": {"threshold": 3, "chat_length": 1}, "key_hit": {"key": "oath", "depth": 4},
+    "active_character": {"name": "Oath"}, "cascade": {"source": "Skarn", "source_id": 0},
+    "recursion": {"key": "oath", "step": 2}, "fuzzy": {"score": 1.25, "threshold": 0.5, "terms": ["swear"]},
+    "wiki_link": {"source": "Skarn", "source_id": 0},
+    "ai_pick": {"confidence": "high", "reason": "They swear.", "match": "exact"},
+    "refine_blocked": {"key": "oath", "refine_keys": ["king"]}, "warmup_short": {"needed": 3, "found": 1},
+    "probability_zero": {}, "probability_lost": {"probability": 0.5, "roll": 0.75}, "cooling_down": {"left": 1},
+    "relabeled": {"key": "oath"}, "no_key_hit": {"messages": 4, "characters": 812}, "guide_hidden": {},
+    "ai_not_selected": {}, "prefilter_dropped": {"category": "npc"},
+    "below_confidence": {"confidence": "low", "threshold": "high"}, "gated_field": FIELD,
+    "outside_folders": {"folder": "a/b", "folders": ["c", "d"]}, "blocked": {},
+    "reinjection_pause": {"left": 1, "window": 3}, "missing_requirement": {"missing": ["A", "B"]},
+    "excluded_by": {"titles": ["A"]}, "already_in_context": {"generations": 2}, "pinned": {},
+    "pin_upgraded": {"priority": 10}, "replaced_by_pin": {"title": "Oath"}, "exempt": {"by": "seed", "would": "outside_folders"},
+    "fits": {"tokens": 1, "total": 1842}, "truncated": {"tokens": 98, "original_tokens": 298},
+    "outlet": {"outlet": "weather", "tokens": 40}, "over_entry_cap": {"cap": 10},
+    "over_budget": {"tokens": 298, "free": 40, "needs": 258},
+    "behind_cut": {"stopped_by": "Crown", "tokens": 50, "needs": 260},
+    "placed": {"tag": "deeplore_lore", "position": 0, "depth": 0, "role": 0}, "off": {"setting": "recursiveScan"},
+    "no_context": {}, "no_folder_filter": {}, "no_pins_or_blocks": {}, "scan_depth_zero": {},
+    "log_cleared": {"why": "swipe"}, "nothing_left": {}, "rolled_back": {"swipe_key": "3|0"},
+    "not_bootstrapping": {"threshold": 3, "chat_length": 12}, "stopped_early": {}, "no_prompt": {},
+    "quiet_or_disabled": {}, "tool_or_system_tail": {}, "empty_vault": {},
+}  # fmt: skip
+"""Every code of the contract with its documented details."""
+
+SENTENCES = {
+    "bootstrap": "The chat has 1 message; bootstrap entries come in up to 3.",
+    "key_hit": "The key “oath” was found; the last 4 messages were searched.",
+    "cascade": "“Skarn” came in and names “Oath” among its cascade links.",
+    "recursion": "The key “oath” was found in the text of an entry that had come in (recursion step 2).",
+    "fuzzy": "The text resembles the recent chat with a score of 1.25; 0.5 is enough (word in common: swear).",
+    "ai_pick": "The AI chose “Oath” with high confidence: “They swear.”.",
+    "refine_blocked": "The key “oath” was found, but its refine key “king” was not.",
+    "warmup_short": "Its keys occur once; the warmup asks for 3.",
+    "cooling_down": "It went in a short while ago; its cooldown has 1 generation left.",
+    "no_key_hit": "None of the keys of “Oath” is in the last 4 messages (812 characters).",
+    "gated_field": "Era: the note has “old” and the chat has nothing, but they need a value in common (tolerance strict).",
+    "outside_folders": "“Oath” is in the folder “a/b”; the chat uses only “c” and “d”.",
+    "reinjection_pause": "It went in within the last 3 generations and pauses for 1 more generation.",
+    "missing_requirement": "“Oath” requires “A” and “B”, which are not in this generation.",
+    "excluded_by": "“Oath” excludes “A”, which is in this generation too.",
+    "exempt": "This stage would have stopped “Oath” (Other folder), but it is a seed and so exempt.",
+    "fits": "It takes 1 token, which makes 1,842 so far.",
+    "over_entry_cap": "10 entries were in already, and no more may go in.",
+    "over_budget": "“Oath” needs 298 tokens; 40 were left of the budget.",
+    "behind_cut": "The budget ended at “Crown”; “Oath” (50 tokens) comes after it and was not tried.",
+    "placed": "It stands after the main prompt, as system (prompt “deeplore_lore”).",
+    "off": "“Recursive scan” is off.",
+    "log_cleared": "The log of recent injections was emptied first (this is a swipe), so nothing counts as a duplicate.",
+}  # fmt: skip
+
+
+def about_oath(code, **details):
+    return explain_reason(code, details, story(), OATH)
+
+
+def test_every_code_of_the_contract_is_in_the_table():
+    assert set(DOCUMENTED) <= set(REASONS)
+    assert all(code == reason.code for code, reason in REASONS.items())
+
+
+@pytest.mark.parametrize("code", DOCUMENTED)
+def test_every_sentence_can_be_filled_from_its_documented_details(code):
+    explanation = about_oath(code, **DOCUMENTED[code])
+    reason = REASONS[code]
+    assert explanation.label == reason.label
+    assert explanation.sentence != reason.label
+    assert explanation.sentence.endswith((".", "”."))
+    assert not re.search(r"[{}\[\]]", explanation.sentence + explanation.fix)
+    assert bool(explanation.fix) == bool(reason.fix), "the fix cannot be filled"
+    assert set(reason.details) - set(DOCUMENTED[code]) == set()
+
+
+@pytest.mark.parametrize("code", SENTENCES)
+def test_sentences(code):
+    assert about_oath(code, **DOCUMENTED[code]).sentence == SENTENCES[code]
+
+
+@pytest.mark.parametrize("code", REASONS)
+def test_a_reason_needs_only_its_own_details_and_what_the_trace_knows(code):
+    reason = REASONS[code]
+    known = {*reason.details, "title", "place", "would_label", "setting"}
+    assert fields(reason.sentence) <= known
+    assert fields(reason.fix) <= known
+    assert len(reason.label) <= 24
+    assert not reason.label.endswith(".")
+
+
+@pytest.mark.parametrize("code", [code for code, reason in REASONS.items() if reason.tone in (Tone.WARNING, Tone.ERROR)])
+def test_what_looks_like_a_mistake_has_a_fix(code):
+    assert REASONS[code].fix.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "code", ["guide_hidden", "cooling_down", "reinjection_pause", "outside_folders", "blocked", "gated_field",
+             "quiet_or_disabled", "off", "no_key_hit"]
+)  # fmt: skip
+def test_intended_silence_is_neutral(code):
+    assert REASONS[code].tone is Tone.NEUTRAL
+
+
+@pytest.mark.parametrize("code", REASONS)
+def test_a_missing_detail_falls_back_to_the_label(code):
+    explanation = explain_reason(code, {}, examples.trace())
+    assert explanation.sentence == REASONS[code].label or not fields(REASONS[code].sentence)
+    assert "{" not in explanation.fix
+
+
+def test_an_unknown_code_is_shown_as_it_is():
+    assert about_oath("some_new_code", x=1) == Explanation("Some new code", "Some new code", "", Tone.NEUTRAL)
+    assert about_oath("").label == "No reason given"
+
+
+def test_optional_details_of_a_key_hit():
+    assert (
+        about_oath("key_hit", key="oath", message=11, refine_key="king", depth=1).sentence
+        == "The key “oath” was found in message #11 together with the refine key “king”; the last message was searched."
+    )
+    assert about_oath("key_hit", key="oath", message=0, in_name=True, depth=2).sentence == (
+        "The key “oath” was found in the speaker's name of message #0; the last 2 messages were searched."
+    )
+
+
+def test_terms_may_come_with_their_figures():
+    rows = [["dragon", 2, 0.54, 1.2], ["gold", 1, 1.1, 0.8]]
+    assert about_oath("fuzzy", score=2.0, threshold=0.5, terms=rows).sentence == (
+        "The text resembles the recent chat with a score of 2; 0.5 is enough (words in common: dragon and gold)."
+    )
+
+
+def test_a_loose_match_of_the_ais_spelling_is_mentioned():
+    assert about_oath("ai_pick", confidence="low", reason="", match="fuzzy").sentence == (
+        "The AI chose “Oath” with low confidence (its spelling of the title differed: nearest match)."
+    )
+
+
+class TestRoom:
+    def test_a_cut_entry_learns_the_budget_and_the_priority_it_needs(self):
+        cut = next(verdict for verdict in story().stages[8].verdicts if verdict.entry == OATH)
+        assert explain(cut, story()).fix == (
+            "Raise “Token budget” to 1,760, or give “Oath” a priority number below 50, that of “Crown”."
+        )
+
+    def test_the_priority_is_that_of_the_last_entry_before_which_it_fits(self):
+        verdict = Verdict(TAVERN, Outcome.REMOVED, "over_budget", {"tokens": 1000, "free": 10, "needs": 990})
+        big = replace(story(), entries={**examples.ENTRIES, TAVERN: examples.ref(TAVERN, "Tavern", 60, 1000)})
+        # 300 of 1,500 are taken before Dawnkeep and 800 before Crown.
+        assert explain(verdict, big).fix == (
+            "Raise “Token budget” to 2,490, or give “Tavern” a priority number below 40, that of “Dawnkeep”."
+        )
+
+    def test_an_entry_larger_than_the_budget_gets_no_advice_about_priority(self):
+        verdict = Verdict(TAVERN, Outcome.REMOVED, "over_budget", {"tokens": 2000, "free": 10, "needs": 1990})
+        big = replace(story(), entries={**examples.ENTRIES, TAVERN: examples.ref(TAVERN, "Tavern", 60, 2000)})
+        assert explain(verdict, big).fix == "Raise “Token budget” to 3,490."
+
+    def test_priority_0_counts_as_50(self):
+        changed = replace(story(), injections=(examples.injection(SKARN, "Skarn", 300, 0),))
+        assert "below 50, that of “Skarn”" in about_fix(changed)
+
+    def test_without_a_limit_the_missing_tokens_are_named(self):
+        assert about_fix(replace(story(), limits=())).startswith("Raise “Token budget” by 260 tokens, or")
+
+    def test_outlets_take_no_room(self):
+        only_outlet = replace(story(), injections=story().injections[3:])
+        assert about_fix(only_outlet) == "Raise “Token budget” to 1,760."
+
+    def test_a_shortened_entry_learns_the_whole_budget(self):
+        verdict = Verdict(CROWN, Outcome.CHANGED, "truncated", {"tokens": 690, "original_tokens": 900})
+        assert explain(verdict, story()).fix == "Raise “Token budget” to 1,700, or shorten the note."
+        unlimited = replace(story(), limits=(Limit("token budget", 1490, None, "tokens"),))
+        assert explain(verdict, unlimited).fix == "Raise “Token budget”, or shorten the note."
+
+
+def about_fix(trace):
+    return explain(Verdict(OATH, Outcome.REMOVED, "behind_cut", DOCUMENTED["behind_cut"]), trace).fix
+
+
+def test_a_stopper_given_by_id_is_named():
+    assert about_oath("behind_cut", stopped_by=CROWN, tokens=50, needs=1).sentence.startswith("The budget ended at “Crown”")
+
+
+@pytest.mark.parametrize(
+    ("record", "sentence"),
+    [
+        (examples.stage("a", Phase.GATE, (1, 2, 3), (1, 2), examples.verdict(3, Outcome.REMOVED, "blocked")),
+         "3 entries came in, 1 was removed, 2 went on."),
+        (examples.stage("a", Phase.MATCH, (), (1, 2), examples.verdict(1, Outcome.ADDED, "constant"),
+                        examples.verdict(2, Outcome.ADDED, "constant"), examples.verdict(3, Outcome.REFUSED, "blocked")),
+         "No entry came in, 2 were added, 1 was refused, 2 went on."),
+        (examples.stage("a", Phase.GATE, (1,), (1,)), "1 entry went through."),
+        (examples.stage("a", Phase.GATE), "No entry came in."),
+        (examples.stage("a", Phase.GATE, (1, 2), (1, 2), note="no_context"),
+         "The chat has no context values, so nothing is filtered by them. 2 entries went through."),
+        (examples.skipped("a", Phase.MATCH, (1,), "off", setting="fuzzySearchEnabled"), "“Fuzzy search” is off."),
+        (examples.skipped("a", Phase.MATCH, (1,), ""), "Skipped."),
+        (examples.skipped("a", Phase.MATCH, (1,), "odd_note"), "Odd note."),
+        (StageRecord("a", Phase.SELECT, StageStatus.FAILED, error="no answer in 20 s"),
+         "The stage failed: no answer in 20 s."),
+        (StageRecord("a", Phase.SELECT, StageStatus.FAILED, note="ai_error", error="Busy!",
+                     details={"error": "Busy", "fallback": "keyword"}),
+         "The stage failed: Busy! The AI gave no usable answer: Busy. Taken instead: what the keys match."),
+    ],
+)  # fmt: skip
+def test_stages_in_words(record, sentence):
+    assert explain_stage(record, story()) == sentence
+
+
+def settings_by_key():
+    return {camel_case(name): info.title for name, info in DeepLoreSettings.model_fields.items()}
+
+
+def test_settings_are_called_what_the_settings_pane_calls_them():
+    titles = set(settings_by_key().values())
+    named = {
+        name for reason in REASONS.values() for name in re.findall(r"“([^”{}]+)”", reason.fix + reason.sentence)
+    }
+    assert named <= titles
+    assert {"Token budget", "Scan depth", "Most entries"} <= named
+
+
+def test_setting_keys_have_the_settings_own_titles():
+    titles = settings_by_key()
+    keys = {key: words for key, words in WORDS.items() if words.startswith("“")}
+    assert {key: f"“{titles[key]}”" for key in keys} == keys
+
+
+def test_no_key_hit_is_told_for_the_entry_it_is_about():
+    keywords = story().stage("keywords")
+    assert explain_reason(keywords.default_reason, keywords.details, story(), MOUSE).sentence == (
+        "None of the keys of “Mouse” is in the last 4 messages (1,812 characters)."
+    )

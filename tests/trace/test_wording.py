@@ -1,0 +1,91 @@
+import math
+
+import pytest
+
+from lorestudio.trace.wording import fields, fill, joined, number_words, one_line, place, plural, quoted
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0, "0"), (1842, "1,842"), (-1842, "-1,842"), (2.0, "2"), (0.5, "0.5"), (1 / 3, "0.3333"), (12345.5, "12,345.5"),
+        (0.00001234, "1.234e-05"), (math.inf, "∞"), (-math.inf, "-∞"), (math.nan, "not a number"),
+    ],
+)  # fmt: skip
+def test_numbers_have_separators_and_few_decimals(value, words):
+    assert number_words(value) == words
+
+
+@pytest.mark.parametrize(
+    ("items", "words"),
+    [
+        ([], ""), (["A"], "A"), (["A", "B"], "A and B"), (["A", "B", "C"], "A, B and C"),
+        ([str(n) for n in range(15)], "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 3 more"),
+    ],
+)  # fmt: skip
+def test_lists_read_as_prose(items, words):
+    assert joined(items) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "forms", "words"),
+    [
+        (1, "# token|# tokens", "1 token"), (1.0, "# token|# tokens", "1 token"), (0, "# token|# tokens", "0 tokens"),
+        (2000, "# token|# tokens", "2,000 tokens"), (0.5, "# token|# tokens", "0.5 tokens"),
+        (0, "none|one|many", "none"), (1, "none|one|many", "one"), (7, "none|one|many", "many"),
+        (["a"], "is|are", "is"), (["a", "b"], "is|are", "are"), ("text", "is|are", "is"), (1, "left #", "left 1"),
+        (3, "left #", "left 3"),
+    ],
+)  # fmt: skip
+def test_plural_chooses_by_number_or_by_length(value, forms, words):
+    assert plural(value, forms) == words
+
+
+@pytest.mark.parametrize(
+    ("template", "details", "text"),
+    [
+        ("{a} of {b}", {"a": 1842, "b": "x"}, "1,842 of x"),
+        ("{a!q}", {"a": ["x", "y", "z"]}, "“x”, “y” and “z”"),
+        ("{a!v} or {b!v}", {"a": None, "b": []}, "nothing or nothing"),
+        ("{a!v}", {"a": ["x", 2, True]}, "“x”, 2 and true"),
+        ("{a!w}; {b!w}", {"a": "gt", "b": "no_such_code"}, "the note's must be the greater one; no such code"),
+        ("x[ in {m}][, {k!q}].", {"k": "y"}, "x, “y”."),
+        ("[to {a}|by {b:# token|# tokens}]", {"b": 1}, "by 1 token"),
+        ("[to {a}|by {b:# token|# tokens}]", {"a": 3, "b": 1}, "to 3"),
+        ("of [{a!q}|another]", {}, "of another"),
+        ("plain", {}, "plain"),
+        ("{a}", {"a": {"x": 1, "y": [2, 3]}}, "x: 1 and y: 2 and 3"),
+    ],
+)
+def test_templates_are_filled(template, details, text):
+    assert fill(template, details) == text
+
+
+@pytest.mark.parametrize("details", [{}, {"a": None}, {"a": ""}, {"a": []}])
+def test_a_missing_detail_leaves_the_template_unfilled(details):
+    assert fill("needs {a}", details) is None
+    assert fill("needs {a:# token|# tokens}", details) is None
+
+
+def test_fields_of_optional_parts_are_not_required():
+    template = "{a} [{b!q}|x {c:one|many}] {d!w}"
+    assert fields(template) == {"a", "d"}
+    assert fields(template, required=False) == {"a", "b", "c", "d"}
+
+
+def test_long_and_broken_texts_become_one_short_line():
+    assert quoted("a\r\nb\tc") == "“a b c”"
+    assert one_line(" key ") == " key "
+    assert one_line("x" * 500) == "x" * 119 + "…"
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ((-1, 4, 0), "in an outlet"), ((0, 4, 1), "after the main prompt, as user"),
+        ((1, 2.5, 2), "in the chat at depth 2.5, as assistant"), ((2, 0, 0), "before the main prompt, as system"),
+        ((1, 10_000, 7), "in the chat at depth 10,000, as system"),
+    ],
+)  # fmt: skip
+def test_places_in_words(where, words):
+    assert place(*where) == words
