@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from tempfile import gettempdir
+from types import ModuleType
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -17,17 +18,22 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as ProgressBar
 
 from lorestudio import __version__
+from lorestudio.cli.display import has_display
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import SettingsError
 from lorestudio.studio import Cancelled, InputError, Progress, Project, Simulator, demo_project, open_project
 from lorestudio.studio.doctor import examine
-from lorestudio.studio.files import write_text
+from lorestudio.studio.files import write_bytes
 from lorestudio.studio.scenarios import run_scenarios
 from lorestudio.trace import Trace, to_json
 from lorestudio.vault import VaultError
 
-BAD_INPUT = 2
+BAD_INPUT: Final = 2
 """Exit code for input that cannot be used."""
+STOPPED: Final = 130
+"""Exit code after Ctrl+C, as shells have it."""
+QT_PACKAGES: Final = "libegl1 libgl1 libxkbcommon0 libxkbcommon-x11-0 libfontconfig1 libdbus-1-3 libxcb-cursor0"
+"""What Qt needs of Debian and Ubuntu."""
 
 app = typer.Typer(
     name="lorestudio",
@@ -35,6 +41,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
+    pretty_exceptions_show_locals=False,
 )
 
 VaultArgument = Annotated[
@@ -52,21 +59,15 @@ ScreenshotOption = Annotated[
 
 @contextmanager
 def _clear_messages() -> Iterator[None]:
-    """Turn what people can mend into one message and exit code 2."""
+    """Turn what people can mend into one message and exit code 2, and Ctrl+C into a word and exit code 130."""
     try:
         yield
     except (InputError, SettingsError, VaultError) as error:
         typer.echo(f"lorestudio: {error}", err=True)
         raise typer.Exit(BAD_INPUT) from error
-
-
-def has_display() -> bool:
-    """Whether a window could be seen: a screen is there, and Qt was not told to draw elsewhere."""
-    if os.environ.get("QT_QPA_PLATFORM", "").split(":")[0] in {"offscreen", "minimal", "vnc"}:
-        return False
-    if sys.platform.startswith(("win", "darwin")):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    except (KeyboardInterrupt, Cancelled) as stop:
+        typer.echo("lorestudio: stopped.", err=True)
+        raise typer.Exit(STOPPED) from stop
 
 
 @app.callback(invoke_without_command=True)
@@ -91,7 +92,7 @@ def demo(screenshot: ScreenshotOption = None) -> None:
         else:
             typer.echo("There is no display here, so the demo is replayed in the terminal.\n")
             _show(_replay(project), project)
-            _picture(project, Path("lorestudio-demo.png"))
+            _picture(project, _writable_folder() / "lorestudio-demo.png")
 
 
 @app.command("open")
@@ -126,10 +127,12 @@ def replay(
     with _clear_messages():
         project = open_project(vault, chat, settings, seed)
         traces = _replay(project, quiet=as_json)
-    if as_json:
-        typer.echo(json.dumps([to_json(trace) for trace in traces], ensure_ascii=False))
-    else:
-        _show(traces, project)
+        if not as_json:
+            _show(traces, project)
+            return
+        for problem in project.problems:
+            typer.echo(f"lorestudio: {problem}", err=True)
+        typer.echo(_json_line([to_json(trace) for trace in traces]), nl=False)
 
 
 @app.command()
@@ -143,17 +146,17 @@ def run(
     """Run scenarios and print, one a line, what every generation decided."""
     with _clear_messages():
         results = run_scenarios(scenario, vault_root)
-        text = "".join(f"{json.dumps(result, ensure_ascii=False)}\n" for result in results)
+        lines = b"".join(_json_line(result) for result in results)
         if output is None:
-            sys.stdout.write(text)
+            typer.echo(lines, nl=False)
         else:
-            write_text(output, text)
+            write_bytes(output, lines)
 
 
 @app.command()
 def doctor() -> None:
     """Check that everything that the studio needs is here and works."""
-    findings = examine(has_display=has_display())
+    findings = examine(has_display=has_display(), window_problem=_window_problem())
     Console().print(findings_table(findings))
     if any(not finding.ok for finding in findings):
         raise typer.Exit(1)
@@ -170,12 +173,8 @@ def _replay(project: Project, *, quiet: bool = False) -> tuple[Trace, ...]:
         TimeRemainingColumn(),
     )
     console = Console(stderr=True, quiet=quiet)
-    try:
-        with ProgressBar(*columns, console=console, transient=True) as bar:
-            return asyncio.run(simulator.replay(_advance(bar, len(simulator.generations))))
-    except (KeyboardInterrupt, Cancelled) as stop:
-        typer.echo("lorestudio: stopped.", err=True)
-        raise typer.Exit(130) from stop
+    with ProgressBar(*columns, console=console, transient=True) as bar:
+        return asyncio.run(simulator.replay(_advance(bar, len(simulator.generations))))
 
 
 def _advance(bar: ProgressBar, total: int) -> Callable[[Progress], None]:
@@ -193,18 +192,41 @@ def _show(traces: tuple[Trace, ...], project: Project) -> None:
     console.print(replay_summary(traces, project), highlight=False)
 
 
-def _ui() -> Any:
+def _json_line(value: object) -> bytes:
+    """One line of JSON in UTF-8, whatever the terminal's encoding is."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"  # half a surrogate pair becomes its JSON escape
+
+
+def _writable_folder() -> Path:
+    """The current folder, or the one for temporary files where nothing can be written here."""
+    here = Path.cwd()
+    return here if os.access(here, os.W_OK) else Path(gettempdir())
+
+
+def _ui() -> ModuleType:
     """The window's module, imported only by the commands that need it."""
     try:
         from lorestudio.ui import app as ui  # noqa: PLC0415  # the other commands work where Qt is not installed
     except ImportError as error:
-        typer.echo(
-            f"lorestudio: the window cannot be opened, because Qt does not load: {error}\n"
-            "On Debian and Ubuntu: apt-get install libegl1 libgl1 libxkbcommon0 libfontconfig1 libdbus-1-3",
-            err=True,
-        )
+        typer.echo(f"lorestudio: the window cannot be opened. {_qt_advice(error)}", err=True)
         raise typer.Exit(1) from error
     return ui
+
+
+def _window_problem() -> str:
+    """Why the window cannot be opened, "" where it can."""
+    try:
+        import lorestudio.ui.app  # noqa: F401, PLC0415  # whether it loads is the question
+    except ImportError as error:
+        return _qt_advice(error)
+    return ""
+
+
+def _qt_advice(error: ImportError) -> str:
+    if isinstance(error, ModuleNotFoundError):
+        return f"Qt is not installed ({error}). Run: pip install PySide6-Essentials qasync"
+    return f"Qt does not load ({error}). On Debian and Ubuntu: apt-get install {QT_PACKAGES}"
 
 
 def _window(project: Project) -> int:
@@ -222,4 +244,3 @@ def _picture(project: Project, path: Path) -> None:
 def main() -> None:
     """Run the command line."""
     app()
-

@@ -3,44 +3,50 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from lorestudio.studio import Project
 from lorestudio.studio.doctor import Finding
-from lorestudio.trace import FateState, Outcome, Trace, fates, summary
+from lorestudio.trace import Fate, FateState, Outcome, Phase, Trace, fates, rows, summary
 
-_SHOWN_TITLES = 4
+_SHOWN_TITLES: Final = 4
+_LEGEND: Final = "+ new since the turn before  ~ shortened  - left out, and why  ‹1/2› swipe 1 of 2"
 
 
 def replay_table(traces: Sequence[Trace], project: Project) -> Table:
-    """One row a generation: what was matched, what went in, what was cut, and what is new since the turn before."""
-    table = Table(title=f"{project.name}: {len(traces)} generations", title_justify="left", expand=False)
-    for heading, justify in (
-        ("reply", "right"),
-        ("matched", "right"),
-        ("left out", "right"),
-        ("injected", "right"),
-        ("tokens", "right"),
-        ("new in this turn", "left"),
-    ):
-        table.add_column(heading, justify="right" if justify == "right" else "left")
-    before: set[str] = set()
+    """One row a generation: how many entries matched and went in, what is new, what was left out and why."""
+    table = Table(
+        title=_title(project, len(traces)),
+        caption=_LEGEND,
+        title_justify="left",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1),
+    )
+    for heading in ("reply", "matched", "in", "tokens"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("what happened", overflow="fold")
+    before: set[int] = set()
     for trace in traces:
-        titles = [injection.title for injection in trace.injections]
-        new = [title for title in titles if title not in before]
         table.add_row(
             _reply(trace, project),
             str(_matched(trace)),
-            str(_left_out(trace)),
-            str(len(titles)),
+            str(len(trace.injections)),
             f"{trace.total_tokens:,}",
-            _listed(new) if titles else Text(summary(trace), style="dim"),
+            _happened(trace, before),
         )
-        before = set(titles)
+        before = {injection.entry for injection in trace.injections}
     return table
+
+
+def _title(project: Project, generations: int) -> str:
+    chat = f" with {project.chat_path.name}" if project.chat_path is not None else ""
+    return f"{project.name}{chat}: {generations} generation{'' if generations == 1 else 's'}"
 
 
 def _reply(trace: Trace, project: Project) -> str:
@@ -57,8 +63,36 @@ def _matched(trace: Trace) -> int:
     return len({verdict.entry for record in trace.stages for verdict in record.with_outcome(Outcome.ADDED)})
 
 
-def _left_out(trace: Trace) -> int:
-    return sum(1 for fate in fates(trace).values() if fate.state is FateState.REMOVED)
+def _happened(trace: Trace, before: set[int]) -> Text:
+    """What is new since the generation whose injected entries were `before`, what was shortened, what stayed out."""
+    if not trace.injections:
+        return Text(summary(trace), style="dim")
+    new = [injection.title for injection in trace.injections if injection.entry not in before]
+    shortened = [injection.title for injection in trace.injections if injection.truncated]
+    lines = [("+ ", "green", _listed(new))] if new else []
+    lines += [("~ ", "yellow", _listed(shortened))] if shortened else []
+    lines += [("- ", "red", f"{_listed(titles)}: {reason}") for reason, titles in _left_out(trace).items()]
+    if not lines:
+        return Text("as in the turn before", style="dim")
+    return Text("\n").join(Text.assemble((sign, style), words) for sign, style, words in lines)
+
+
+def _left_out(trace: Trace) -> Mapping[str, list[str]]:
+    """Titles of entries that a stage took out, or found and did not let in, by the label of the reason."""
+    found: dict[str, list[str]] = {}
+    for fate in _stopped(trace):
+        label = fate.explain(trace).label
+        found.setdefault(label[:1].lower() + label[1:], []).append(trace.entries[fate.entry].title)
+    return found
+
+
+def _stopped(trace: Trace) -> Iterator[Fate]:
+    """In the order of the stages; what the load phase left out (guides) is the same every time and not told."""
+    found = fates(trace)
+    for entry in rows(trace):
+        fate = found[entry]
+        if fate.state is FateState.REMOVED or (fate.state is FateState.REFUSED and fate.phase is not Phase.LOAD):
+            yield fate
 
 
 def _listed(titles: Sequence[str]) -> str:

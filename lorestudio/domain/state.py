@@ -97,6 +97,48 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class CachedPick:
+    """One entry of a cached AI selection."""
+
+    title: str
+    vault: str
+    confidence: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CachedSelection:
+    """The last AI selection, with what has to be unchanged for it to hold again (spec: deeplore-engine 4.7).
+
+    `candidates` are the composite ids (`vault:title` in lower case) that it was made among.
+    """
+
+    chat_hash: str
+    manifest_hash: str
+    line_count: int
+    prefix_hash: str
+    picks: tuple[CachedPick, ...]
+    candidates: frozenset[str]
+    names_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class AiState:
+    """What AI selection carries on: its cache, the circuit breaker, the throttle, and counts.
+
+    Times are ms of the run's clock; None means never.
+    """
+
+    cache: CachedSelection | None = None
+    failures: int = 0
+    last_failure_ms: int | None = None
+    probe_ms: int | None = None
+    last_success_ms: int | None = None
+    calls: int = 0
+    cached_hits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class EngineState:
     """Everything that the engine carries from one generation of a chat to the next; a run returns a new one.
 
@@ -113,3 +155,4 @@ class EngineState:
     analytics: Mapping[str, Usage] = field(default_factory=dict)
     prompts: tuple[Prompt, ...] = ()
     warning_ratio: float = 0.0
+    ai: AiState = field(default_factory=AiState)

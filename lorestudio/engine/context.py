@@ -11,6 +11,7 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.state import ChatControls, EngineState
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.engine.deeplore.index import DeepLoreIndex
+from lorestudio.llm import AnswerSource, NoAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.trace.model import Trace, Turn
 
@@ -31,7 +32,7 @@ class RunContext:
 
     `chat` is the prompt view: hidden messages and the reply being replaced are not in it; `positions` gives each of its
     messages' index in the chat file (its own index where empty). `clock_ms` is milliseconds since the epoch.
-    `random` makes the stream of random numbers from the state it stood at; `timer` measures stages in seconds.
+    `answers` is asked where a model has to decide. `random` makes the stream of random numbers from the state it stood at; `timer` measures stages in seconds.
     """
 
     index: DeepLoreIndex
@@ -45,6 +46,7 @@ class RunContext:
     clock_ms: int = 0
     context_size: int = 0
     counter: TokenCounter = CHARS_4
+    answers: AnswerSource = field(default_factory=NoAnswers)
     seed: int = 0
     random: Callable[[int], RandomSource] | None = None
     timer: Callable[[], float] = time.perf_counter
@@ -59,4 +61,4 @@ class RunResult:
     """A finished run: what was decided, and the state that the next generation starts from."""
 
     trace: Trace
-    state: EngineState
+    state: EngineState = field(repr=False)

@@ -33,23 +33,23 @@ class Ledger:
         self._entered = tuple(entry.id for entry in candidates)
         self._verdicts: list[Verdict] = []
 
-    def add(self, entry: Entry, reason: str, **details: Json) -> None:
+    def add(self, entry: Entry, reason: str, /, **details: Json) -> None:
         """The entry became a candidate."""
         self._note(entry, Outcome.ADDED, reason, details)
 
-    def keep(self, entry: Entry, reason: str, **details: Json) -> None:
+    def keep(self, entry: Entry, reason: str, /, **details: Json) -> None:
         """The entry stayed, and that is worth a word."""
         self._note(entry, Outcome.KEPT, reason, details)
 
-    def change(self, entry: Entry, reason: str, **details: Json) -> None:
+    def change(self, entry: Entry, reason: str, /, **details: Json) -> None:
         """The entry stayed, but something about it is different from here on."""
         self._note(entry, Outcome.CHANGED, reason, details)
 
-    def remove(self, entry: Entry, reason: str, **details: Json) -> None:
+    def remove(self, entry: Entry, reason: str, /, **details: Json) -> None:
         """The entry is no candidate any more."""
         self._note(entry, Outcome.REMOVED, reason, details)
 
-    def refuse(self, entry: Entry, reason: str, **details: Json) -> None:
+    def refuse(self, entry: Entry, reason: str, /, **details: Json) -> None:
         """The entry was looked at and not let in."""
         self._note(entry, Outcome.REFUSED, reason, details)
 

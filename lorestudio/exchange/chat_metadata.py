@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 from lorestudio.domain.entry import Folder, VaultIndex
@@ -28,9 +29,9 @@ def read_state(metadata: Mapping[str, Json], seed: int = 0) -> EngineState:
         random_state=seed,
         injection_log=_log(metadata.get("deeplore_injection_log")),
         chat_counts={
-            key: int(to_number(count))
+            key: int(count)
             for key, count in _mapping(metadata.get("deeplore_chat_counts")).items()
-            if isinstance(count, int | float) and not isinstance(count, bool)
+            if isinstance(count, int | float) and not isinstance(count, bool) and math.isfinite(count)
         },
         swipe_keys={
             place: _texts(keys) for place, keys in _mapping(metadata.get("deeplore_swipe_injected_keys")).items()
@@ -77,7 +78,8 @@ def _log(value: Json) -> tuple[LoggedGeneration, ...]:
                 for item in (entries if isinstance(entries, list | tuple) else ())
                 if isinstance(item, Mapping)
             ]
-            records.append(LoggedGeneration(int(to_number(record.get("gen"))), tuple(injections)))
+            number = to_number(record.get("gen"))
+            records.append(LoggedGeneration(int(number) if math.isfinite(number) else 0, tuple(injections)))
     return tuple(records)
 
 

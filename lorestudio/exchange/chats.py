@@ -10,16 +10,23 @@ from lorestudio.exchange.sillytavern_chat import LoadedChat, parse_chat
 
 
 def load_chat(path: Path) -> LoadedChat:
-    """Read a SillyTavern chat (JSON lines), or plain text where the first line is no JSON.
+    """Read a SillyTavern chat (JSON lines) or plain text: by the file's ending, else by how its text begins.
 
-    Raises InputError naming the file, and the byte where its text is no UTF-8.
+    Raises InputError naming the file, and the line where its text is no UTF-8.
     """
     try:
-        text = path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(path, f"byte {error.start} is not UTF-8. Save the chat as UTF-8 and open it again.") from error
+        data = path.read_bytes()
     except OSError as error:
         raise InputError(path, f"the chat cannot be read: {error.strerror or error}.") from error
-    if text.removeprefix("\ufeff").lstrip().startswith("{"):
+    if b"\0" in data:
+        raise InputError(path, "this is no text. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"byte {error.start} of the file is not UTF-8. Save the chat as UTF-8 and open it again."
+        raise InputError(path, message, line) from error
+    ending = path.suffix.lower()
+    if ending == ".jsonl" or (ending != ".txt" and text.removeprefix("\ufeff").lstrip().startswith("{")):
         return parse_chat(text, path)
     return LoadedChat(parse_plain_text(text, path))

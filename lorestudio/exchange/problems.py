@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class InputError(ValueError):
-    """A file that cannot be used: which, where in it, what is wrong and what to do."""
+    """A file that cannot be used: which, where in it (line from 1, path of the field), what is wrong and what to do."""
 
     def __init__(self, source: Path | str, message: str, line: int | None = None, field: str = "") -> None:
         self.source = source

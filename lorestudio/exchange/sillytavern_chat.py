@@ -31,18 +31,26 @@ def read_message(raw: Mapping[str, Json]) -> Message:
         is_user=bool(raw.get("is_user")),
         is_system=bool(raw.get("is_system")),
         is_thoughts=bool(raw.get("is_thoughts")),
-        swipe_id=swipe if isinstance(swipe, int) and not isinstance(swipe, bool) else None,
-        swipes=tuple(str(item) for item in swipes) if isinstance(swipes, list) else (),
+        swipe_id=_whole(swipe),
+        swipes=tuple(item if isinstance(item, str) else "" for item in swipes) if isinstance(swipes, list) else (),
         extra=extra if isinstance(extra, Mapping) else EMPTY,
         send_date="" if send_date is None else str(send_date),
         raw=raw,
     )
 
 
-def parse_chat(text: str, source: Path | str) -> LoadedChat:
-    """Read the lines of a chat file; the first may be its header.
+def _whole(value: Json) -> int | None:
+    """A whole number, however JSON spells it; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if float(value).is_integer() else None
 
-    Lines that are no JSON object are left out and reported. Raises InputError when no line can be used.
+
+def parse_chat(text: str, source: Path | str) -> LoadedChat:
+    """Read the lines of a chat file; the first may be its header, group chats have none.
+
+    Lines that are no JSON object are left out and reported; a record without `mes` counts as an empty message and is
+    reported too. Raises InputError when no line can be used.
     """
     header: Mapping[str, Json] = EMPTY
     messages: list[Message] = []
@@ -55,15 +63,22 @@ def parse_chat(text: str, source: Path | str) -> LoadedChat:
         except json.JSONDecodeError as error:
             problems.append(f"Line {number} is no JSON ({error.msg}, column {error.colno}); it was left out.")
             continue
+        except RecursionError:
+            problems.append(f"Line {number} is nested too deeply; it was left out.")
+            continue
         if not isinstance(record, dict):
             problems.append(f"Line {number} is no JSON object; it was left out.")
         elif not messages and not header and _is_header(record):
             header = record
         else:
+            if "mes" not in record:
+                problems.append(f"Line {number} has no “mes”; it counts as an empty message.")
             messages.append(read_message(record))
-    if not messages and not header:
+    if not header and not any("mes" in message.raw for message in messages):
+        seen = f" {problems[0]}" if problems else " The file is empty."
         raise InputError(
-            source, "no line is a message or a header. Open a SillyTavern chat file (.jsonl) or plain text (.txt)."
+            source,
+            f"no line is a message or a header.{seen} Open a SillyTavern chat file (.jsonl) or plain text (.txt).",
         )
     metadata = header.get("chat_metadata")
     return LoadedChat(

@@ -15,9 +15,24 @@ import platformdirs
 
 from lorestudio.studio.project import demo_project
 from lorestudio.studio.simulator import Simulator
-from lorestudio.trace import TraceStore, summary
+from lorestudio.trace import StageStatus, TraceStore, summary
 
-LIBRARIES: Final = ("numpy", "pyahocorasick", "pydantic", "rank-bm25", "PySide6-Essentials", "qasync")
+LIBRARIES: Final = (
+    "numpy",
+    "platformdirs",
+    "pyahocorasick",
+    "pydantic",
+    "pyuca",
+    "rank-bm25",
+    "regex",
+    "rich",
+    "ruamel.yaml",
+    "typer",
+    "watchfiles",
+    "PySide6-Essentials",
+    "qasync",
+)
+"""What the program needs at run time, as `pyproject.toml` has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +44,20 @@ class Finding:
     message: str
 
 
-def examine(*, has_display: bool) -> tuple[Finding, ...]:
-    """Look at Python, the libraries, the folders, and the way from the demo vault to a stored trace."""
+def examine(*, has_display: bool, window_problem: str = "") -> tuple[Finding, ...]:
+    """Look at Python, the libraries, the folders, and the way from the demo vault to a stored trace.
+
+    The front end says whether there is a display, and in `window_problem` why its window does not load ("" = it does).
+    """
     return (
-        Finding("Python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.platform(terse=True)}"),
+        Finding(
+            "Python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.platform(terse=True)}"
+        ),
         *(_library(name) for name in LIBRARIES),
         *(_folder(name, path) for name, path in _folders().items()),
         _demo(),
         _store(),
+        Finding("Window", not window_problem, window_problem or "Qt loads"),
         Finding(
             "Display",
             True,
@@ -73,9 +94,14 @@ def _demo() -> Finding:
     try:
         project = demo_project()
         traces = asyncio.run(Simulator(project).replay())
-    except (OSError, ValueError) as error:
-        return Finding("Demo", False, f"{error} Install the program again.")
-    return Finding("Demo", True, f"{len(project.index.entries)} entries, {len(traces)} generations. {summary(traces[-1])}")
+    except Exception as error:  # noqa: BLE001  # any failure of the demo is a line of the list, none may end the list
+        return Finding("Demo", False, f"{type(error).__name__}: {error} Install the program again.")
+    failed = sorted({record.name for trace in traces for record in trace.stages if record.status is StageStatus.FAILED})
+    if failed:
+        return Finding("Demo", False, f"These stages failed: {', '.join(failed)}. Install the program again.")
+    return Finding(
+        "Demo", True, f"{len(project.index.entries)} entries, {len(traces)} generations. {summary(traces[-1])}"
+    )
 
 
 def _store() -> Finding:
@@ -83,6 +109,6 @@ def _store() -> Finding:
         try:
             with TraceStore(Path(folder) / "traces.sqlite") as store:
                 store.latest_all("doctor")
-        except (OSError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001  # as above
             return Finding("Trace store", False, f"SQLite does not work here: {error}")
     return Finding("Trace store", True, "SQLite keeps traces")

@@ -94,5 +94,5 @@ def demo_project() -> Project:
     return open_project([demo / "vault"], demo / "chat.jsonl", demo / "settings.json", seed=DEMO_SEED)
 
 
-DEMO_SEED: Final = 7
-"""Chosen so that the demo chat's probability rolls show both ways."""
+DEMO_SEED: Final = 3
+"""Chosen so that each of the demo chat's probability notes loses a roll and wins one (see resources/demo/STORY.md)."""

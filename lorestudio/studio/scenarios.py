@@ -14,9 +14,13 @@ from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.engine import DeepLoreIndex, RunContext, run
 from lorestudio.exchange.chat_metadata import existing_folders, known_counts, read_controls, read_state
 from lorestudio.exchange.problems import InputError
-from lorestudio.exchange.scenario.reading import Scenario, ScenarioGeneration, ScenarioVault, read_scenarios
-from lorestudio.exchange.scenario.report import SeenTexts, analytics_report, generation_report, index_report
+from lorestudio.exchange.scenario.ai_report import SeenTexts
+from lorestudio.exchange.scenario.reading import Scenario, ScenarioGeneration, ScenarioVault, read_records
+from lorestudio.exchange.scenario.report import analytics_report, generation_report, index_report
 from lorestudio.exchange.sillytavern_chat import read_message
+from lorestudio.llm import ChatReply, ChatRequest, ErrorKind, LlmError
+from lorestudio.llm.errors import failed
+from lorestudio.llm.normalise import read_answer
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.trace.model import Turn
 from lorestudio.vault.files import NoteFile, VaultFiles
@@ -28,9 +32,22 @@ ENVIRONMENT: Final[Mapping[str, Json]] = {"enabled": True, "aiSearchProfileId": 
 """Settings that the recorded runs were made with unless a scenario says otherwise."""
 
 
+_SELECTION_KEYS: Final = frozenset({"deeplore_pins", "deeplore_blocks", "deeplore_context", "deeplore_folder_filter"})
+"""Choices of the chat whose change makes a cached AI selection void."""
+
+
 def run_scenarios(path: Path, vault_root: Path | None = None) -> list[dict[str, Any]]:
-    """Run all scenarios of a file, in order. Raises InputError before anything is run where the file is wrong."""
-    return [run_scenario(scenario, vault_root) for scenario in read_scenarios(path)]
+    """Run all scenarios of a file, in order.
+
+    Raises InputError, naming line and field, before anything is run where the file is wrong or a vault is missing.
+    """
+    records = read_records(path)
+    for record in records:
+        for number, vault in enumerate(record.scenario.vaults):
+            problem = _vault_problem(vault, vault_root)
+            if problem:
+                raise record.error(problem, f"vaults.{number}.ref")
+    return [run_scenario(record.scenario, vault_root) for record in records]
 
 
 def run_scenario(scenario: Scenario, vault_root: Path | None = None) -> dict[str, Any]:
@@ -56,6 +73,41 @@ async def _run(scenario: Scenario, vault_root: Path | None) -> dict[str, Any]:
         expected["open"] = opened.report
     expected["generations"] = await _generations(scenario, index, opened, counter)
     return {"id": scenario.id, "expected": expected}
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedAnswers:
+    """The answers that a scenario scripts for one generation, with the host's own words around errors."""
+
+    replies: dict[str, dict[str, Any]]
+    profile: str
+    model: str
+    timeout_ms: float
+    name: str = "scripted"
+    label: str = "scripted answers"
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """The scripted reply of this kind; without one, or without a connection, the call fails."""
+        if not self.profile:
+            raise NoProfileError(ErrorKind.NO_KEY, "No connection profile selected.")
+        reply = self.replies.get(request.kind, {"error": {"message": "No scripted AI answer"}})
+        if "error" in reply:
+            raise self._failure(reply["error"])
+        if "json" in reply:
+            return ChatReply(text=read_answer(reply["json"]).text, source=self.label)
+        return ChatReply(text=reply["text"], source=self.label)
+
+    def _failure(self, error: Mapping[str, Any]) -> LlmError:
+        timed_out = error.get("name") == "AbortError"
+        message = f"Request timed out ({self.timeout_ms / 1000:g}s)" if timed_out else str(error.get("message", ""))
+        suffix = f" [profile: {self.profile}]" + (f" [model: {self.model}]" if self.model else "")
+        return failed(message + suffix, error.get("status"))
+
+
+class NoProfileError(LlmError):
+    """No connection is chosen: nothing is sent, but the circuit breaker counts it as DeepLore does."""
+
+    counts_as_failure = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +166,13 @@ async def _generations(
                 context_size=generation.context_size,
                 counter=counter,
                 seed=scenario.rng_seed,
+                answers=ScriptedAnswers(
+                    dict(generation.ai), settings.ai_search_profile_id, settings.ai_search_model, settings.ai_search_timeout
+                ),
             )
         )
         state = result.state
-        reports.append(generation_report(number, result.trace, state, index.vault, settings, seen))
+        reports.append(generation_report(number, result.trace, state, index.vault, settings, seen, generation.now_ms))
     if reports:
         reports[-1]["trackers"]["analytics"] = analytics_report(state)
     return reports
@@ -129,6 +184,8 @@ def _patched(
     """The chat's metadata and trackers after the patch; null deletes a key."""
     patch = generation.metadata_patch
     metadata = {key: value for key, value in {**metadata, **patch}.items() if value is not None}
+    if _SELECTION_KEYS.intersection(patch):
+        state = replace(state, ai=replace(state.ai, cache=None))
     patched = read_state(metadata)
     if "deeplore_injection_log" in patch:
         state = replace(state, injection_log=patched.injection_log)
@@ -139,25 +196,39 @@ def _patched(
     return metadata, state
 
 
+def _vault_problem(vault: ScenarioVault, root: Path | None) -> str:
+    """Why the vault's files cannot be had, "" where they can."""
+    if vault.ref is None:
+        return ""
+    if root is None:
+        return (
+            f"the vault “{vault.name}” is only referred to. Say with --vault-root in which folder “{vault.ref}” lies."
+        )
+    if not (root / vault.ref).is_dir():
+        return f"there is no folder {root / vault.ref}. Name the folder that “{vault.ref}” lies in with --vault-root."
+    return ""
+
+
 def _files(vault: ScenarioVault, root: Path | None) -> VaultFiles:
     """The files of a scenario's vault, read from below `root` where it only refers to them."""
     if vault.files is not None:
         return VaultFiles(vault.name, tuple(NoteFile(path, text) for path, text in vault.files))
-    if root is None or vault.ref is None:
-        message = f"the vault “{vault.name}” is only referred to. Say where it lies with --vault-root."
-        raise InputError("scenario", message, field="ref")
-    folder = root / vault.ref
-    if not folder.is_dir():
-        raise InputError(folder, "this folder of the scenario's vault does not exist.", field="ref")
-    return VaultFiles(vault.name, tuple(_walk(folder, "")))
+    problem = _vault_problem(vault, root)
+    if problem or root is None or vault.ref is None:
+        raise InputError("scenario", problem, field="vaults")
+    return VaultFiles(vault.name, tuple(_walk(root / vault.ref, "")))
 
 
 def _walk(folder: Path, prefix: str) -> Iterator[NoteFile]:
     """Files of a folder in code-unit order, then those of its sub-folders; a byte order mark stays."""
-    children = sorted(folder.iterdir(), key=lambda path: path.name.encode("utf-16-be", "surrogatepass"))
+    try:
+        children = sorted(folder.iterdir(), key=lambda path: path.name.encode("utf-16-be", "surrogatepass"))
+        for path in children:
+            if path.is_file() and path.name != "LICENSE":
+                yield NoteFile(prefix + path.name, path.read_bytes().decode("utf-8", "replace"))
+    except OSError as error:
+        place = error.filename or folder
+        raise InputError(place, f"the scenario's vault cannot be read: {error.strerror or error}.") from error
     for path in children:
-        if path.is_file() and path.name != "LICENSE":
-            yield NoteFile(prefix + path.name, path.read_bytes().decode("utf-8", "replace"))
-    for path in children:
-        if path.is_dir():
+        if path.is_dir() and not path.is_symlink():
             yield from _walk(path, f"{prefix}{path.name}/")

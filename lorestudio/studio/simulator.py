@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from lorestudio.domain.chat import Chat
@@ -13,6 +13,8 @@ from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.project import Project
 from lorestudio.trace.model import Trace, Turn
+
+__all__ = ["Generation", "Simulator", "generations"]
 
 CLOCK_START_MS = 1_700_000_000_000
 CLOCK_STEP_MS = 60_000
@@ -62,6 +64,9 @@ class Simulator:
 
         Raises ValueError for a generation that the chat does not have.
         """
+        if generation not in self.generations:
+            message = f"The chat has no reply at message {generation.message + 1} with swipe {generation.swipe + 1}."
+            raise ValueError(message)
         place = self.generations.index(generation)
         while len(self._states) <= place + 1:
             await self._run_next()
@@ -76,30 +81,27 @@ class Simulator:
         a later call goes on from there.
         """
         total = len(self.generations)
-        for generation in self._missing():
+        while len(self._traces) < total:
             if cancel is not None and cancel.cancelled:
                 raise Cancelled
+            generation = self.generations[len(self._traces)]
             await self._run_next()
             if on_progress is not None:
                 on_progress(Progress(len(self._traces), total, generation))
             await asyncio.sleep(0)  # let a cancelled task notice
         return tuple(self._traces[generation] for generation in self.generations)
 
-    def _missing(self) -> Iterator[Generation]:
-        yield from self.generations[len(self._traces) :]
-
     async def _run_next(self) -> None:
         place = len(self._traces)
         generation = self.generations[place]
         result = await run(self._context(place, generation))
-        self._traces[generation] = result.trace
-        self._states.append(result.state)
+        if generation not in self._traces:  # another task may have been quicker; the same inputs give the same trace
+            self._traces[generation] = result.trace
+            self._states.append(result.state)
 
     def _context(self, place: int, generation: Generation) -> RunContext:
         project, chat = self.project, self.project.chat or Chat()
-        positions = tuple(
-            index for index in range(generation.message) if not chat.messages[index].is_system
-        )
+        positions = tuple(index for index in range(generation.message) if not chat.messages[index].is_system)
         again = place > 0 and self.generations[place - 1].message == generation.message
         return RunContext(
             index=self._index,

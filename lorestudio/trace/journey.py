@@ -85,6 +85,7 @@ class _StageView:
         self.record = record
         self.entered = frozenset(record.entered)
         self.left = frozenset(record.left)
+        self.refused = frozenset(verdict.entry for verdict in record.with_outcome(Outcome.REFUSED))
         self.verdicts: dict[int, Verdict] = {}
         for verdict in record.verdicts:
             earlier = self.verdicts.get(verdict.entry)
@@ -94,23 +95,33 @@ class _StageView:
 
     def cell(self, entry: int, *, gone: bool) -> Cell:
         """The entry's cell; `gone` says that it had left the run before."""
-        name, verdict = self.record.name, self.verdicts.get(entry)
+        return Cell(self.record.name, self._state(entry, gone=gone), self.verdicts.get(entry))
+
+    def stopped(self, entry: int) -> bool:
+        """Whether the entry was a candidate and left here."""
+        if entry in self.left or self.record.status is StageStatus.SKIPPED:
+            return False
+        if entry in self.entered:
+            return True
+        verdict = self.verdicts.get(entry)
+        return verdict is not None and verdict.outcome is Outcome.REMOVED
+
+    def _state(self, entry: int, *, gone: bool) -> CellState:
         if self.record.status is StageStatus.SKIPPED:
-            return Cell(name, CellState.NOT_REACHED, verdict)
-        was, stayed = entry in self.entered, entry in self.left
-        if stayed:
-            if not was:
-                return Cell(name, CellState.ADDED, verdict)
+            return CellState.NOT_REACHED
+        if self.stopped(entry):
+            return CellState.REMOVED
+        verdict = self.verdicts.get(entry)
+        if entry in self.left:
+            if entry not in self.entered:
+                return CellState.ADDED
             changed = verdict is not None and verdict.outcome is Outcome.CHANGED
-            return Cell(name, CellState.CHANGED if changed else CellState.KEPT, verdict)
-        if was or (verdict is not None and verdict.outcome is Outcome.REMOVED):
-            return Cell(name, CellState.REMOVED, verdict)
+            return CellState.CHANGED if changed else CellState.KEPT
         if verdict is not None:
-            return Cell(name, CellState(verdict.outcome.value), verdict)
+            return CellState(verdict.outcome.value)
         if self.record.phase is Phase.LOAD:
-            return Cell(name, CellState.KEPT)
-        offers = self.record.phase is Phase.MATCH and not gone
-        return Cell(name, CellState.ABSENT if offers else CellState.NOT_REACHED)
+            return CellState.KEPT
+        return CellState.ABSENT if self.record.phase is Phase.MATCH and not gone else CellState.NOT_REACHED
 
 
 def journey(trace: Trace, entry_id: int) -> tuple[Cell, ...]:
@@ -198,12 +209,11 @@ def _stopped(views: tuple[_StageView, ...], entry: int) -> Fate | None:
     refused: Fate | None = None
     candidate: _StageView | None = None
     for view in views:
-        state = view.cell(entry, gone=False).state
-        if state is CellState.REMOVED:
-            removed, candidate = _fate(view, entry, FateState.REMOVED), None
-        elif entry in view.left:
+        if entry in view.left:
             removed, candidate = None, view
-        elif state is CellState.REFUSED and refused is None:
+        elif view.stopped(entry):
+            removed, candidate = _fate(view, entry, FateState.REMOVED), None
+        elif refused is None and entry in view.refused:
             refused = _fate(view, entry, FateState.REFUSED)
     if removed is not None or candidate is None:
         return removed or refused

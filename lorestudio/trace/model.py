@@ -205,21 +205,21 @@ class Trace:
     mode: str
     outcome: RunOutcome
     turn: Turn
-    entries: Mapping[int, EntryRef]
+    entries: Mapping[int, EntryRef] = field(repr=False)
     index_size: int
-    stages: tuple[StageRecord, ...]
-    injections: tuple[Injection, ...] = ()
-    prompt: tuple[PromptBlock, ...] = ()
+    stages: tuple[StageRecord, ...] = field(repr=False)
+    injections: tuple[Injection, ...] = field(default=(), repr=False)
+    prompt: tuple[PromptBlock, ...] = field(default=(), repr=False)
     limits: tuple[Limit, ...] = ()
-    labels: tuple[tuple[str, str], ...] = ()
-    ai_calls: tuple[AiCall, ...] = ()
+    labels: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    ai_calls: tuple[AiCall, ...] = field(default=(), repr=False)
     seed: int = 0
-    draws: tuple[float, ...] = ()
+    draws: tuple[float, ...] = field(default=(), repr=False)
     digests: Mapping[str, str] = field(default_factory=dict)
     clock_ms: int = 0
     skip_reason: str = ""
     warnings: tuple[str, ...] = ()
-    facts: Mapping[str, Json] = field(default_factory=dict)
+    facts: Mapping[str, Json] = field(default_factory=dict, repr=False)
 
     def stage(self, name: str) -> StageRecord | None:
         """The record of the stage called `name`, None where the run never came to it."""

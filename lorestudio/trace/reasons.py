@@ -74,8 +74,7 @@ _MATCH: Final = (
     Reason(
         "key_hit", GOOD, "Key found",
         "The key {key!q} was found[ in the speaker's name of message #{named_message}| in message #{message}]"
-        "[ together with the refine key {refine_key!q}]"
-        "[; {depth:the last message was|the last # messages were} searched].",
+        "[ together with the refine key {refine_key!q}][ (scan depth {depth})].",
         details=("key", "depth"),
     ),
     Reason(
@@ -139,7 +138,7 @@ _MATCH: Final = (
     Reason(
         "no_key_hit", NEUTRAL, "No key found",
         "None of the keys of [{title!q}|this entry] is in " + _WINDOW + " ({characters:# character|# characters}).",
-        "Add a key that the chat uses, or raise “Scan depth” above {messages}.",
+        "Add a key that the chat uses, or raise “Scan depth”[ (now {depth})] if a key stands further back.",
         details=("messages", "characters"),
     ),
     Reason(
@@ -165,6 +164,23 @@ _SELECT: Final = (
         "Lower “Largest share removed”, give the note a tag of another category, or switch “Category prefilter” off.",
         details=("category",),
     ),
+    Reason("offered", NEUTRAL, "Offered", "In AI-only mode every entry is a candidate for the AI to choose."),
+    Reason(
+        "not_offered", NEUTRAL, "Without a summary", "{title!q} has no summary, so the AI was not offered it.",
+        "Write a summary, or set “Entry descriptions” to prefer summaries.",
+    ),
+    Reason(
+        "prefilter_rescued", GOOD, "Kept for its key",
+        "The category prefilter left out {category!q}, but a key of {title!q} is in the conversation.",
+        details=("category",),
+    ),
+    Reason("fell_back", NEUTRAL, "Taken instead", "{title!q} goes in because the AI's choice was not to be had."),
+    Reason(
+        "fallback_dropped", WARNING, "Lost with the answer",
+        "{title!q} was a candidate, but the AI gave no choice and the fallback does not take it.",
+        "Check the connection; “When the model fails” decides what goes in instead.",
+    ),
+    Reason("nothing_offered", NEUTRAL, "Not asked", "There was nothing for the AI to choose, so the matches stand."),
     Reason(
         "below_confidence", NEUTRAL, "Not confident enough",
         "The AI chose {title!q} with {confidence} confidence; {threshold} is asked for.",

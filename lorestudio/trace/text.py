@@ -52,7 +52,7 @@ def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) 
     A trace only names the entries that a stage decided about; `index` names the others.
     """
     stale = _stale(trace, index)
-    trace = trace if stale else _naming(trace, entry_id, index)
+    trace = _naming(trace, entry_id, index)
     ref = trace.entries.get(entry_id)
     decided = fates(trace, (entry_id,))[entry_id]
     explanation = decided.explain(trace)
@@ -116,7 +116,9 @@ def _stale(trace: Trace, index: VaultIndex | None) -> list[str]:
 
 def _naming(trace: Trace, entry_id: int, index: VaultIndex | None) -> Trace:
     """The trace, with the entry's name from the index it was made with where it has none of its own."""
-    if index is None or entry_id in trace.entries or not 0 <= entry_id < len(index.entries):
+    if index is None or trace.digests.get("vault") != index.digest or entry_id in trace.entries:
+        return trace
+    if not 0 <= entry_id < len(index.entries):
         return trace
     entry = index.entries[entry_id]
     ref = EntryRef(entry.id, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)

@@ -28,7 +28,8 @@ DOCUMENTED = {
     "outside_folders": {"folder": "a/b", "folders": ["c", "d"]}, "blocked": {},
     "reinjection_pause": {"left": 1, "window": 3}, "missing_requirement": {"missing": ["A", "B"]},
     "excluded_by": {"titles": ["A"]}, "already_in_context": {"generations": 2}, "pinned": {},
-    "pin_upgraded": {"priority": 10}, "replaced_by_pin": {"title": "Oath"}, "exempt": {"by": "seed", "would": "outside_folders"},
+    "pin_upgraded": {"priority": 10}, "replaced_by_pin": {"title": "Oath"},
+    "exempt": {"by": "seed", "would": "outside_folders"},
     "fits": {"tokens": 1, "total": 1842}, "truncated": {"tokens": 98, "original_tokens": 298},
     "outlet": {"outlet": "weather", "tokens": 40}, "over_entry_cap": {"cap": 10},
     "over_budget": {"tokens": 298, "free": 40, "needs": 258},
@@ -43,7 +44,7 @@ DOCUMENTED = {
 
 SENTENCES = {
     "bootstrap": "The chat has 1 message; bootstrap entries come in up to 3.",
-    "key_hit": "The key “oath” was found; the last 4 messages were searched.",
+    "key_hit": "The key “oath” was found (scan depth 4).",
     "cascade": "“Skarn” came in and names “Oath” among its cascade links.",
     "recursion": "The key “oath” was found in the text of an entry that had come in (recursion step 2).",
     "fuzzy": "The text resembles the recent chat with a score of 1.25; 0.5 is enough (word in common: swear).",
@@ -52,7 +53,9 @@ SENTENCES = {
     "warmup_short": "Its keys occur once; the warmup asks for 3.",
     "cooling_down": "It went in a short while ago; its cooldown has 1 generation left.",
     "no_key_hit": "None of the keys of “Oath” is in the last 4 messages (812 characters).",
-    "gated_field": "Era: the note has “old” and the chat has nothing, but they need a value in common (tolerance strict).",
+    "gated_field": (
+        "Era: the note has “old” and the chat has nothing, but they need a value in common (tolerance strict)."
+    ),
     "outside_folders": "“Oath” is in the folder “a/b”; the chat uses only “c” and “d”.",
     "reinjection_pause": "It went in within the last 3 generations and pauses for 1 more generation.",
     "missing_requirement": "“Oath” requires “A” and “B”, which are not in this generation.",
@@ -64,7 +67,9 @@ SENTENCES = {
     "behind_cut": "The budget ended at “Crown”; “Oath” (50 tokens) comes after it and was not tried.",
     "placed": "It stands after the main prompt, as system (prompt “deeplore_lore”).",
     "off": "“Recursive scan” is off.",
-    "log_cleared": "The log of recent injections was emptied first (this is a swipe), so nothing counts as a duplicate.",
+    "log_cleared": (
+        "The log of recent injections was emptied first (this is a swipe), so nothing counts as a duplicate."
+    ),
 }  # fmt: skip
 
 
@@ -104,7 +109,10 @@ def test_a_reason_needs_only_its_own_details_and_what_the_trace_knows(code):
     assert not reason.label.endswith(".")
 
 
-@pytest.mark.parametrize("code", [code for code, reason in REASONS.items() if reason.tone in (Tone.WARNING, Tone.ERROR)])
+MISTAKES = [code for code, reason in REASONS.items() if reason.tone in (Tone.WARNING, Tone.ERROR)]
+
+
+@pytest.mark.parametrize("code", MISTAKES)
 def test_what_looks_like_a_mistake_has_a_fix(code):
     assert REASONS[code].fix.endswith(".")
 
@@ -132,10 +140,10 @@ def test_an_unknown_code_is_shown_as_it_is():
 def test_optional_details_of_a_key_hit():
     assert (
         about_oath("key_hit", key="oath", message=11, refine_key="king", depth=1).sentence
-        == "The key “oath” was found in message #11 together with the refine key “king”; the last message was searched."
+        == "The key “oath” was found in message #11 together with the refine key “king” (scan depth 1)."
     )
     assert about_oath("key_hit", key="oath", message=0, in_name=True, depth=2).sentence == (
-        "The key “oath” was found in the speaker's name of message #0; the last 2 messages were searched."
+        "The key “oath” was found in the speaker's name of message #0 (scan depth 2)."
     )
 
 
@@ -195,7 +203,8 @@ def about_fix(trace):
 
 
 def test_a_stopper_given_by_id_is_named():
-    assert about_oath("behind_cut", stopped_by=CROWN, tokens=50, needs=1).sentence.startswith("The budget ended at “Crown”")
+    sentence = about_oath("behind_cut", stopped_by=CROWN, tokens=50, needs=1).sentence
+    assert sentence.startswith("The budget ended at “Crown”;")
 
 
 @pytest.mark.parametrize(
@@ -204,7 +213,8 @@ def test_a_stopper_given_by_id_is_named():
         (examples.stage("a", Phase.GATE, (1, 2, 3), (1, 2), examples.verdict(3, Outcome.REMOVED, "blocked")),
          "3 entries came in, 1 was removed, 2 went on."),
         (examples.stage("a", Phase.MATCH, (), (1, 2), examples.verdict(1, Outcome.ADDED, "constant"),
-                        examples.verdict(2, Outcome.ADDED, "constant"), examples.verdict(3, Outcome.REFUSED, "blocked")),
+                        examples.verdict(2, Outcome.ADDED, "constant"),
+                        examples.verdict(3, Outcome.REFUSED, "blocked")),
          "No entry came in, 2 were added, 1 was refused, 2 went on."),
         (examples.stage("a", Phase.GATE, (1,), (1,)), "1 entry went through."),
         (examples.stage("a", Phase.GATE), "No entry came in."),
@@ -230,9 +240,7 @@ def settings_by_key():
 
 def test_settings_are_called_what_the_settings_pane_calls_them():
     titles = set(settings_by_key().values())
-    named = {
-        name for reason in REASONS.values() for name in re.findall(r"“([^”{}]+)”", reason.fix + reason.sentence)
-    }
+    named = {name for reason in REASONS.values() for name in re.findall(r"“([^”{}]+)”", reason.fix + reason.sentence)}
     assert named <= titles
     assert {"Token budget", "Scan depth", "Most entries"} <= named
 
@@ -243,8 +251,18 @@ def test_setting_keys_have_the_settings_own_titles():
     assert {key: f"“{titles[key]}”" for key in keys} == keys
 
 
-def test_no_key_hit_is_told_for_the_entry_it_is_about():
-    keywords = story().stage("keywords")
-    assert explain_reason(keywords.default_reason, keywords.details, story(), MOUSE).sentence == (
-        "None of the keys of “Mouse” is in the last 4 messages (1,812 characters)."
+def test_no_key_hit_names_the_entry_where_the_trace_knows_it():
+    details = {"messages": 1, "characters": 1}
+    assert explain_reason("no_key_hit", details, story(), OATH).sentence == (
+        "None of the keys of “Oath” is in the last message (1 character)."
+    )
+    assert explain_reason("no_key_hit", details | {"messages": 0, "characters": 0}, story(), MOUSE).sentence == (
+        "None of the keys of this entry is in the scanned text, which is empty (0 characters)."
+    )
+
+
+def test_the_scan_depth_is_named_where_the_stage_gives_it():
+    details = {"messages": 3, "characters": 9, "depth": 4}
+    assert explain_reason("no_key_hit", details, story(), OATH).fix == (
+        "Add a key that the chat uses, or raise “Scan depth” (now 4) if a key stands further back."
     )

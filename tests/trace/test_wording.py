@@ -8,7 +8,8 @@ from lorestudio.trace.wording import fields, fill, joined, number_words, one_lin
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (0, "0"), (1842, "1,842"), (-1842, "-1,842"), (2.0, "2"), (0.5, "0.5"), (1 / 3, "0.3333"), (12345.5, "12,345.5"),
+        (0, "0"), (1842, "1,842"), (-1842, "-1,842"), (2.0, "2"), (0.5, "0.5"),
+        (1 / 3, "0.3333"), (12345.5, "12,345.5"),
         (0.00001234, "1.234e-05"), (math.inf, "∞"), (-math.inf, "-∞"), (math.nan, "not a number"),
     ],
 )  # fmt: skip

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
+import numpy as np
 from rank_bm25 import BM25
 
 from lorestudio.domain.entry import Entry
@@ -17,6 +19,9 @@ K1 = 1.5
 B = 0.75
 TOP = 20
 """Hits that are kept, best first, before anything else is decided about them."""
+
+Places: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.intp]]"
+Weights: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
 
 _TOKEN = re.compile(r"[^\W_]+")
 
@@ -60,14 +65,6 @@ def _log(x: float) -> float:
     return k * ln2_high - ((s * (f - r) - k * ln2_low) - f) if k else f - s * (f - r)
 
 
-def _in_order(scores: Iterable[float]) -> float:
-    """The plain left-to-right sum; `sum` compensates rounding from Python 3.12 on, JavaScript does not."""
-    total = 0.0
-    for score in scores:
-        total += score
-    return total
-
-
 @dataclass(frozen=True, slots=True)
 class TermScore:
     """What one query term adds to a document's score."""
@@ -97,13 +94,14 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._entries = tuple(entries)
         self._idf: dict[str, float] = {}
-        latest = {(entry.vault, entry.filename or entry.title): place for place, entry in enumerate(entries)}
-        self._document = [latest[entry.vault, entry.filename or entry.title] for entry in entries]
         self._postings: dict[str, list[int]] = {}
+        self._weighted: dict[str, tuple[Places, Weights]] = {}
         if not entries:
             return
         super().__init__([tokenize(f"{entry.title} {' '.join(entry.keys)} {entry.content}") for entry in entries])
-        for place, frequencies in enumerate(self.doc_freqs):
+        latest = {(entry.vault, entry.filename or entry.title): place for place, entry in enumerate(entries)}
+        documents = [latest[entry.vault, entry.filename or entry.title] for entry in entries]
+        for place, frequencies in zip(documents, self.doc_freqs, strict=True):
             for term in frequencies:
                 self._postings.setdefault(term, []).append(place)
 
@@ -111,22 +109,41 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         count = self.corpus_size
         self._idf = {term: _log((count - df + 0.5) / (df + 0.5) + 1) for term, df in nd.items()}
 
+    def _weights(self, term: str) -> tuple[Places, Weights]:
+        """The documents that contain the term, in order of discovery, and what it adds to the score of each."""
+        if term not in self._weighted:
+            places = list(dict.fromkeys(self._postings[term]))
+            scores = [self._term(term, place).score for place in places]
+            self._weighted[term] = np.array(places, dtype=np.intp), np.array(scores)
+        return self._weighted[term]
+
+    def _term(self, term: str, place: int) -> TermScore:
+        frequency = self.doc_freqs[place].get(term, 0)
+        weight = (1 - B) + (B * self.doc_len[place]) / self.avgdl
+        score = self._idf[term] * ((frequency * (K1 + 1)) / (frequency + K1 * weight))
+        return TermScore(term, frequency, self._idf[term], score)
+
     def search(self, query: str, threshold: float) -> list[Scored]:
         """The best `TOP` entries with a score of at least `threshold`, best first, ties in order of discovery."""
         terms = [term for term in dict.fromkeys(tokenize(query)) if term in self._postings]
-        found = dict.fromkeys(self._document[place] for term in terms for place in self._postings[term])
-        parts: dict[int, list[TermScore]] = {place: [] for place in found}
-        for term in terms:
-            idf = self._idf[term]
-            for place in dict.fromkeys(self._document[place] for place in self._postings[term]):
-                frequency = self.doc_freqs[place].get(term, 0)
-                if frequency:
-                    weight = (1 - B) + (B * self.doc_len[place]) / self.avgdl
-                    score = idf * ((frequency * (K1 + 1)) / (frequency + K1 * weight))
-                    parts[place].append(TermScore(term, frequency, idf, score))
-        scored = [
-            Scored(self._entries[place], _in_order(part.score for part in terms_of), tuple(terms_of))
-            for place, terms_of in parts.items()
+        scores = np.zeros(len(self._entries))
+        found = np.zeros(len(self._entries), dtype=bool)
+        discovered: list[Places] = []
+        for term in terms:  # one addition a term, in query order, as the last bit depends on it
+            places, weights = self._weights(term)
+            scores[places] += weights
+            discovered.append(places[~found[places]])
+            found[places] = True
+        if not discovered:
+            return []
+        order = np.concatenate(discovered)
+        order = order[scores[order] >= threshold]
+        best = order[np.argsort(-scores[order], kind="stable")[:TOP]]
+        return [
+            Scored(
+                self._entries[place],
+                float(scores[place]),
+                tuple(self._term(term, place) for term in terms if term in self.doc_freqs[place]),
+            )
+            for place in best.tolist()
         ]
-        kept = [hit for hit in scored if hit.score >= threshold]
-        return sorted(kept, key=lambda hit: -hit.score)[:TOP]

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
+from lorestudio.engine.deeplore.ai.names import entity_names
 from lorestudio.engine.deeplore.bm25 import EntryBM25
 from lorestudio.engine.deeplore.keys import KeyMatcher
 from lorestudio.engine.deeplore.policy import is_forced
@@ -76,6 +77,11 @@ class DeepLoreIndex:
     def scan_depths(self) -> tuple[float, ...]:
         """The different scan depths that entries set for themselves."""
         return tuple({entry.scan_depth for entry in self.visible if entry.scan_depth is not None})
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Names whose mention makes a cached AI selection void."""
+        return entity_names(self.vault.entries)
 
     def folded(self, entry: Entry) -> str:
         """The entry's content folded for searching, kept for the next time."""

@@ -47,6 +47,11 @@ def _case_variants() -> dict[int, int]:
     return variants
 
 
+def lower_variants(text: str) -> str:
+    """Lower-cased text in the form in which JavaScript's case-blind regular expressions compare it."""
+    return text if text.isascii() else text.translate(_case_variants())
+
+
 def _exploded(text: str) -> str:
     """The text with one character a UTF-16 code unit, so that halves of surrogate pairs can be found."""
     units = code_units(text)
@@ -113,8 +118,8 @@ class KeyMatcher:
     def _number(self, key: str) -> int:
         text = key if self.case_sensitive else fold(key)
         word = self._whole_words and _WHITE.isdisjoint(text)
-        if word and not self.case_sensitive and not text.isascii():
-            text = text.translate(_case_variants())
+        if word and not self.case_sensitive:
+            text = lower_variants(text)
         pattern = Pattern(text, word, _has_lone_surrogate(text))
         number = self._numbers.setdefault(pattern, len(self._patterns))
         if number == len(self._patterns):
@@ -136,9 +141,7 @@ class KeyMatcher:
 
     def _searched(self, text: str) -> str:
         """A folded text as the automaton sees it."""
-        if self._whole_words and not self.case_sensitive and not text.isascii():
-            return text.translate(_case_variants())
-        return text
+        return lower_variants(text) if self._whole_words and not self.case_sensitive else text
 
     def find(self, text: str) -> Hits:
         """All patterns that occur in `text`, which is folded already unless case matters."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from lorestudio.engine.deeplore.stages.active_character import ActiveCharacterStage
+from lorestudio.engine.deeplore.stages.ai_selection import AiSelectionStage
 from lorestudio.engine.deeplore.stages.bm25 import BM25Stage
 from lorestudio.engine.deeplore.stages.bookkeeping import BookkeepingStage
 from lorestudio.engine.deeplore.stages.bootstrap import BootstrapStage
 from lorestudio.engine.deeplore.stages.budget import BudgetStage
 from lorestudio.engine.deeplore.stages.cascade_links import CascadeLinksStage
+from lorestudio.engine.deeplore.stages.category_prefilter import CategoryPrefilterStage
 from lorestudio.engine.deeplore.stages.constants import ConstantsStage
 from lorestudio.engine.deeplore.stages.contextual_gating import FinalGatingStage, GatingStage
 from lorestudio.engine.deeplore.stages.duplicate_stripping import DuplicateStrippingStage
 from lorestudio.engine.deeplore.stages.folder_filter import FolderFilterStage
 from lorestudio.engine.deeplore.stages.keywords import KeywordsStage
+from lorestudio.engine.deeplore.stages.manifest import ManifestStage
 from lorestudio.engine.deeplore.stages.match_order import MatchOrderStage
 from lorestudio.engine.deeplore.stages.notes import NotesStage
 from lorestudio.engine.deeplore.stages.pins_and_blocks import PinsAndBlocksStage
@@ -22,6 +25,8 @@ from lorestudio.engine.deeplore.stages.recursion import RecursionStage
 from lorestudio.engine.deeplore.stages.reinjection_cooldown import ReinjectionCooldownStage
 from lorestudio.engine.deeplore.stages.requires_excludes import RequiresExcludesStage
 from lorestudio.engine.deeplore.stages.snapshot import SnapshotStage
+from lorestudio.engine.deeplore.stages.whole_vault import WholeVaultStage
+from lorestudio.engine.deeplore.stages.wiki_links import WikiLinksStage
 from lorestudio.engine.stage import Stage
 from lorestudio.settings.deeplore import DeepLoreSettings
 
@@ -40,10 +45,40 @@ def matching() -> tuple[Stage, ...]:
     )
 
 
-def selection(settings: DeepLoreSettings) -> tuple[Stage, ...]:
-    """What decides between the matches; keywords-only orders and gates them."""
-    del settings
-    return (PriorityOrderStage(), GatingStage("contextual gating (selection)"), FolderFilterStage("folder filter"))
+def two_stage() -> tuple[Stage, ...]:
+    """Two-stage mode: the model chooses among the matches and what they link to."""
+    return (*matching(), WikiLinksStage(), *ai_selection())
+
+
+def ai_only() -> tuple[Stage, ...]:
+    """AI-only mode: the model chooses among all entries."""
+    return (WholeVaultStage(), *ai_selection())
+
+
+def ai_selection() -> tuple[Stage, ...]:
+    """From the candidates to the model's choice."""
+    return (
+        CategoryPrefilterStage(),
+        GatingStage("pre-gating"),
+        FolderFilterStage("pre-folder filter"),
+        ManifestStage(),
+        AiSelectionStage(),
+    )
+
+
+def keywords_only() -> tuple[Stage, ...]:
+    """Keywords-only mode: the matches, ordered and gated."""
+    return (
+        *matching(),
+        PriorityOrderStage(),
+        GatingStage("contextual gating (selection)"),
+        FolderFilterStage("folder filter"),
+    )
+
+
+def leaving() -> tuple[Stage, ...]:
+    """What every selection by AI goes through at its end."""
+    return (FolderFilterStage("folder filter"), PriorityOrderStage())
 
 
 def finishing() -> tuple[Stage, ...]:
@@ -60,9 +95,23 @@ def finishing() -> tuple[Stage, ...]:
     )
 
 
-def stages(settings: DeepLoreSettings) -> tuple[Stage, ...]:
-    """All stages of a generation up to the bookkeeping, which runs however the generation ends."""
-    return (SnapshotStage(), *matching(), *selection(settings), *finishing())
+def selecting(settings: DeepLoreSettings) -> tuple[Stage, ...]:
+    """The selection of the mode that the settings choose; an unknown mode is keywords-only."""
+    if settings.ai_search_enabled and settings.ai_search_mode == "two-stage":
+        return two_stage()
+    if settings.ai_search_enabled and settings.ai_search_mode == "ai-only":
+        return ai_only()
+    return keywords_only()
+
+
+def uses_ai(settings: DeepLoreSettings) -> bool:
+    """Whether a model takes part in the selection."""
+    return settings.ai_search_enabled and settings.ai_search_mode in {"two-stage", "ai-only"}
+
+
+def opening() -> Stage:
+    """The stage that always runs first."""
+    return SnapshotStage()
 
 
 def bookkeeping() -> Stage:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lorestudio.domain.entry import Entry
 from lorestudio.engine.context import RandomSource, RunContext, RunResult
-from lorestudio.engine.deeplore.pipeline import bookkeeping, stages
+from lorestudio.engine.deeplore import pipeline
 from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.randomness import Mulberry32
 from lorestudio.engine.runner import run_stages
@@ -40,11 +40,17 @@ async def run(ctx: RunContext) -> RunResult:
         injection_log=ctx.state.injection_log,
         prompts=ctx.state.prompts,
         before=ctx.state,
+        ai=ctx.state.ai,
     )
-    records = await run_stages(stages(ctx.settings), state, ctx)
+    records = await run_stages((pipeline.opening(), *pipeline.selecting(ctx.settings)), state, ctx)
+    if state.match_now:
+        records += await _match_after_all(state, ctx)
+    if pipeline.uses_ai(ctx.settings):
+        records += await run_stages(pipeline.leaving(), state, ctx)
+    records += await run_stages(pipeline.finishing(), state, ctx)
     if state.outcome is not None:  # an early end takes back everything but what the prompt manager holds
         state.prompts = tuple(prompt for prompt in ctx.state.prompts if prompt.managed)
-    records += await run_stages((bookkeeping(),), state, ctx, always=True)
+    records += await run_stages((pipeline.bookkeeping(),), state, ctx, always=True)
     trace = replace(
         _blank(ctx),
         outcome=state.outcome or (RunOutcome.INJECTED if state.blocks else RunOutcome.NOTHING_INJECTED),
@@ -67,6 +73,16 @@ async def run(ctx: RunContext) -> RunResult:
         },
     )
     return RunResult(trace, state.after or ctx.state)
+
+
+async def _match_after_all(state: RunState, ctx: RunContext) -> tuple[StageRecord, ...]:
+    """The matching stages, where AI-only mode falls back on them; after an empty answer their labels do not count."""
+    labels = dict(state.labels)
+    state.labels.clear()
+    records = await run_stages(pipeline.matching(), state, ctx)
+    if state.match_now == "no labels":
+        state.labels = labels
+    return records
 
 
 def _blank(ctx: RunContext, skip_reason: str = "") -> Trace:

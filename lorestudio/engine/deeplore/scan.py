@@ -46,7 +46,7 @@ class ScanWindow:
         if depth <= 0:
             return self._chat_length
         # A depth between 0 and 1 truncates to "minus zero", which JavaScript's slice reads as the whole chat.
-        return max(0, self._chat_length - int(depth)) if depth >= 1 else 0
+        return self._chat_length - int(min(depth, self._chat_length)) if depth >= 1 else 0
 
     def offset(self, depth: float) -> int:
         """Where the window of `depth` messages begins in `text`; past its end for an empty window."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.state import Counters, EngineState, LoggedGeneration, Prompt
+from lorestudio.domain.state import AiState, Counters, EngineState, LoggedGeneration, Prompt
+from lorestudio.engine.deeplore.ai.manifest import Manifest
 from lorestudio.engine.deeplore.policy import Policy
 from lorestudio.engine.deeplore.scan import ScanWindow
 from lorestudio.engine.context import RandomSource
@@ -31,6 +32,8 @@ class Accepted:
 class RunState:
     """The candidates and everything that stages hand to later stages. Made anew for every run.
 
+    `keyword_matches` are the matches of two-stage mode, None in the others; `match_now` asks for the matching stages after
+    an AI selection that failed in AI-only mode, and whether their labels count.
     `labels` are the match labels by bare title, as DeepLore keeps them. `outcome` is set by the stage that ends the run
     early. `ai_cached` is True only where an AI selection ran and was answered from its cache.
     """
@@ -50,7 +53,11 @@ class RunState:
     bootstrapping: bool = False
     policy: Policy = field(default_factory=lambda: Policy({}))
     outcome: RunOutcome | None = None
+    ai: AiState = field(default_factory=AiState)
     ai_cached: bool | None = None
+    keyword_matches: list[Entry] | None = None
+    manifest: Manifest | None = None
+    match_now: str = ""
     ai_calls: list[AiCall] = field(default_factory=list)
     reached_budget: list[Entry] = field(default_factory=list)
     accepted: list[Accepted] = field(default_factory=list)

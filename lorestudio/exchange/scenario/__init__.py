@@ -3,7 +3,21 @@
 A scenario is a bug report that anyone can run. The format is that of the recorded runs of DeepLore 2.0.2.
 """
 
-from lorestudio.exchange.scenario.reading import Scenario, ScenarioGeneration, read_scenarios
+from lorestudio.exchange.scenario.reading import (
+    Scenario,
+    ScenarioGeneration,
+    ScenarioRecord,
+    read_records,
+    read_scenarios,
+)
 from lorestudio.exchange.scenario.report import generation_report, index_report
 
-__all__ = ["Scenario", "ScenarioGeneration", "generation_report", "index_report", "read_scenarios"]
+__all__ = [
+    "Scenario",
+    "ScenarioGeneration",
+    "ScenarioRecord",
+    "generation_report",
+    "index_report",
+    "read_records",
+    "read_scenarios",
+]

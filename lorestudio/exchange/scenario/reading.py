@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lorestudio.exchange.problems import InputError
+
+
+class _FieldError(ValueError):
+    """What is wrong in one field; `field` is its path within the scenario."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class ScenarioVault(BaseModel):
@@ -25,7 +35,7 @@ class ScenarioVault(BaseModel):
     @model_validator(mode="after")
     def _has_files(self) -> ScenarioVault:
         if (self.files is None) == (self.ref is None):
-            message = "a vault has either files or ref"
+            message = "a vault has either “files” or “ref”"
             raise ValueError(message)
         return self
 
@@ -41,7 +51,7 @@ class ScenarioGeneration(BaseModel):
     metadata_patch: dict[str, Any] = Field(default_factory=dict)
     settings_patch: dict[str, Any] = Field(default_factory=dict)
     character: str | None = None
-    ai: dict[Literal["search", "prefilter"], dict[str, Any]] = Field(default_factory=dict)
+    ai: dict[str, dict[str, Any]] = Field(default_factory=dict)
     context_size: int = 8192
 
 
@@ -63,64 +73,124 @@ class Scenario(BaseModel):
 
     @model_validator(mode="after")
     def _chats_exist(self) -> Scenario:
+        last = len(self.messages) - 1
         for number, generation in enumerate(self.generations):
-            for index in generation.chat:
-                if not 0 <= index < len(self.messages):
-                    message = (
-                        f"generations.{number}.chat names message {index}; there are messages 0 to "
-                        f"{len(self.messages) - 1}"
-                    )
-                    raise ValueError(message)
+            for place, index in enumerate(generation.chat):
+                if not 0 <= index <= last:
+                    there = f"there are messages 0 to {last}" if last >= 0 else "there are no messages"
+                    raise _FieldError(f"generations.{number}.chat.{place}", f"there is no message {index}; {there}")
         return self
 
 
+@dataclass(frozen=True, slots=True)
+class ScenarioRecord:
+    """A scenario and where it stood: `line` from 1 in JSON lines, `prefix` what a field's path begins with."""
+
+    scenario: Scenario
+    source: Path
+    line: int | None = None
+    prefix: str = ""
+
+    def error(self, message: str, field: str) -> InputError:
+        """What is wrong in one field of this scenario."""
+        return InputError(self.source, message, self.line, self.prefix + field)
+
+
 def read_scenarios(path: Path) -> list[Scenario]:
-    """All scenarios of a file, in order; a `.gz` file is unpacked, a recorded line's `scenario` is taken.
+    """All scenarios of a file, in order. Raises InputError as `read_records` does."""
+    return [record.scenario for record in read_records(path)]
+
+
+def read_records(path: Path) -> list[ScenarioRecord]:
+    """All scenarios of a file with their places; a `.gz` file is unpacked, a recorded line's `scenario` is taken.
 
     Raises InputError naming the file, line and field that are wrong; then nothing has been run.
     """
-    try:
-        data = path.read_bytes()
-        text = (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(path, f"byte {error.start} is not UTF-8. Save the file as UTF-8.") from error
-    except (OSError, EOFError) as error:
-        raise InputError(path, f"the file cannot be read: {getattr(error, 'strerror', None) or error}.") from error
-    scenarios = [_scenario(path, line, record) for line, record in _records(path, text)]
+    text = _text(path)
+    if not text.strip():
+        raise InputError(path, "the file is empty. A scenario is a JSON object with vaults, messages and generations.")
+    scenarios = [_record(path, line, prefix, record) for line, prefix, record in _documents(path, text)]
     if not scenarios:
         raise InputError(path, "there is no scenario in it. A scenario is a JSON object with vaults and generations.")
     return scenarios
 
 
-def _records(path: Path, text: str) -> Iterator[tuple[int | None, Any]]:
-    """The records of one JSON document, or of JSON lines with their line numbers."""
+def _text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+        data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(path, f"the file cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"byte {error.start} of the file is not UTF-8. Save it as UTF-8."
+        raise InputError(path, message, line) from error
+
+
+def _documents(path: Path, text: str) -> Iterator[tuple[int | None, str, object]]:
+    """Line, beginning of field paths, and record, of one JSON document or of JSON lines."""
     try:
         whole = json.loads(text)
-    except json.JSONDecodeError as whole_error:
+    except RecursionError as error:
+        raise InputError(path, "it is nested too deeply. A scenario has a handful of levels.") from error
+    except json.JSONDecodeError as error:
         lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-        if len(lines) < 2 or lines[0][1].strip() in "{[":
-            message = f"this is no JSON: {whole_error.msg}, column {whole_error.colno}."
-            raise InputError(path, message, whole_error.lineno) from whole_error
+        if not _are_json_lines([line for _, line in lines]):
+            raise InputError(path, _no_json(error), error.lineno) from error
         for number, line in lines:
-            try:
-                yield number, json.loads(line)
-            except json.JSONDecodeError as error:
-                raise InputError(path, f"this is no JSON: {error.msg}, column {error.colno}.", number) from error
+            yield number, "", _line(path, number, line)
     else:
-        for record in whole if isinstance(whole, list) else [whole]:
-            yield None, record
+        if isinstance(whole, list):
+            yield from ((None, f"{place}.", record) for place, record in enumerate(whole))
+        else:
+            yield None, "", whole
 
 
-def _scenario(path: Path, line: int | None, record: object) -> Scenario:
-    if not isinstance(record, dict):
-        raise InputError(path, "a scenario is a JSON object.", line)
-    inner = record.get("scenario", record)
+def _are_json_lines(lines: list[str]) -> bool:
+    """Whether most of the lines are objects of their own, so that a broken one is the exception."""
+    objects = 0
+    for line in lines:
+        try:
+            objects += isinstance(json.loads(line), dict)
+        except (json.JSONDecodeError, RecursionError):
+            continue
+    return len(lines) > 1 and 2 * objects >= len(lines)
+
+
+def _line(path: Path, number: int, line: str) -> object:
     try:
-        return Scenario.model_validate(inner)
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        raise InputError(path, _no_json(error), number) from error
+    except RecursionError as error:
+        raise InputError(path, "it is nested too deeply. A scenario has a handful of levels.", number) from error
+
+
+def _no_json(error: json.JSONDecodeError) -> str:
+    return f"this is no JSON: {error.msg}, column {error.colno}. Correct this place."
+
+
+def _record(path: Path, line: int | None, prefix: str, record: object) -> ScenarioRecord:
+    if not isinstance(record, dict):
+        raise InputError(path, "a scenario is a JSON object.", line, prefix.rstrip("."))
+    inner = record.get("scenario", record)
+    if inner is not record:
+        prefix += "scenario."
+    if not isinstance(inner, dict):
+        raise InputError(path, "a scenario is a JSON object.", line, prefix.rstrip("."))
+    try:
+        return ScenarioRecord(Scenario.model_validate(inner), path, line, prefix)
     except ValidationError as error:
         first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        if inner is not record:
-            field = f"scenario.{field}" if field else "scenario"
-        more = f" ({error.error_count() - 1} more problems follow it)" if error.error_count() > 1 else ""
-        raise InputError(path, f"{first['msg']}{more}.", line, field) from error
+        cause = first.get("ctx", {}).get("error")
+        field = cause.field if isinstance(cause, _FieldError) else ".".join(str(part) for part in first["loc"])
+        message = str(cause) if isinstance(cause, ValueError) else str(first["msg"])
+        others = error.error_count() - 1
+        more = (
+            f" ({others} more problem{'s' if others > 1 else ''} follow{'' if others > 1 else 's'} it)"
+            if others
+            else ""
+        )
+        raise InputError(path, f"{message}{more}.", line, f"{prefix}{field}".rstrip(".")) from error

@@ -9,6 +9,8 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.fields import BUILT_IN_FIELDS, FieldDefinition
 from lorestudio.domain.javascript import Json, simple_hash
 from lorestudio.domain.state import EngineState, Prompt
+from lorestudio.engine.deeplore.ai.breaker import is_open
+from lorestudio.exchange.scenario.ai_report import SeenTexts, ai_report
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.trace.model import Injection, Outcome, RunOutcome, StageRecord, StageStatus, Trace, Verdict
 
@@ -96,16 +98,14 @@ def _field(definition: FieldDefinition) -> dict[str, Any]:
     }
 
 
-class SeenTexts:
-    """Where each text stood first, so that a repetition can point there."""
-
-    def __init__(self) -> None:
-        self.blocks: dict[str, list[int]] = {}
-        self.manifests: dict[str, int] = {}
-
-
 def generation_report(
-    number: int, trace: Trace, after: EngineState, index: VaultIndex, settings: DeepLoreSettings, seen: SeenTexts
+    number: int,
+    trace: Trace,
+    after: EngineState,
+    index: VaultIndex,
+    settings: DeepLoreSettings,
+    seen: SeenTexts,
+    now_ms: int,
 ) -> dict[str, Any]:
     """One generation as the recorded runs have it; `after` is the state that it left behind."""
     report: dict[str, Any] = {"outcome": trace.outcome.value}
@@ -114,15 +114,13 @@ def generation_report(
     else:
         report |= _decisions(number, trace, index, seen)
     report["committed"] = [_prompt(prompt) for prompt in sorted(after.prompts, key=_host_order)]
-    report["trackers"] = _trackers(after, settings)
+    report["trackers"] = _trackers(after, settings, now_ms)
     return report
 
 
 def analytics_report(state: EngineState) -> dict[str, list[int]]:
     """Usage records, reported once at the end."""
-    return {
-        key: [usage.matched, usage.injected, usage.last_triggered_ms] for key, usage in state.analytics.items()
-    }
+    return {key: [usage.matched, usage.injected, usage.last_triggered_ms] for key, usage in state.analytics.items()}
 
 
 def _decisions(number: int, trace: Trace, index: VaultIndex, seen: SeenTexts) -> dict[str, Any]:
@@ -136,6 +134,7 @@ def _decisions(number: int, trace: Trace, index: VaultIndex, seen: SeenTexts) ->
     keyword = _keyword(trace, index)
     if keyword is not None:
         report["keyword"] = keyword
+    report |= ai_report(number, trace, seen)
     report["exempt"] = trace.facts["exempt"]
     report["stages"] = _stages(trace, index)
     labels = [list(pair) for pair in trace.labels]
@@ -344,7 +343,7 @@ def _prompt(prompt: Prompt) -> dict[str, Any]:
     return row | {"hash": simple_hash(prompt.text)}
 
 
-def _trackers(state: EngineState, settings: DeepLoreSettings) -> dict[str, Any]:
+def _trackers(state: EngineState, settings: DeepLoreSettings, now_ms: int) -> dict[str, Any]:
     counters = state.counters
     row: dict[str, Any] = {
         "generation_count": counters.generation_count,
@@ -365,6 +364,13 @@ def _trackers(state: EngineState, settings: DeepLoreSettings) -> dict[str, Any]:
     }
     if settings.decay_enabled:
         row["decay"] = dict(counters.decay)
+    if settings.ai_search_enabled:
+        row["ai"] = {
+            "failures": state.ai.failures,
+            "circuit_open": is_open(state.ai, now_ms),
+            "calls": state.ai.calls,
+            "cached_hits": state.ai.cached_hits,
+        }
     if state.snapshot is not None:
         row["snapshot"] = [state.snapshot.swipe_key, state.snapshot.counters.generation_count]
     return row

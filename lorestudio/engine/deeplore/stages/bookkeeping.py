@@ -34,7 +34,7 @@ class BookkeepingStage:
         """Write the state that the next generation starts from."""
         ledger = Ledger(self, state.candidates)
         entries = [item.entry for item in state.accepted]
-        after = replace(state.before, prompts=state.prompts, random_state=state.random.state)
+        after = replace(state.before, prompts=state.prompts, random_state=state.random.state, ai=state.ai)
         counters = state.counters
         if state.outcome is None:
             counters = _remember(counters, entries, ctx.settings)

@@ -46,7 +46,11 @@ class KeywordsStage:
         return ledger.close(
             state.candidates,
             default_reason="no_key_hit",
-            details={"messages": window.count(settings.scan_depth), "characters": len(searched)},
+            details={
+                "depth": settings.scan_depth,
+                "messages": window.count(settings.scan_depth),
+                "characters": len(searched),
+            },
         )
 
     @staticmethod

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+from lorestudio.domain.entry import Entry
 from lorestudio.engine.context import RunContext
 from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.stage import Ledger, skipped
@@ -24,37 +26,44 @@ class PinsAndBlocksStage:
         if not pins and not blocks:
             return skipped(self, state.candidates, "no_pins_or_blocks")
         ledger = Ledger(self, state.candidates)
+        before = list(state.candidates)
         if pins:
-            self._pin(state, ctx, ledger)
-        kept = []
-        for entry in state.candidates:
-            if any(block.matches(entry) for block in blocks):
-                ledger.remove(entry, "blocked")
-            else:
-                kept.append(entry)
-        state.candidates = kept
-        return ledger.close(kept)
+            _pin(state, ctx, ledger)
+        for entry in _once(before):
+            if entry.id not in {other.id for other in state.candidates}:
+                # Two notes of one vault share a title: the pinned one took the other's place.
+                ledger.remove(entry, "replaced_by_pin", title=entry.title)
+        blocked = [entry for entry in state.candidates if any(block.matches(entry) for block in blocks)]
+        for entry in _once(blocked):
+            ledger.remove(entry, "blocked")
+        gone = {entry.id for entry in blocked}
+        state.candidates = [entry for entry in state.candidates if entry.id not in gone]
+        return ledger.close(state.candidates)
 
-    @staticmethod
-    def _pin(state: RunState, ctx: RunContext, ledger: Ledger) -> None:
-        places: dict[str, int] = {}
-        for number, entry in enumerate(state.candidates):
-            places.setdefault(entry.tracker_key, number)
-        for entry in ctx.index.visible:
-            if not any(pin.matches(entry) for pin in ctx.controls.pins):
-                continue
-            pinned = replace(entry, constant=True, priority=PIN_PRIORITY)
-            place = places.get(entry.tracker_key)
-            if place is None:
-                places[entry.tracker_key] = len(state.candidates)
-                state.candidates.append(pinned)
-                state.labels[entry.title] = "(pinned)"
-                ledger.add(entry, "pinned")
-                continue
-            replaced = state.candidates[place]
+
+def _once(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries without repetitions."""
+    return list({entry.id: entry for entry in entries}.values())
+
+
+def _pin(state: RunState, ctx: RunContext, ledger: Ledger) -> None:
+    """Put every pinned entry in the place of the first candidate with its tracker key, or at the end."""
+    present = {entry.id: entry for entry in state.candidates}
+    places: dict[str, int] = {}
+    for number, entry in enumerate(state.candidates):
+        places.setdefault(entry.tracker_key, number)
+    for entry in ctx.index.visible:
+        if not any(pin.matches(entry) for pin in ctx.controls.pins):
+            continue
+        pinned = replace(entry, constant=True, priority=PIN_PRIORITY)
+        place = places.get(entry.tracker_key)
+        if place is None:
+            places[entry.tracker_key] = len(state.candidates)
+            state.candidates.append(pinned)
+            state.labels[entry.title] = "(pinned)"
+        else:
             state.candidates[place] = pinned
-            if replaced.id == entry.id:
-                ledger.change(entry, "pin_upgraded", priority=entry.priority)
-            else:  # two notes of one vault share a title: the pinned one takes the other's place
-                ledger.remove(replaced, "replaced_by_pin", title=entry.title)
-                ledger.add(entry, "pinned")
+        if entry.id in present:
+            ledger.change(entry, "pin_upgraded", priority=PIN_PRIORITY)
+        else:
+            ledger.add(entry, "pinned")

@@ -1,0 +1,207 @@
+"""AI selection: the model chooses among the candidates, and what happens when it does not (spec: deeplore-engine 4.6, 4.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json
+from lorestudio.engine.context import RunContext
+from lorestudio.engine.deeplore.ai import breaker, cache, prompts
+from lorestudio.engine.deeplore.ai.asking import ask
+from lorestudio.engine.deeplore.ai.conversation import conversation
+from lorestudio.engine.deeplore.ai.manifest import is_forced
+from lorestudio.engine.deeplore.ai.replies import extract_list, normalize
+from lorestudio.engine.deeplore.ai.titles import Selected, above, match_titles
+from lorestudio.engine.deeplore.state import RunState
+from lorestudio.engine.stage import Ledger
+from lorestudio.llm import ChatRequest, LlmError
+from lorestudio.trace.model import Phase, StageRecord
+
+PAUSED = "AI search temporarily paused"
+THROTTLED = "AI call throttled — minimum 500ms between calls"
+UNREADABLE = "Failed to parse AI response as JSON"
+UNUSABLE = "AI response had no usable entries"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What came of the search. `cached` is None where the answer could not be read."""
+
+    selected: tuple[Selected, ...] = ()
+    error: str = ""
+    cached: bool | None = False
+    below: tuple[Selected, ...] = ()
+    unknown: tuple[str, ...] = ()
+    tier: int = 0
+    why: str = ""
+
+
+class AiSelectionStage:
+    """The model's choice replaces the candidates; what is forced stays, and failures fall back as the settings say."""
+
+    name = "AI selection"
+    phase = Phase.SELECT
+
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Look into the cache, ask, read the answer, match its titles."""
+        if state.manifest is None or not state.manifest.text:
+            return self._nothing_to_offer(state)
+        search = await self._search(state, ctx)
+        state.ai_cached = bool(search.cached)
+        state.facts |= {"ai_error": search.error, "ai_fallback": bool(search.error)}
+        if search.error:
+            return self._fall_back(state, ctx, search, ctx.settings.ai_error_fallback or "keyword")
+        if not search.selected:
+            return self._fall_back(state, ctx, search, ctx.settings.ai_empty_fallback or "constants")
+        return self._take(state, search, ctx.settings.ai_confidence_threshold)
+
+    def _nothing_to_offer(self, state: RunState) -> StageRecord:
+        """Without a question the matches stand, or in AI-only mode what is forced."""
+        standing = state.keyword_matches
+        if standing is None:
+            standing = [entry for entry in state.candidates if is_forced(entry, bootstrapping=state.bootstrapping)]
+        ledger = Ledger(self, state.candidates)
+        state.candidates = _replaced(ledger, state.candidates, standing, "nothing_offered", "nothing_offered")
+        return ledger.close(state.candidates, note="nothing_to_offer")
+
+    async def _search(self, state: RunState, ctx: RunContext) -> Search:
+        settings, manifest = ctx.settings, state.manifest
+        talk = conversation(ctx.chat, ctx.index.visible, ctx.controls.scribe_summary, settings)
+        if manifest is None or not talk.text:
+            return Search(why="there is no conversation to judge by")
+        asked = cache.question(
+            talk.text, manifest.text, state.candidates, ctx.index.vault.digest, settings
+        )
+        cached = state.ai.cache
+        found = cache.look_up(cached, asked, ctx.index.names, settings.ai_search_mode)
+        if found.hit and cached is not None:
+            state.ai = replace(state.ai, cached_hits=state.ai.cached_hits + 1)
+            picks = cache.replay(cached, state.candidates or ctx.index.visible)
+            return Search(picks, cached=True, tier=found.tier, why=found.why)
+        granted, state.ai = breaker.acquire(state.ai, ctx.clock_ms)
+        if not granted:
+            return Search(error=PAUSED, why=found.why)
+        if breaker.throttled(state.ai, ctx.clock_ms):
+            return Search(error=THROTTLED, why=found.why)
+        system = prompts.selection_prompt(
+            settings, len(ctx.index.visible), len(ctx.index.constants), new_chat=talk.new_chat
+        )
+        request = ChatRequest(
+            kind="search",
+            system=system,
+            user=prompts.selection_message(manifest.header, manifest.text, talk.text),
+            max_tokens=settings.ai_search_max_tokens,
+            timeout_ms=settings.ai_search_timeout,
+            json_schema=prompts.schema_for(settings.ai_search_model),
+            model=settings.ai_search_model,
+        )
+        return await self._ask(state, ctx, request, asked, found.why)
+
+    async def _ask(
+        self, state: RunState, ctx: RunContext, request: ChatRequest, asked: cache.Question, why: str
+    ) -> Search:
+        try:
+            reply = await ask(state, ctx, request)
+        except LlmError as error:
+            if error.counts_as_failure:
+                state.ai = breaker.failed(state.ai, ctx.clock_ms)
+            return Search(error=error.message or str(error), why=why)
+        state.ai = replace(state.ai, calls=state.ai.calls + 1, last_success_ms=ctx.clock_ms)
+        items = extract_list(reply.content)
+        picks = normalize(items or [])
+        if items is None or (items and not picks):
+            state.ai = breaker.failed(state.ai, ctx.clock_ms)
+            return Search(error=UNREADABLE if items is None else UNUSABLE, cached=None, why=why)
+        matching = match_titles(picks, state.candidates)
+        threshold = ctx.settings.ai_confidence_threshold
+        selected = tuple(choice for choice in matching.selected if above(threshold, choice.confidence))
+        below = tuple(choice for choice in matching.selected if not above(threshold, choice.confidence))
+        state.ai = replace(breaker.succeeded(state.ai), cache=cache.remember(asked, selected))
+        return Search(selected, below=below, unknown=matching.unknown, why=why)
+
+    def _take(self, state: RunState, search: Search, threshold: str) -> StageRecord:
+        """What is forced, then the model's choice in its order."""
+        ledger = Ledger(self, state.candidates)
+        pool = state.keyword_matches if state.keyword_matches is not None else state.candidates
+        taken = [entry for entry in pool if is_forced(entry, bootstrapping=state.bootstrapping)]
+        below = {choice.entry.id: choice.confidence for choice in search.below}
+        two_stage = state.keyword_matches is not None
+        for choice in search.selected:
+            entry = choice.entry
+            if not is_forced(entry, bootstrapping=state.bootstrapping):
+                taken.append(entry)
+            label = f"AI: {choice.reason} ({choice.confidence})"
+            existing = state.labels.get(entry.title) if two_stage else None
+            state.labels[entry.title] = f"{existing} → {label}" if existing else label
+            match = "exact title" if choice.similarity == 1 else "similar title"
+            ledger.change(entry, "ai_pick", confidence=choice.confidence, reason=choice.reason, match=match)
+        remaining = {entry.id for entry in taken}
+        for entry in state.candidates:
+            if entry.id in remaining:
+                continue
+            if entry.id in below:
+                ledger.remove(entry, "below_confidence", confidence=below[entry.id], threshold=threshold)
+            else:
+                ledger.remove(entry, "ai_not_selected")
+        state.candidates = taken
+        return ledger.close(taken, note="ai_cached" if search.cached else "", details=_details(search))
+
+    def _fall_back(self, state: RunState, ctx: RunContext, search: Search, fallback: str) -> StageRecord:
+        """What goes on without a choice of the model's."""
+        ledger = Ledger(self, state.candidates)
+        constants = list(ctx.index.constants)
+        bootstraps = list(ctx.index.bootstraps) if state.bootstrapping else []
+        standing: list[Entry] = []
+        if fallback == "keyword":
+            if state.keyword_matches is None:
+                state.match_now = "labels" if search.error else "no labels"
+            standing = state.keyword_matches or []
+        elif fallback in {"constants_only", "constants"}:
+            standing = constants
+        elif fallback == "bootstrap_only":
+            standing = bootstraps
+        elif fallback == "constants_bootstrap":
+            forced = {entry.id for entry in (*constants, *bootstraps)}
+            standing = [entry for entry in ctx.index.visible if entry.id in forced]
+        if not search.error and fallback in {"constants_only", "bootstrap_only"}:
+            standing = []  # values that only the other setting knows
+        if search.error and fallback in {"constants", "constants_bootstrap"}:
+            standing = []
+        reason = "ai_error" if search.error else "ai_empty"
+        state.candidates = _replaced(ledger, state.candidates, standing, "fell_back", "fallback_dropped")
+        details = {**_details(search), "fallback": fallback, "error": search.error}
+        return ledger.close(state.candidates, note=reason, details=details)
+
+
+def _replaced(
+    ledger: Ledger, candidates: Sequence[Entry], standing: Sequence[Entry], added: str, removed: str
+) -> list[Entry]:
+    """Account for the change from the candidates to those that stand instead."""
+    present, wanted = {entry.id for entry in candidates}, {entry.id for entry in standing}
+    for entry in candidates:
+        if entry.id not in wanted:
+            ledger.remove(entry, removed)
+    for entry in standing:
+        if entry.id not in present:
+            ledger.add(entry, added)
+    return list(standing)
+
+
+def _details(search: Search) -> dict[str, Json]:
+    return {
+        "cached": search.cached,
+        "tier": search.tier,
+        "why": search.why,
+        "unknown_titles": list(search.unknown),
+        "results": [
+            {
+                "id": choice.entry.id,
+                "title": choice.entry.title,
+                "confidence": choice.confidence,
+                "reason": choice.reason,
+            }
+            for choice in search.selected
+        ],
+    }

@@ -1,0 +1,149 @@
+"""The category prefilter: a first, cheap question to the model in large vaults (spec: deeplore-engine 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json, trim, truthy
+from lorestudio.engine.context import RunContext
+from lorestudio.engine.deeplore.ai import breaker, conversation, prompts
+from lorestudio.engine.deeplore.ai.asking import ask
+from lorestudio.engine.deeplore.ai.manifest import is_forced
+from lorestudio.engine.deeplore.ai.replies import extract_list
+from lorestudio.engine.deeplore.state import RunState
+from lorestudio.engine.stage import Ledger, skipped
+from lorestudio.llm import ChatRequest, LlmError
+from lorestudio.trace.model import Phase, StageRecord
+
+FEWEST_ENTRIES: Final = 40
+FEWEST_CATEGORIES: Final = 4
+REPLY_TOKENS: Final = 512
+_SAMPLE: Final = 5
+_MARKERS: Final = frozenset({
+    "lorebook", "lorebook-always", "lorebook-seed", "lorebook-bootstrap", "lorebook-guide", "lorebook-never",
+    "lorebook-constant",
+})  # fmt: skip
+UNCATEGORIZED: Final = "Uncategorized"
+
+
+def category(entry: Entry) -> str:
+    """The first tag that means something; the top folder only for an entry whose tags all mark it for DeepLore."""
+    if not entry.tags:
+        return UNCATEGORIZED
+    meaningful = next((tag for tag in entry.tags if tag.lower() not in _MARKERS), None)
+    if meaningful is not None:
+        return meaningful
+    return entry.filename.split("/")[0] if "/" in entry.filename else UNCATEGORIZED
+
+
+def clusters(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """Entries by category, in order of first sight."""
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(category(entry), []).append(entry)
+    return found
+
+
+def category_manifest(found: Mapping[str, Sequence[Entry]]) -> str:
+    """One line a category: its size and its first titles."""
+    return "\n".join(
+        f"[{name}] ({len(members)} entries): {', '.join(entry.title for entry in members[:_SAMPLE])}"
+        + (f" (+{len(members) - _SAMPLE} more)" if len(members) > _SAMPLE else "")
+        for name, members in found.items()
+    )
+
+
+def chosen_categories(reply: Any) -> set[str] | None:
+    """The lower-cased names in the reply, None where it names none."""
+    items = extract_list(reply)
+    if not items:
+        return None
+    names: set[str] = set()
+    for item in items:
+        if item is None:
+            return None
+        names.add(_name(item).lower())
+    names.discard("")
+    return names or None
+
+
+def _name(item: Any) -> str:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, Mapping):
+        values = (item.get(key) for key in ("title", "name", "category", "label"))
+        return next((value for value in values if isinstance(value, str) and truthy(value)), "")
+    return ""
+
+
+class CategoryPrefilterStage:
+    """The model chooses categories; entries of the others leave unless one of their keys is in the conversation."""
+
+    name = "category prefilter"
+    phase = Phase.SELECT
+
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Ask, and narrow the candidates; anything doubtful leaves them as they are."""
+        if not ctx.settings.hierarchical_pre_filter:
+            return skipped(self, state.candidates, "off", {"setting": "hierarchicalPreFilter"})
+        before = list(state.candidates)
+        forced = [entry for entry in before if is_forced(entry, bootstrapping=state.bootstrapping)]
+        selectable = [entry for entry in before if not is_forced(entry, bootstrapping=state.bootstrapping)]
+        if ctx.settings.manifest_summary_mode == "summary_only":
+            selectable = [entry for entry in selectable if trim(entry.summary)]
+        found = clusters(selectable)
+        if len(selectable) < FEWEST_ENTRIES or len(found) < FEWEST_CATEGORIES:
+            return self._unchanged(before, "too few entries or categories")
+        granted, state.ai = breaker.acquire(state.ai, ctx.clock_ms)
+        if not granted:
+            return self._unchanged(before, "AI calls are paused")
+        transcript = conversation.lines(ctx.chat, ctx.settings.ai_search_scan_depth)
+        request = ChatRequest(
+            kind="prefilter",
+            system=prompts.CATEGORIES,
+            user=prompts.categories_message(category_manifest(found), transcript),
+            max_tokens=REPLY_TOKENS,
+            timeout_ms=ctx.settings.ai_search_timeout,
+            model=ctx.settings.ai_search_model,
+        )
+        try:
+            reply = await ask(state, ctx, request)
+        except LlmError as error:
+            state.ai = breaker.released(state.ai)
+            return self._unchanged(before, f"the call failed: {error}")
+        names = chosen_categories(reply.content)
+        if names is None:
+            return self._unchanged(before, "the answer names no category")
+        kept = [entry for entry in selectable if category(entry).lower() in names]
+        dropped = [entry for entry in selectable if category(entry).lower() not in names]
+        rescued = [entry for entry in dropped if _mentioned(entry, transcript.lower())]
+        if len(kept) + len(rescued) < len(selectable) * (1 - ctx.settings.hierarchical_aggressiveness):
+            return self._unchanged(before, "it would leave too few")
+        state.ai = breaker.released(state.ai)
+        return self._narrow(state, forced, kept, rescued)
+
+    def _narrow(
+        self, state: RunState, forced: list[Entry], kept: list[Entry], rescued: list[Entry]
+    ) -> StageRecord:
+        ledger = Ledger(self, state.candidates)
+        offered = len(state.candidates)
+        remaining = {entry.id for entry in (*forced, *kept, *rescued)}
+        for entry in state.candidates:
+            if entry.id not in remaining:
+                ledger.remove(entry, "prefilter_dropped", category=category(entry))
+        for entry in rescued:
+            ledger.keep(entry, "prefilter_rescued", category=category(entry))
+        state.candidates = [*forced, *kept, *rescued]
+        return ledger.close(
+            state.candidates, details={"offered": offered, "kept": [entry.id for entry in state.candidates]}
+        )
+
+    def _unchanged(self, before: list[Entry], why: str) -> StageRecord:
+        details: dict[str, Json] = {"why": why, "offered": len(before), "kept": None}
+        return skipped(self, before, "prefilter_unchanged", details)
+
+
+def _mentioned(entry: Entry, transcript: str) -> bool:
+    return any(key and key.lower() in transcript for key in entry.keys)

@@ -1,0 +1,249 @@
+"""What can go wrong between a question and its answer, in words that say what to do next.
+
+Source of the order of kinds: spec: deeplore-ai-and-tools 1.10; of what trips the circuit breaker: 1.8 and
+deeplore-engine 4.9.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Final
+
+from lorestudio.llm.redaction import cut, redact
+
+SHOWN_LENGTH: Final = 120
+"""Characters of a foreign message that a sentence quotes (spec: deeplore-ai-and-tools 1.10, last row)."""
+
+THE_PROVIDER: Final = "the provider"
+
+KEPT_LENGTH: Final = 2000
+"""Characters of a foreign message that an error keeps."""
+
+
+class ErrorKind(StrEnum):
+    """Classes of failure. The last three never came near a provider."""
+
+    ABORTED = "aborted"
+    TIMED_OUT = "timed_out"
+    THROTTLED = "throttled"
+    AUTHENTICATION = "authentication"
+    QUOTA = "quota"
+    NOT_FOUND = "not_found"
+    MODEL_UNKNOWN = "model_unknown"
+    RATE_LIMITED = "rate_limited"
+    INVALID_ANSWER = "invalid_answer"
+    OVERLOADED = "overloaded"
+    SERVER = "server"
+    CONNECTION = "connection"
+    UNKNOWN = "unknown"
+    NO_RECORDED_ANSWER = "no_recorded_answer"
+    NOT_SUPPORTED = "not_supported"
+    NO_KEY = "no_key"
+
+
+_SENTENCES: Final[Mapping[ErrorKind, tuple[str, str]]] = {
+    ErrorKind.ABORTED: ("The request was cancelled.", "Run the generation again when you want an answer."),
+    ErrorKind.TIMED_OUT: (
+        "{who} did not answer in time.",
+        "Raise the timeout of the profile or of AI selection, or choose a faster model.",
+    ),
+    ErrorKind.THROTTLED: (
+        "Two AI requests came less than half a second apart, so this one was not sent.",
+        "Wait a moment and try again.",
+    ),
+    ErrorKind.AUTHENTICATION: (
+        "{who} refused the key{status}.",
+        "Check the key of the profile, and that it may use this model.",
+    ),
+    ErrorKind.QUOTA: (
+        "{who} reports that credit or quota is used up{status}.",
+        "Check billing and limits in your account there, or choose another profile.",
+    ),
+    ErrorKind.NOT_FOUND: (
+        "{who} has nothing at this address{status}.",
+        "Check the URL of the profile; OpenAI-compatible addresses usually end in /v1.",
+    ),
+    ErrorKind.MODEL_UNKNOWN: (
+        "{who} does not know the model.",
+        "Check the model's name in the profile; a local server may have to load or pull it first.",
+    ),
+    ErrorKind.RATE_LIMITED: (
+        "{who} takes no more requests for the moment{status}.",
+        "Wait a little and try again, or choose another profile.",
+    ),
+    ErrorKind.INVALID_ANSWER: (
+        "{who} sent something that is not a valid answer.",
+        "Check that the URL and the kind of API in the profile fit the server, then try again.",
+    ),
+    ErrorKind.OVERLOADED: ("{who} is overloaded{status}.", "Try again in a minute, or choose another profile."),
+    ErrorKind.SERVER: (
+        "{who} failed with an error of its own{status}.",
+        "Try again later; for a local server, its log says more.",
+    ),
+    ErrorKind.CONNECTION: (
+        "There is no working connection to {who}.",
+        "Check that the service is running and that the URL of the profile is right.",
+    ),
+    ErrorKind.UNKNOWN: ("The request to {who} failed{status}.", "The message tells more."),
+    ErrorKind.NO_RECORDED_ANSWER: (
+        "No answer is recorded for this request.",
+        "Choose a provider, type the answer, or use the offline stand-in; the new answer is then recorded.",
+    ),
+    ErrorKind.NOT_SUPPORTED: (
+        "This answer source cannot answer a request of this kind.",
+        "Choose a provider or type the answer.",
+    ),
+    ErrorKind.NO_KEY: ("The key of the profile cannot be read.", "Enter the key again in the profile."),
+}
+
+# What is left out of the sentence because the sentence says it all.
+_WITHOUT_QUOTE: Final = frozenset(
+    {ErrorKind.ABORTED, ErrorKind.THROTTLED, ErrorKind.NO_RECORDED_ANSWER, ErrorKind.NOT_SUPPORTED, ErrorKind.NO_KEY}
+)
+
+_NOT_A_FAILURE: Final = frozenset(
+    {
+        ErrorKind.ABORTED,
+        ErrorKind.TIMED_OUT,
+        ErrorKind.THROTTLED,
+        ErrorKind.NO_RECORDED_ANSWER,
+        ErrorKind.NOT_SUPPORTED,
+        ErrorKind.NO_KEY,
+    }
+)
+
+
+class LlmError(Exception):
+    """A question without an answer.
+
+    `message` is what went wrong in the words of whoever reported it, redacted; `status` the HTTP status where there was
+    one. `sentence` and `advice` are for people. `retry_after_s` is the pause that the provider asked for.
+    """
+
+    def __init__(
+        self,
+        kind: ErrorKind,
+        message: str = "",
+        *,
+        status: int | None = None,
+        who: str = THE_PROVIDER,
+        advice: str = "",
+        retry_after_s: float | None = None,
+    ) -> None:
+        self.kind = kind
+        self.status = status
+        self.message = cut(redact(message), KEPT_LENGTH)
+        self.retry_after_s = retry_after_s
+        sentence, usual_advice = _SENTENCES[kind]
+        shown_status = "" if status is None else f" (HTTP {status})"
+        sentence = sentence.format(who=redact(who), status=shown_status)
+        # A profile's name is written as the person wrote it.
+        self.sentence = sentence[0].upper() + sentence[1:] if who == THE_PROVIDER else sentence
+        self.advice = advice or usual_advice
+        if retry_after_s:
+            self.advice = f"It asks to wait {retry_after_s:.0f} s. {self.advice}"
+        super().__init__(self.text)
+
+    @property
+    def text(self) -> str:
+        """Sentence, the first words of the foreign message, and advice."""
+        quoted = "" if self.kind in _WITHOUT_QUOTE else cut(self.message, SHOWN_LENGTH)
+        return " ".join(part for part in (self.sentence, f"It says: {quoted}" if quoted else "", self.advice) if part)
+
+    @property
+    def counts_as_failure(self) -> bool:
+        """Whether the circuit breaker counts it (spec: deeplore-engine 4.9).
+
+        Exempt are cancelling, timeouts, throttling, 429, 401 and 403, told by status or, as DeepLore does, by words of
+        the message: any "auth" exempts, "author" too. What was never sent to a provider does not count either.
+        """
+        if self.kind in _NOT_A_FAILURE:
+            return False
+        status = self.status or _status_in(self.message)
+        return not (status in (401, 403, 429) or _EXEMPT.search(self.message))
+
+    def __repr__(self) -> str:
+        return f"LlmError({self.kind.value!r}, status={self.status}, message={self.message!r})"
+
+    def __reduce__(self) -> tuple[Callable[..., LlmError], tuple[object, ...], dict[str, object]]:
+        # The default would call the class with the text in place of the kind.
+        return _revive, (self.kind, self.message), dict(self.__dict__)
+
+
+def _revive(kind: ErrorKind, message: str) -> LlmError:
+    return LlmError(kind, message)
+
+
+def timed_out(timeout_ms: float, who: str = THE_PROVIDER) -> LlmError:
+    """The exchange took longer than allowed; the message is DeepLore's own (golden runs: "Request timed out (20s)")."""
+    seconds = f"{timeout_ms / 1000:.3f}".rstrip("0").rstrip(".")
+    return LlmError(ErrorKind.TIMED_OUT, f"Request timed out ({seconds}s)", who=who)
+
+
+def failed(message: str, status: int | None = None, name: str = "", who: str = THE_PROVIDER) -> LlmError:
+    """An error that was reported as a message, with a status and the name of an error class where there are any."""
+    kind = classify(message, status, name)
+    return LlmError(kind, message, status=status, who=who, advice=_special_advice(kind, message, who))
+
+
+def classify(message: str, status: int | None = None, name: str = "") -> ErrorKind:
+    """The kind of a reported error; the first that fits (spec: deeplore-ai-and-tools 1.10).
+
+    Two departures, both for the person's sake only: a 404 that speaks of the model is an unknown model, not a wrong
+    address; and words about JSON beside a 4xx are the provider's complaint about the request, not a bad answer.
+    """
+    if name == "AbortError":
+        return ErrorKind.ABORTED
+    for kind, fits in _RULES:
+        if fits(message, status or _status_in(message)):
+            return kind
+    return ErrorKind.UNKNOWN
+
+
+def _words(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+def _status_in(message: str) -> int | None:
+    """The first number of the message that could be a 4xx or 5xx status (spec: deeplore-ai-and-tools 1.8)."""
+    found = _STATUS.search(message)
+    return int(found[0]) if found else None
+
+
+_STATUS = re.compile(r"(?<!\d)[45]\d\d(?!\d)")
+_EXEMPT = _words(r"timed?[ -]?out", "rate.?limit", "auth")
+_TIMEOUT = _words(r"\btimed?[ -]?out", "deadline exceeded")
+_AUTH = _words(r"\bauth\b", "authenticat", r"authori[sz]", "forbidden", r"(?:invalid|incorrect|missing) (?:api|x-api)", "api[_ -]?key")
+_QUOTA = _words("insufficient[_ ](?:quota|funds|balance)", "billing", "payment required", r"\bcredits?\b")
+_CORS = _words(r"\bCORS\b")
+_CONNECTION = _words("ECONN(?:REFUSED|RESET)", "fetch failed", "failed to fetch", r"\bnetwork\b", "connection refused")
+_MODEL = _words(r"model\b.{0,80}?(?:not found|does(?: not|n't) exist)", "model_not_found", r"no such model\b", r"unknown model\b")
+_RATE = _words(r"rate[ _-]?limit", "too many requests")
+_JSON = _words(r"\bJSON\b", "unexpected token")
+_OVERLOADED = _words("overloaded")
+_ROLES = _words(r"\broles?\b.{0,60}(?:alternat|allowed|supported|must)", r"system (?:role|message|prompt)s?\b.{0,40}not", "alternat")
+
+_Rule = Callable[[str, int | None], bool]
+
+_RULES: Final[tuple[tuple[ErrorKind, _Rule], ...]] = (
+    (ErrorKind.TIMED_OUT, lambda text, status: status == 408 or bool(_TIMEOUT.search(text))),
+    (ErrorKind.AUTHENTICATION, lambda text, status: status in (401, 403) or bool(_AUTH.search(text))),
+    (ErrorKind.QUOTA, lambda text, status: status == 402 or bool(_QUOTA.search(text))),
+    (ErrorKind.CONNECTION, lambda text, status: bool(_CORS.search(text) or _CONNECTION.search(text))),
+    (ErrorKind.MODEL_UNKNOWN, lambda text, status: status in (None, 400, 404) and bool(_MODEL.search(text))),
+    (ErrorKind.NOT_FOUND, lambda text, status: status == 404),
+    (ErrorKind.RATE_LIMITED, lambda text, status: status == 429 or bool(_RATE.search(text))),
+    (ErrorKind.INVALID_ANSWER, lambda text, status: not 400 <= (status or 0) < 500 and bool(_JSON.search(text))),
+    (ErrorKind.OVERLOADED, lambda text, status: status == 529 or bool(_OVERLOADED.search(text))),
+    (ErrorKind.SERVER, lambda text, status: 500 <= (status or 0) < 600),
+)
+
+
+def _special_advice(kind: ErrorKind, message: str, who: str) -> str:
+    if kind is ErrorKind.UNKNOWN and _ROLES.search(message):
+        return "The model takes no system message: switch on the setting that sends everything as one user message."
+    if kind is ErrorKind.CONNECTION and "CERTIFICATE" in message.upper():
+        return f"The certificate of {redact(who)} is not trusted; check the URL, the clock, and any proxy in between."
+    return ""

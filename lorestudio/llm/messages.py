@@ -1,0 +1,92 @@
+"""What a model is asked and what it answers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.llm.json_text import spell
+
+SEARCH: Final = "search"
+"""The request that selects entries."""
+
+PREFILTER: Final = "prefilter"
+"""The request that selects categories before the entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that a provider reports; 0 where it reports none (spec: deeplore-ai-and-tools 1.6.5)."""
+
+    input: int = 0
+    output: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One question to a model: a system text and one user message (spec: deeplore-ai-and-tools 1.3).
+
+    `kind` says what for (`search`, `prefilter`, or the name of a tool). An empty `system` sends the user message alone;
+    an empty `model` means the connection's own. `max_tokens` limits the reply, `timeout_ms` the whole exchange.
+    `json_schema` is a plain JSON schema, sent as strict under `schema_name` where the provider takes schemas.
+    The first `stable_prefix` characters of `user` stay the same from call to call and may be cached by the provider.
+    """
+
+    kind: str
+    system: str = field(repr=False)
+    user: str = field(repr=False)
+    max_tokens: int = 1024
+    timeout_ms: int = 20_000
+    json_schema: Mapping[str, Json] | None = field(default=None, repr=False)
+    schema_name: str = "lore_selection"
+    model: str = ""
+    stable_prefix: int = 0
+
+    @property
+    def digest(self) -> str:
+        """SHA-256, in hexadecimal, of everything that decides the answer; timeout and caching do not."""
+        deciding: dict[str, Json] = {
+            "kind": self.kind,
+            "system": self.system,
+            "user": self.user,
+            "model": self.model,
+            "max_tokens": self.max_tokens,
+            "schema": self.json_schema,
+        }
+        return hashlib.sha256(spell(deciding, ascii_only=True, sort_keys=True).encode("ascii")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What came back.
+
+    `value` is set where the answer arrived as parsed JSON; then it is what counts, and `text` is its spelling.
+    `source` is for people: who answered. `raw` is the provider's whole reply. `finish` is the provider's word for why
+    the text ended (`stop`, `length`, ...), `notes` what a person should know about this reply.
+    `live`: a provider was asked for it now, at a cost. `repeatable`: the source gives the same answer again for nothing,
+    so that there is no point in recording it.
+    """
+
+    text: str = field(default="", repr=False)
+    usage: Usage = Usage()
+    source: str = ""
+    duration_ms: float = 0.0
+    raw: str = field(default="", repr=False)
+    value: Json = field(default=None, repr=False)
+    finish: str = ""
+    notes: tuple[str, ...] = ()
+    live: bool = False
+    repeatable: bool = False
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the reply ended at the token limit, so that its JSON is likely to be broken."""
+        return self.finish in ("length", "max_tokens")
+
+    @property
+    def content(self) -> Json:
+        """The parsed value where there is one, otherwise the text."""
+        return self.text if self.value is None else self.value

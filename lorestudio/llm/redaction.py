@@ -1,0 +1,84 @@
+"""Secrets do not get into messages, logs, traces or files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import quote
+
+MASK: Final = "•••"
+SHORTEST_SECRET: Final = 4
+"""Known keys below this length are place-holders such as "x", and hiding them would spoil every message."""
+
+# Longer forms first: a shorter one would leave their rest standing (spec: deeplore-ai-and-tools 1.3.2).
+_PATTERNS: Final = (
+    (re.compile(r"\bBearer\s+[^\s\"',;<>•]+", re.IGNORECASE), f"Bearer {MASK}"),
+    (
+        re.compile(r"\b(x-api-key|api[-_ ]?key|authorization|access[-_]token)([\"']?\s*[:=]\s*[\"']?)[^\s\"',;&<>}•]+", re.I),
+        rf"\1\2{MASK}",
+    ),
+    (re.compile(r"(?<![A-Za-z0-9])(?:sk|gsk|hf|xai)[-_][A-Za-z0-9_*.-]{4,}"), MASK),
+    (re.compile(r"AIza[A-Za-z0-9_*.-]{4,}"), MASK),
+    (re.compile(r"(?<=://)[^/\s@•]+@"), f"{MASK}@"),
+)
+
+
+class Secret:
+    """A key that shows itself only when asked to. Neither `repr` nor `str` nor a pickle gives it away."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """The key itself."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"Secret({MASK})"
+
+    def __str__(self) -> str:
+        return MASK
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and self._text == other.reveal()
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> str:
+        raise TypeError("a secret is not stored")
+
+
+def hide_known(text: str, secrets: Iterable[str]) -> str:
+    """`text` without the keys themselves, as they are and as JSON or an address spells them.
+
+    For replies: lore may speak of a "Bearer of the Ring", so nothing is hidden there on a mere likeness.
+    """
+    known = {form for secret in secrets if len(secret) >= SHORTEST_SECRET for form in _spellings(secret)}
+    for form in sorted(known, key=lambda form: (-len(form), form)):
+        text = text.replace(form, MASK)
+    return text
+
+
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
+    """`text` without the known keys and without anything that looks like one (spec: deeplore-ai-and-tools 1.3.2)."""
+    text = hide_known(text, secrets)
+    for pattern, replacement in _PATTERNS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def cut(text: str, length: int) -> str:
+    """The first `length` characters. Redact before cutting: half a key fits no pattern any more."""
+    return text if len(text) <= length else text[:length].rstrip() + "…"
+
+
+def _spellings(secret: str) -> tuple[str, ...]:
+    return secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")

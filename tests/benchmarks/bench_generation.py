@@ -1,0 +1,109 @@
+"""One keywords-only generation on large vaults, beside DeepLore's own figures.
+
+Run with `python -m tests.benchmarks.bench_generation FOLDER`, FOLDER holding the inputs as N.json.gz (`files`, `chat`,
+`settings`). Prints medians in milliseconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import gzip
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lorestudio.domain.chat import Message
+from lorestudio.domain.tokens import CHARS_4
+from lorestudio.engine import DeepLoreIndex, RunContext, run
+from lorestudio.exchange.sillytavern_chat import read_message
+from lorestudio.settings import DeepLoreSettings, sanitise
+from lorestudio.trace import Turn
+from lorestudio.vault import NoteFile, VaultFiles, build_index
+
+RUNS = 15
+VARIANTS = {
+    "depth 4": {"scanDepth": 4},
+    "depth 4 + BM25": {"scanDepth": 4, "fuzzySearchEnabled": True},
+    "depth 100": {"scanDepth": 100},
+    "depth 100 + BM25": {"scanDepth": 100, "fuzzySearchEnabled": True},
+    "depth 100, words": {"scanDepth": 100, "matchWholeWords": True},
+    "depth 100, words + BM25": {"scanDepth": 100, "matchWholeWords": True, "fuzzySearchEnabled": True},
+}
+ORIGINAL = {
+    200: (22, 26, 36, 74, 40, 71, 28, 50),
+    1000: (92, 107, 382, 533, 454, 583, 120, 197),
+    5000: (1721, 1859, 2248, 3333, 2724, 3925, 340, 701),
+    20000: (8100, 8281, 9622, 13620, 22330, 27194, 1179, 3461),
+}
+"""DeepLore 2.0.2 on the same inputs: the variants in order, then parsing all notes, then building BM25."""
+
+
+def median_ms(work: Callable[[], object], runs: int = RUNS) -> float:
+    """The median time of `runs` runs after two that do not count."""
+    times = []
+    for number in range(runs + 2):
+        gc.collect()
+        begun = time.perf_counter()
+        work()
+        if number >= 2:
+            times.append(1000 * (time.perf_counter() - begun))
+    return statistics.median(times)
+
+
+def generation(index: DeepLoreIndex, chat: tuple[Message, ...], settings: DeepLoreSettings) -> Callable[[], object]:
+    """A generation at the end of the chat, ready to be timed."""
+    ctx = RunContext(index=index, chat=chat, settings=settings, turn=Turn(len(chat), 0, 0))
+    return lambda: asyncio.run(run(ctx))
+
+
+def measure(data: dict[str, Any]) -> list[tuple[str, float]]:
+    """All figures for one input."""
+    base = {**data["settings"], "enabled": True, "recursiveScan": True, "maxRecursionSteps": 3}
+    settings = sanitise(base).settings
+    files = [VaultFiles("bench", tuple(NoteFile(path, text) for path, text in data["files"]))]
+    chat = tuple(read_message(raw) for raw in data["chat"])
+    vault = build_index(files, settings, CHARS_4)
+    index = DeepLoreIndex(vault)
+    figures = [
+        (name, median_ms(generation(index, chat, sanitise({**base, **change}).settings)))
+        for name, change in VARIANTS.items()
+    ]
+    figures.append(("parse all", median_ms(lambda: build_index(files, settings, CHARS_4), 7)))
+    figures.append(("build BM25", median_ms(lambda: DeepLoreIndex(vault).bm25, 7)))
+    return figures
+
+
+def enlarged(data: dict[str, Any], count: int) -> dict[str, Any]:
+    """The same input with `count` notes: copies under other names with other keys."""
+    files = list(data["files"])
+    copies = [
+        [f"copy{number}/{path}", text.replace("keys:", f"keys:\n  - copy{number}x", 1)]
+        for number in range(1, count // len(files) + 1)
+        for path, text in files
+    ]
+    return {**data, "files": (files + copies)[:count]}
+
+
+def main(folder: Path) -> None:
+    """Print a line a figure: ours, the original's, and how many times faster."""
+    for path in sorted(folder.glob("*.json.gz"), key=lambda path: path.stat().st_size):
+        data = json.loads(gzip.decompress(path.read_bytes()))
+        print_figures(len(data["files"]), measure(data))
+
+
+def print_figures(count: int, figures: list[tuple[str, float]]) -> None:
+    """One table."""
+    lines = [f"{count:,} notes"]
+    for (name, ours), original in zip(figures, ORIGINAL.get(count, (0,) * 8), strict=True):
+        ratio = f"{original / ours:6.1f}×" if original else ""
+        lines.append(f"  {name:26} {ours:9.1f} ms   DeepLore {original:7,} ms {ratio}")
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,65 @@
+"""The order of matches (spec: deeplore-engine 3.9, 0.6): priority, then occurrences where they count, then title."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from lorestudio.engine.deeplore.stages.match_order import MatchOrderStage
+from tests.engine.worlds import entry, run_stage, world
+
+
+def order(*drafts: dict[str, object], weighted: bool = False, chat: list[str] | None = None, depth: int = 4) -> list[str]:
+    there = world(*drafts, chat=chat or [], keyword_occurrence_weighting=weighted, scan_depth=depth)
+    ran = run_stage(MatchOrderStage(), there, ", ".join(str(draft["title"]) for draft in drafts))
+    assert ran.record.verdicts == ()
+    return ran.left
+
+
+def test_lower_numbers_come_first() -> None:
+    drafts = [entry("D", priority=100), entry("C", priority=-1.5), entry("B", priority=0), entry("A", priority=math.inf)]
+    assert order(*drafts) == ["C", "B", "D", "A"]
+
+
+def test_equal_priorities_go_by_title_as_a_browser_sorts() -> None:
+    """0.6: the verified full ordering of equal-priority titles."""
+    titles = ["ec", "b", "B", "a", "Á", "_x", "10", "2", "é b", "e c", "e-c"]
+    assert order(*map(entry, titles)) == ["_x", "10", "2", "a", "Á", "b", "B", "é b", "e c", "e-c", "ec"]
+
+
+def test_infinite_priorities_are_equal() -> None:
+    """A difference of NaN falls through to the title."""
+    assert order(entry("B", priority=math.inf), entry("A", priority=math.inf)) == ["A", "B"]
+
+
+AAA, ZZZ = entry("Aaa", "alpha"), entry("Zzz", "zed")
+
+
+@pytest.mark.parametrize(
+    ("weighted", "chat", "depth", "expected"),
+    [
+        (False, ["U: alpha zed zed zed"], 4, ["Aaa", "Zzz"]),
+        (True, ["U: alpha zed zed zed"], 4, ["Zzz", "Aaa"]),
+        (True, ["U: zed zed zed", "U: alpha"], 1, ["Aaa", "Zzz"]),  # the global window counts
+        (True, ["U: alpha zed"], 4, ["Aaa", "Zzz"]),
+        (True, ["U: zed zed"], 0, ["Aaa", "Zzz"]),  # all counts are 0
+    ],
+)
+def test_occurrences(weighted: bool, chat: list[str], depth: int, expected: list[str]) -> None:
+    assert order(AAA, ZZZ, weighted=weighted, chat=chat, depth=depth) == expected
+
+
+def test_occurrences_do_not_go_before_priority() -> None:
+    assert order({**AAA, "priority": 1}, ZZZ, weighted=True, chat=["U: zed zed"]) == ["Aaa", "Zzz"]
+
+
+def test_an_entrys_own_scan_depth_does_not_count_here() -> None:
+    deep = {**ZZZ, "scan_depth": 9}
+    assert order(AAA, deep, weighted=True, chat=["U: zed zed", "U: x"], depth=1) == ["Aaa", "Zzz"]
+
+
+def test_the_labels_are_put_on_record_in_order_of_discovery() -> None:
+    there = world(entry("B"), entry("A"))
+    ran = run_stage(MatchOrderStage(), there, "B, A", labels={"B": "b key", "A": "(constant)"})
+    assert ran.record.details == {"labels": [["B", "b key"], ["A", "(constant)"]]}

@@ -1,0 +1,24 @@
+"""Recorded runs of the original without an AI selection: all decisions of all generations come out the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from lorestudio.exchange.scenario import Scenario
+from lorestudio.studio.scenarios import run_scenario
+from tests.golden.compare import Case, differences, read_cases
+from tests.golden.files import GOLDEN_DEV
+
+CASES = read_cases(GOLDEN_DEV)
+KEYWORDS_ONLY = [case for case in CASES if case.keywords_only]
+
+
+def test_all_recorded_runs_are_there() -> None:
+    assert (len(CASES), len(KEYWORDS_ONLY)) == (400, 204)
+
+
+@pytest.mark.parametrize("case", KEYWORDS_ONLY, ids=lambda case: case.id)
+def test_keywords_only(case: Case) -> None:
+    got = run_scenario(Scenario.model_validate(case.scenario))["expected"]
+    found = differences(case, got)
+    assert not found, "\n".join(map(str, found[:10]))

@@ -1,0 +1,242 @@
+import time
+from dataclasses import replace
+
+import pytest
+
+from lorestudio.trace.journey import CellState, FateState, explain_cell, fate, fates, journey, journeys, rows
+from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageRecord, StageStatus
+from tests.trace import examples
+from tests.trace.examples import (
+    ADDED,
+    CROWN,
+    DAWNKEEP,
+    EMBER,
+    GUIDE,
+    KEPT,
+    MOUSE,
+    OATH,
+    REFUSED,
+    REMOVED,
+    RIVER,
+    SKARN,
+    TAVERN,
+    skipped,
+    stage,
+    story,
+    trace,
+    verdict,
+)
+
+LETTERS = {
+    CellState.NOT_REACHED: ".", CellState.ABSENT: "-", CellState.ADDED: "A", CellState.KEPT: "K",
+    CellState.CHANGED: "C", CellState.REMOVED: "X", CellState.REFUSED: "R",
+}  # fmt: skip
+
+
+def letters(run, entry):
+    return "".join(LETTERS[cell.state] for cell in journey(run, entry))
+
+
+@pytest.mark.parametrize(
+    ("entry", "way"),
+    [  # snapshot, constants, (bootstrap), keywords, cascade links, (recursion), pins, gating, budget, placement
+        (SKARN, "KA.KK.KKKK"), (DAWNKEEP, "K-.AK.KKKK"), (CROWN, "K-.AK.KKCK"), (OATH, "K-.AK.KKX."),
+        (TAVERN, "K-.-A.KX.."), (GUIDE, "R........."), (EMBER, "K-.R-....."), (MOUSE, "K-.--....."),
+        (RIVER, "K-.--.AKKK"),
+    ],
+)  # fmt: skip
+def test_the_journey_of_each_entry(entry, way):
+    assert letters(story(), entry) == way
+
+
+def test_cells_name_their_stage_and_carry_the_verdict():
+    cells = journey(story(), TAVERN)
+    assert [cell.stage for cell in cells] == [record.name for record in story().stages]
+    assert cells[7].verdict is not None
+    assert cells[7].verdict.reason == "gated_field"
+    assert cells[6].verdict is None
+
+
+def test_several_journeys_at_once_are_the_same():
+    together = journeys(story(), (SKARN, MOUSE, OATH))
+    assert together == {entry: journey(story(), entry) for entry in (SKARN, MOUSE, OATH)}
+
+
+def test_of_several_verdicts_the_one_that_holds_is_shown():
+    run = trace(
+        stages=(
+            stage("cascade links", Phase.MATCH, (), (1,), verdict(1, REFUSED, "probability_lost"),
+                  verdict(1, ADDED, "cascade"), verdict(2, REFUSED, "probability_zero"),
+                  verdict(2, REFUSED, "cooling_down")),
+        )
+    )  # fmt: skip
+    assert [journey(run, entry)[0].verdict.reason for entry in (1, 2)] == ["cascade", "probability_zero"]
+
+
+def test_a_candidate_that_a_stage_refused_by_its_own_rules_stays():
+    """A bootstrap entry whose key was hit may lose the draw and still be in (spec: deeplore-engine 3.2)."""
+    run = trace(
+        stages=(
+            stage("bootstrap", Phase.MATCH, (), (1,), verdict(1, ADDED, "bootstrap")),
+            stage("keywords", Phase.MATCH, (1,), (1,), verdict(1, REFUSED, "probability_lost")),
+        )
+    )
+    assert letters(run, 1) == "AK"
+    assert journey(run, 1)[1].verdict.reason == "probability_lost"
+    assert fate(run, 1).state is FateState.UNDECIDED
+
+
+def test_a_removed_entry_can_come_back():
+    """The folder filter works before pins are added (spec: deeplore-engine 5.9)."""
+    run = trace(
+        stages=(
+            stage("keywords", Phase.MATCH, (), (1,), verdict(1, ADDED, "key_hit")),
+            stage("folder filter", Phase.GATE, (1,), (), verdict(1, REMOVED, "outside_folders")),
+            stage("pins and blocks", Phase.GATE, (), (1,), verdict(1, ADDED, "pinned")),
+            stage("budget", Phase.BUDGET, (1,), (), verdict(1, REMOVED, "over_budget")),
+        )
+    )
+    assert letters(run, 1) == "AXAX"
+    assert (fate(run, 1).stage, fate(run, 1).reason) == ("budget", "over_budget")
+
+
+def test_stages_after_an_early_end_did_not_look_at_anything():
+    run = trace(stages=(skipped("budget", Phase.BUDGET, (1,), "stopped_early"),))
+    assert letters(run, 1) == "."
+
+
+def test_a_failed_stage_keeps_its_candidates():
+    record = StageRecord("keywords", Phase.MATCH, StageStatus.FAILED, (1,), (1,), error="boom")
+    assert letters(trace(stages=(record,)), 1) == "K"
+
+
+@pytest.mark.parametrize(
+    ("entry", "state", "at", "reason"),
+    [
+        (SKARN, FateState.INJECTED, "budget", "fits"),
+        (CROWN, FateState.TRUNCATED, "budget", "truncated"),
+        (RIVER, FateState.INJECTED, "budget", "outlet"),
+        (OATH, FateState.REMOVED, "budget", "behind_cut"),
+        (TAVERN, FateState.REMOVED, "contextual gating", "gated_field"),
+        (GUIDE, FateState.REFUSED, "snapshot", "guide_hidden"),
+        (EMBER, FateState.REFUSED, "keywords", "probability_lost"),
+        (MOUSE, FateState.NEVER, "keywords", "no_key_hit"),
+    ],
+)
+def test_fates(entry, state, at, reason):
+    found = fate(story(), entry)
+    assert (found.state, found.stage, found.reason) == (state, at, reason)
+
+
+def test_a_fate_has_the_details_of_its_reason():
+    assert dict(fate(story(), MOUSE).details) == {"messages": 4, "characters": 1812}
+    assert fate(story(), OATH).explain(story()).label == "Behind the cut"
+
+
+def test_the_first_refusal_counts():
+    run = trace(
+        stages=(
+            stage("keywords", Phase.MATCH, (), (), verdict(1, REFUSED, "warmup_short")),
+            stage("recursion", Phase.MATCH, (), (), verdict(1, REFUSED, "probability_zero")),
+        )
+    )
+    assert (fate(run, 1).stage, fate(run, 1).reason) == ("keywords", "warmup_short")
+
+
+def test_never_a_candidate_because_keys_were_off():
+    run = trace(stages=(skipped("keywords", Phase.MATCH, (), "scan_depth_zero"),))
+    assert (fate(run, 1).state, fate(run, 1).reason) == (FateState.NEVER, "scan_depth_zero")
+
+
+def test_never_a_candidate_in_a_run_that_was_skipped_or_has_no_keyword_stage():
+    run = trace(outcome=RunOutcome.SKIPPED, skip_reason="empty_vault")
+    assert (fate(run, 1).stage, fate(run, 1).reason) == ("", "empty_vault")
+    assert fate(trace(), 1).reason == "never_candidate"
+
+
+def test_a_candidate_that_vanished_without_a_word_was_removed():
+    run = trace(stages=(stage("odd", Phase.GATE, (1,), ()),))
+    assert (fate(run, 1).state, fate(run, 1).reason) == (FateState.REMOVED, "")
+    assert fate(run, 1).explain(run).label == "No reason given"
+
+
+def test_an_injection_without_a_budget_record_still_went_in():
+    run = trace(injections=(examples.injection(1, "X", 12),))
+    assert fate(run, 1).state is FateState.INJECTED
+    assert fate(run, 1).explain(run).sentence == "It went in with 12 tokens."
+
+
+def test_rows_are_injected_then_cut_then_removed_then_refused():
+    assert rows(story()) == (SKARN, DAWNKEEP, CROWN, RIVER, OATH, TAVERN, GUIDE, EMBER)
+
+
+def test_rows_of_each_kind_follow_the_stages_and_their_decisions():
+    run = trace(
+        stages=(
+            stage("keywords", Phase.MATCH, (), (5, 4, 3, 2, 1),
+                  *(verdict(n, ADDED, "key_hit") for n in (5, 4, 3, 2, 1)),
+                  verdict(9, REFUSED, "probability_zero"), verdict(8, REFUSED, "warmup_short")),
+            stage("BM25", Phase.MATCH, (5, 4, 3, 2, 1), (5, 4, 3, 2, 1), verdict(7, REFUSED, "cooling_down")),
+            stage("folder filter", Phase.GATE, (5, 4, 3, 2, 1), (4, 3, 2, 1), verdict(5, REMOVED, "outside_folders")),
+            stage("contextual gating", Phase.GATE, (4, 3, 2, 1), (3, 2, 1), verdict(4, REMOVED, "gated_field")),
+            stage("budget", Phase.BUDGET, (3, 2, 1), (), verdict(2, REMOVED, "over_budget"),
+                  verdict(3, REMOVED, "behind_cut"), verdict(1, REMOVED, "behind_cut")),
+        )
+    )  # fmt: skip
+    assert rows(run) == (2, 3, 1, 5, 4, 9, 8, 7)
+
+
+def test_entries_never_looked_at_have_no_row():
+    assert MOUSE not in rows(story())
+    assert rows(examples.quiet_run()) == ()
+    assert MOUSE not in fates(story())
+
+
+@pytest.mark.parametrize(
+    ("entry", "cell", "sentence"),
+    [
+        (EMBER, 3, "The draw was 0.7312; a draw above the probability of 0.5 keeps the entry out."),
+        (MOUSE, 3, "None of the keys of this entry is in the last 4 messages (1,812 characters)."),
+        (SKARN, 5, "“Recursive scan” is off."),
+    ],
+)
+def test_cells_in_words(entry, cell, sentence):
+    assert explain_cell(story(), entry, journey(story(), entry)[cell]).sentence == sentence
+
+
+def test_a_cell_without_a_word_has_no_explanation():
+    assert explain_cell(story(), SKARN, journey(story(), SKARN)[4]) is None
+
+
+def test_two_thousand_decided_entries_take_no_time():
+    count = 2000
+    ids = tuple(range(count))
+    stages = [stage("constants", Phase.MATCH, (), ids, *(verdict(n, ADDED, "constant") for n in ids))]
+    stages += [stage(f"gate {n}", Phase.GATE, ids, ids) for n in range(20)]
+    cut = [verdict(n, REMOVED, "behind_cut", stopped_by="E0", tokens=1, needs=n) for n in ids]
+    stages.append(stage("budget", Phase.BUDGET, ids, (), *cut))
+    run = replace(trace(stages=tuple(stages)), entries={n: examples.ref(n, f"E{n}") for n in ids})
+    begun = time.perf_counter()
+    assert rows(run) == ids
+    assert len(journeys(run, ids)) == count
+    assert time.perf_counter() - begun < 2
+
+
+def test_kept_verdicts_do_not_hide_what_happened():
+    run = trace(
+        stages=(
+            stage("gate", Phase.GATE, (1,), (), verdict(1, KEPT, "exempt"), verdict(1, Outcome.REMOVED, "blocked")),
+        )
+    )
+    assert journey(run, 1)[0].verdict.reason == "blocked"
+
+
+def test_pinned_and_blocked_at_once_is_blocked():
+    """Blocks beat pins (spec: deeplore-engine 5.1)."""
+    run = trace(
+        stages=(
+            stage("pins and blocks", Phase.GATE, (), (), verdict(1, ADDED, "pinned"), verdict(1, REMOVED, "blocked")),
+        )
+    )
+    assert letters(run, 1) == "X"
+    assert (fate(run, 1).state, fate(run, 1).reason) == (FateState.REMOVED, "blocked")
