@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
 
 

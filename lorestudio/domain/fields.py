@@ -12,6 +12,7 @@ FieldType = Literal["string", "number", "boolean"]
 class FieldDefinition:
     """One gating field: how notes spell it and how its value is held against the chat's context.
 
+    `inherits` says that the definition leaves the tolerance to the setting for all fields, which DeepLore overlooks.
     `operator` is one of match_any, match_all, not_any, exists, not_exists, eq, gt, lt; `tolerance` is strict, moderate
     or lenient, or None where only the global setting decides.
     """
@@ -25,6 +26,7 @@ class FieldDefinition:
     tolerance: str | None = "moderate"
     values: tuple[str, ...] = ()
     context_key: str = ""
+    inherits: bool = False
 
     @property
     def key(self) -> str:
@@ -33,9 +35,11 @@ class FieldDefinition:
 
 
 BUILT_IN_FIELDS: Final = (
-    FieldDefinition("era", "Era", multi=True, context_key="era"),
-    FieldDefinition("location", "Location", multi=True, context_key="location"),
-    FieldDefinition("scene_type", "Scene Type", multi=True, context_key="scene_type"),
-    FieldDefinition("character_present", "Characters Present", multi=True, context_key="character_present"),
+    FieldDefinition("era", "Era", multi=True, context_key="era", inherits=True),
+    FieldDefinition("location", "Location", multi=True, context_key="location", inherits=True),
+    FieldDefinition("scene_type", "Scene Type", multi=True, context_key="scene_type", inherits=True),
+    FieldDefinition(
+        "character_present", "Characters Present", multi=True, context_key="character_present", inherits=True
+    ),
 )
 """The four fields that exist without a definition file."""

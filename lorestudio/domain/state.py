@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lorestudio.domain.entry import EMPTY, Entry
+from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 
 

@@ -12,6 +12,7 @@ from lorestudio.domain.state import ChatControls, EngineState
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.engine.deeplore.index import DeepLoreIndex
 from lorestudio.llm import AnswerSource, NoAnswers
+from lorestudio.settings.behaviour import FIXED, Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.trace.model import Trace, Turn
 
@@ -32,7 +33,8 @@ class RunContext:
 
     `chat` is the prompt view: hidden messages and the reply being replaced are not in it; `positions` gives each of its
     messages' index in the chat file (its own index where empty). `clock_ms` is milliseconds since the epoch.
-    `answers` is asked where a model has to decide. `random` makes the stream of random numbers from the state it stood at; `timer` measures stages in seconds.
+    `answers` is asked where a model has to decide, `behaviour` says which quirks of DeepLore are mended. `random` makes
+    the stream of random numbers from the state it stood at; `timer` measures stages in seconds.
     """
 
     index: DeepLoreIndex
@@ -47,9 +49,15 @@ class RunContext:
     context_size: int = 0
     counter: TokenCounter = CHARS_4
     answers: AnswerSource = field(default_factory=NoAnswers)
+    behaviour: Behaviour = field(default_factory=Behaviour)
     seed: int = 0
     random: Callable[[int], RandomSource] | None = None
     timer: Callable[[], float] = time.perf_counter
+
+    def is_fixed(self, switch: str) -> bool:
+        """Whether the behaviour switch of this name is set to fixed."""
+        choice: str = getattr(self.behaviour, switch)
+        return choice == FIXED
 
     def position(self, message: int) -> int:
         """Index in the chat file of the prompt view's message number `message`."""

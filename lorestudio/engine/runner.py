@@ -36,8 +36,9 @@ async def run_stages(
             record = await stage.run(state, ctx)
         except Exception as error:  # one bad stage must not lose the run; its record says what happened
             logger.exception("Stage %r failed", stage.name)
-            state.candidates = before
             ids = tuple(entry.id for entry in before)
+            state.matched.difference_update({entry.id for entry in state.candidates}.difference(ids))
+            state.candidates = before
             record = StageRecord(
                 stage.name, stage.phase, StageStatus.FAILED, ids, ids, error=f"{type(error).__name__}: {error}"
             )

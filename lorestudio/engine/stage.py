@@ -33,6 +33,11 @@ class Ledger:
         self._entered = tuple(entry.id for entry in candidates)
         self._verdicts: list[Verdict] = []
 
+    @property
+    def decided(self) -> int:
+        """How many verdicts there are so far."""
+        return len(self._verdicts)
+
     def add(self, entry: Entry, reason: str, /, **details: Json) -> None:
         """The entry became a candidate."""
         self._note(entry, Outcome.ADDED, reason, details)

@@ -7,7 +7,7 @@ deeplore-engine 4.9.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -196,8 +196,11 @@ def classify(message: str, status: int | None = None, name: str = "") -> ErrorKi
     """
     if name == "AbortError":
         return ErrorKind.ABORTED
-    for kind, fits in _RULES:
-        if fits(message, status or _status_in(message)):
+    status = status or _status_in(message)
+    for kind, statuses, words in _RULES:
+        if status in statuses or words.search(message):
+            if kind is ErrorKind.INVALID_ANSWER and status in range(400, 500):
+                continue
             return kind
     return ErrorKind.UNKNOWN
 
@@ -215,29 +218,42 @@ def _status_in(message: str) -> int | None:
 _STATUS = re.compile(r"(?<!\d)[45]\d\d(?!\d)")
 _EXEMPT = _words(r"timed?[ -]?out", "rate.?limit", "auth")
 _TIMEOUT = _words(r"\btimed?[ -]?out", "deadline exceeded")
-_AUTH = _words(r"\bauth\b", "authenticat", r"authori[sz]", "forbidden", r"(?:invalid|incorrect|missing) (?:api|x-api)", "api[_ -]?key")
+_AUTH = _words(
+    r"\bauth\b",
+    "authenticat",
+    r"authori[sz]",
+    "forbidden",
+    r"(?:invalid|incorrect|missing) (?:api|x-api)",
+    "api[_ -]?key",
+)
 _QUOTA = _words("insufficient[_ ](?:quota|funds|balance)", "billing", "payment required", r"\bcredits?\b")
-_CORS = _words(r"\bCORS\b")
-_CONNECTION = _words("ECONN(?:REFUSED|RESET)", "fetch failed", "failed to fetch", r"\bnetwork\b", "connection refused")
-_MODEL = _words(r"model\b.{0,80}?(?:not found|does(?: not|n't) exist)", "model_not_found", r"no such model\b", r"unknown model\b")
+_CONNECTION = _words(
+    r"\bCORS\b", "ECONN(?:REFUSED|RESET)", "fetch failed", "failed to fetch", r"\bnetwork\b", "connection refused"
+)
+_MODEL = _words(
+    r"model\b.{0,80}?(?:not found|does(?: not|n't) exist)", "model_not_found", r"no such model\b", r"unknown model\b"
+)
 _RATE = _words(r"rate[ _-]?limit", "too many requests")
 _JSON = _words(r"\bJSON\b", "unexpected token")
 _OVERLOADED = _words("overloaded")
-_ROLES = _words(r"\broles?\b.{0,60}(?:alternat|allowed|supported|must)", r"system (?:role|message|prompt)s?\b.{0,40}not", "alternat")
+_ROLES = _words(
+    r"\broles?\b.{0,60}(?:alternat|allowed|supported|must)", r"system (?:role|message|prompt)s?\b.{0,40}not", "alternat"
+)
 
-_Rule = Callable[[str, int | None], bool]
+_NOTHING = re.compile("(?!)")
 
-_RULES: Final[tuple[tuple[ErrorKind, _Rule], ...]] = (
-    (ErrorKind.TIMED_OUT, lambda text, status: status == 408 or bool(_TIMEOUT.search(text))),
-    (ErrorKind.AUTHENTICATION, lambda text, status: status in (401, 403) or bool(_AUTH.search(text))),
-    (ErrorKind.QUOTA, lambda text, status: status == 402 or bool(_QUOTA.search(text))),
-    (ErrorKind.CONNECTION, lambda text, status: bool(_CORS.search(text) or _CONNECTION.search(text))),
-    (ErrorKind.MODEL_UNKNOWN, lambda text, status: status in (None, 400, 404) and bool(_MODEL.search(text))),
-    (ErrorKind.NOT_FOUND, lambda text, status: status == 404),
-    (ErrorKind.RATE_LIMITED, lambda text, status: status == 429 or bool(_RATE.search(text))),
-    (ErrorKind.INVALID_ANSWER, lambda text, status: not 400 <= (status or 0) < 500 and bool(_JSON.search(text))),
-    (ErrorKind.OVERLOADED, lambda text, status: status == 529 or bool(_OVERLOADED.search(text))),
-    (ErrorKind.SERVER, lambda text, status: 500 <= (status or 0) < 600),
+# Kind, statuses, words: either is enough.
+_RULES: Final[tuple[tuple[ErrorKind, Container[int | None], re.Pattern[str]], ...]] = (
+    (ErrorKind.TIMED_OUT, {408}, _TIMEOUT),
+    (ErrorKind.AUTHENTICATION, {401, 403}, _AUTH),
+    (ErrorKind.QUOTA, {402}, _QUOTA),
+    (ErrorKind.CONNECTION, (), _CONNECTION),
+    (ErrorKind.MODEL_UNKNOWN, (), _MODEL),
+    (ErrorKind.NOT_FOUND, {404}, _NOTHING),
+    (ErrorKind.RATE_LIMITED, {429}, _RATE),
+    (ErrorKind.INVALID_ANSWER, (), _JSON),
+    (ErrorKind.OVERLOADED, {529}, _OVERLOADED),
+    (ErrorKind.SERVER, range(500, 600), _NOTHING),
 )
 
 

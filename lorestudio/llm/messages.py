@@ -66,12 +66,12 @@ class ChatReply:
     `value` is set where the answer arrived as parsed JSON; then it is what counts, and `text` is its spelling.
     `source` is for people: who answered. `raw` is the provider's whole reply. `finish` is the provider's word for why
     the text ended (`stop`, `length`, ...), `notes` what a person should know about this reply.
-    `live`: a provider was asked for it now, at a cost. `repeatable`: the source gives the same answer again for nothing,
-    so that there is no point in recording it.
+    `live`: a provider was asked for it now, at a cost. `repeatable`: the source gives the same answer again for
+    nothing, so that there is no point in recording it.
     """
 
     text: str = field(default="", repr=False)
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     source: str = ""
     duration_ms: float = 0.0
     raw: str = field(default="", repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.javascript import Json
@@ -20,7 +20,7 @@ class Answer:
 
     text: str
     value: Json = None
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     finish: str = ""
 
 
@@ -94,29 +94,48 @@ def _status(problem: Json) -> int | None:
 
 def _text(body: Mapping[str, Json]) -> str | None:
     """The first text found in one of the known places, None where there is none."""
+    for read in (_chosen, _gemini, _message_text, _blocks):
+        text = read(body)
+        if text is not None:
+            return text
+    return next(
+        (text for name in ("content", "text", "output_text", "response") if (text := _string(body.get(name)))), None
+    )
+
+
+def _chosen(body: Mapping[str, Json]) -> str | None:
+    """Chat completions, and the older completions with a plain text."""
     for choice in _items(body.get("choices")):
         message = choice.get("message")
         if isinstance(message, Mapping):
             return _content(message.get("content")) or _string(message.get("refusal")) or ""
         return _string(choice.get("text"))
+    return None
+
+
+def _gemini(body: Mapping[str, Json]) -> str | None:
     for candidate in _items(body.get("candidates")):
         content = candidate.get("content")
         return _parts(content.get("parts")) if isinstance(content, Mapping) else ""
-    for name in ("responseContent", "content", "message"):
+    for name in ("responseContent", "content"):
         holder = body.get(name)
         if isinstance(holder, Mapping) and "parts" in holder:
             return _parts(holder["parts"])
-        if isinstance(holder, Mapping) and "content" in holder:  # Ollama's own chat format
-            return _content(holder["content"]) or ""
-    for block in _items(body.get("content")):
-        if block.get("type", "text") == "text" and isinstance(block.get("text"), str):
-            return _string(block["text"])
-    if isinstance(body.get("content"), list):
-        return ""  # nothing but thoughts
-    for name in ("content", "text", "output_text", "response"):
-        if isinstance(body.get(name), str):
-            return _string(body[name])
     return None
+
+
+def _message_text(body: Mapping[str, Json]) -> str | None:
+    """Ollama's own chat format."""
+    message = body.get("message")
+    return _content(message.get("content")) if isinstance(message, Mapping) else None
+
+
+def _blocks(body: Mapping[str, Json]) -> str | None:
+    """Anthropic's blocks: the first one of text counts; a reply may hold nothing but thoughts."""
+    blocks = body.get("content")
+    if not isinstance(blocks, list):
+        return None
+    return next((text for block in _items(blocks) if isinstance(text := block.get("text"), str)), "")
 
 
 def _content(content: Json) -> str | None:

@@ -16,7 +16,11 @@ SHORTEST_SECRET: Final = 4
 _PATTERNS: Final = (
     (re.compile(r"\bBearer\s+[^\s\"',;<>•]+", re.IGNORECASE), f"Bearer {MASK}"),
     (
-        re.compile(r"\b(x-api-key|api[-_ ]?key|authorization|access[-_]token)([\"']?\s*[:=]\s*[\"']?)[^\s\"',;&<>}•]+", re.I),
+        re.compile(
+            r"\b(x-api-key|api[-_ ]?key|authorization|access[-_]token)"
+            r"([\"']?\s*[:=]\s*[\"']?)[^\s\"',;&<>}•]+",
+            re.IGNORECASE,
+        ),
         rf"\1\2{MASK}",
     ),
     (re.compile(r"(?<![A-Za-z0-9])(?:sk|gsk|hf|xai)[-_][A-Za-z0-9_*.-]{4,}"), MASK),

@@ -1,0 +1,1 @@
+"""What a chat remembers: notes, summaries, recaps and facts."""

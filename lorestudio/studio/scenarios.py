@@ -167,12 +167,15 @@ async def _generations(
                 counter=counter,
                 seed=scenario.rng_seed,
                 answers=ScriptedAnswers(
-                    dict(generation.ai), settings.ai_search_profile_id, settings.ai_search_model, settings.ai_search_timeout
+                    dict(generation.ai),
+                    settings.ai_search_profile_id,
+                    settings.ai_search_model,
+                    settings.ai_search_timeout,
                 ),
             )
         )
         state = result.state
-        reports.append(generation_report(number, result.trace, state, index.vault, settings, seen, generation.now_ms))
+        reports.append(generation_report(number, result.trace, state, index.vault, settings, seen))
     if reports:
         reports[-1]["trackers"]["analytics"] = analytics_report(state)
     return reports

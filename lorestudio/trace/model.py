@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
 
 
@@ -184,8 +183,11 @@ class AiCall:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Which generation of the chat this is. `message` is the index of the reply in the chat file (its length for the
-    reply to come), `swipe` which of its alternatives, `number` the generation count before the run."""
+    """Which generation of the chat this is.
+
+    `message` is the index of the reply in the chat file (its length for the reply to come), `swipe` which of its
+    alternatives, `number` the generation count before the run.
+    """
 
     message: int
     swipe: int

@@ -1,0 +1,1 @@
+"""Expectations, scoring and comparison of runs."""

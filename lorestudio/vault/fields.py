@@ -134,6 +134,7 @@ def _checked(draft: _Draft, errors: list[str]) -> FieldDefinition | None:
         tolerance=_choice(draft.gating.get("tolerance"), TOLERANCES, "moderate"),
         values=tuple(value for value in draft.values if value),
         context_key=_text(properties.get("contextKey")) or name,
+        inherits=draft.gating.get("tolerance") not in TOLERANCES,
     )
 
 

@@ -191,7 +191,7 @@ def balances(record: StageRecord) -> bool:
     added = {verdict.entry for verdict in record.verdicts if verdict.outcome == "added"}
     removed = {verdict.entry for verdict in record.verdicts if verdict.outcome == "removed"}
     entered, left = set(record.entered), set(record.left)
-    return entered | added == left | removed and not (left & removed - added) and len(record.left) == len(left)
+    return entered | added == left | removed and not left & removed
 
 
 @dataclass

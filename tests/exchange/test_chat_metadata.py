@@ -17,7 +17,11 @@ SEED = 5
 def test_the_persons_choices_for_the_chat() -> None:
     controls = read_controls(
         {
-            "deeplore_pins": ["Lamp", {"title": "Tide", "vaultSource": "brume"}, {"title": "Bell", "vaultSource": None}],
+            "deeplore_pins": [
+                "Lamp",
+                {"title": "Tide", "vaultSource": "brume"},
+                {"title": "Bell", "vaultSource": None},
+            ],
             "deeplore_blocks": [{"title": "Wasp"}],
             "deeplore_folder_filter": ["places", "people/dead"],
             "deeplore_context": {"era": "after", "location": ["quay"]},

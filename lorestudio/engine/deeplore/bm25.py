@@ -123,8 +123,11 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         score = self._idf[term] * ((frequency * (K1 + 1)) / (frequency + K1 * weight))
         return TermScore(term, frequency, self._idf[term], score)
 
-    def search(self, query: str, threshold: float) -> list[Scored]:
-        """The best `TOP` entries with a score of at least `threshold`, best first, ties in order of discovery."""
+    def search(self, query: str, threshold: float, *, guides: bool = True) -> list[Scored]:
+        """The best `TOP` entries with a score of at least `threshold`, best first, ties in order of discovery.
+
+        Without `guides` those are passed over.
+        """
         terms = [term for term in dict.fromkeys(tokenize(query)) if term in self._postings]
         scores = np.zeros(len(self._entries))
         found = np.zeros(len(self._entries), dtype=bool)
@@ -138,6 +141,8 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
             return []
         order = np.concatenate(discovered)
         order = order[scores[order] >= threshold]
+        if not guides:
+            order = order[[not self._entries[place].guide for place in order.tolist()]]
         best = order[np.argsort(-scores[order], kind="stable")[:TOP]]
         return [
             Scored(

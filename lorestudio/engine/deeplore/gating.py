@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.fields import FieldDefinition
@@ -25,7 +25,7 @@ class Gate:
 
 def is_set(value: Json) -> bool:
     """Whether a context value or field says anything; 0 and false do."""
-    return value is not None and value != "" and value != [] and value != ()
+    return value is not None and value not in ("", [], ())
 
 
 def is_active(fields: Sequence[FieldDefinition], context: Mapping[str, Json]) -> bool:
@@ -34,14 +34,23 @@ def is_active(fields: Sequence[FieldDefinition], context: Mapping[str, Json]) ->
 
 
 def rejecting_field(
-    entry: Entry, fields: Sequence[FieldDefinition], context: Mapping[str, Json], global_tolerance: str
+    entry: Entry,
+    fields: Sequence[FieldDefinition],
+    context: Mapping[str, Json],
+    global_tolerance: str,
+    *,
+    inherit: bool = False,
 ) -> Gate | None:
-    """The first field that keeps the entry out, None where all let it pass."""
+    """The first field that keeps the entry out, None where all let it pass.
+
+    With `inherit` the global tolerance holds for fields without one of their own.
+    """
     for field in fields:
         if not field.gating:
             continue
         entry_value, context_value = entry.custom_fields.get(field.name), context.get(field.key)
-        tolerance = field.tolerance or global_tolerance or "strict"
+        own = "" if inherit and field.inherits else field.tolerance
+        tolerance = own or global_tolerance or "strict"
         if not _passes(field.operator, tolerance, entry_value, context_value):
             return Gate(field, entry_value, context_value, tolerance)
     return None
@@ -60,25 +69,29 @@ def _passes(operator: str, tolerance: str, entry_value: Json, context_value: Jso
 
 def compare(operator: str, entry_value: Json, context_value: Json) -> bool:
     """Apply one operator; an unknown one always holds. Text compares without case, unnormalised."""
-    if operator == "exists":
-        return not _absent(entry_value)
-    if operator == "not_exists":
-        return _absent(entry_value)
-    if operator == "eq":
-        return to_string(entry_value).lower() == to_string(context_value).lower()
-    if operator in ("gt", "lt"):
-        left, right = to_number(entry_value), to_number(context_value)
-        if math.isnan(left) or math.isnan(right):
-            return False
-        return left > right if operator == "gt" else left < right
-    mine, theirs = _texts(entry_value), _texts(context_value)
-    if operator == "match_any":
-        return any(text in theirs for text in mine)
-    if operator == "match_all":
-        return all(text in theirs for text in mine)
-    if operator == "not_any":
-        return not any(text in theirs for text in mine)
+    return _OPERATORS.get(operator, _always)(entry_value, context_value)
+
+
+def _always(mine: Json, theirs: Json) -> bool:  # noqa: ARG001  # the shape of an operator
     return True
+
+
+def _any(mine: Json, theirs: Json) -> bool:
+    wanted = _texts(theirs)
+    return any(text in wanted for text in _texts(mine))
+
+
+def _all(mine: Json, theirs: Json) -> bool:
+    wanted = _texts(theirs)
+    return all(text in wanted for text in _texts(mine))
+
+
+def _equal(mine: Json, theirs: Json) -> bool:
+    return to_string(mine).lower() == to_string(theirs).lower()
+
+
+def _greater(mine: Json, theirs: Json) -> bool:
+    return to_number(mine) > to_number(theirs)  # false where either is no number
 
 
 def _absent(value: Json) -> bool:
@@ -88,3 +101,15 @@ def _absent(value: Json) -> bool:
 def _texts(value: Json) -> list[str]:
     items = value if isinstance(value, list | tuple) else [value]
     return [to_string(item).lower() for item in items]
+
+
+_OPERATORS: Final[Mapping[str, Callable[[Json, Json], bool]]] = {
+    "match_any": _any,
+    "match_all": _all,
+    "not_any": lambda mine, theirs: not _any(mine, theirs),
+    "exists": lambda mine, _: not _absent(mine),
+    "not_exists": lambda mine, _: _absent(mine),
+    "eq": _equal,
+    "gt": _greater,
+    "lt": lambda mine, theirs: _greater(theirs, mine),
+}

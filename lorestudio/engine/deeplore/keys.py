@@ -177,7 +177,9 @@ class KeyMatcher:
         start = units.rfind(needle)
         while start >= 0 and pattern.word and not self._stands_alone(units, start, start + len(needle)):
             start = units.rfind(needle, 0, start + len(needle) - 1)
-        return start if start < 0 else len(units[:start].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+        if start < 0:
+            return start
+        return len(units[:start].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
     def size(self, hit: KeyHit) -> int:
         """Length of the hit in the searched text."""
@@ -217,4 +219,3 @@ class KeyMatcher:
         if not pattern.word:
             return haystack.count(needle)
         return len(re.findall(rf"(?<![A-Za-z0-9_]){re.escape(needle)}(?![A-Za-z0-9_])", haystack))
-

@@ -109,6 +109,11 @@ def uses_ai(settings: DeepLoreSettings) -> bool:
     return settings.ai_search_enabled and settings.ai_search_mode in {"two-stage", "ai-only"}
 
 
+def notes() -> Stage:
+    """The notebook and the notepad, where they go in without lore."""
+    return NotesStage()
+
+
 def opening() -> Stage:
     """The stage that always runs first."""
     return SnapshotStage()

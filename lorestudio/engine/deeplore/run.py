@@ -41,6 +41,7 @@ async def run(ctx: RunContext) -> RunResult:
         prompts=ctx.state.prompts,
         before=ctx.state,
         ai=ctx.state.ai,
+        separate_titles=ctx.is_fixed("title_collisions"),
     )
     records = await run_stages((pipeline.opening(), *pipeline.selecting(ctx.settings)), state, ctx)
     if state.match_now:
@@ -50,6 +51,8 @@ async def run(ctx: RunContext) -> RunResult:
     records += await run_stages(pipeline.finishing(), state, ctx)
     if state.outcome is not None:  # an early end takes back everything but what the prompt manager holds
         state.prompts = tuple(prompt for prompt in ctx.state.prompts if prompt.managed)
+        if ctx.is_fixed("notes_without_lore"):
+            records += await run_stages((pipeline.notes(),), state, ctx, always=True)
     records += await run_stages((pipeline.bookkeeping(),), state, ctx, always=True)
     trace = replace(
         _blank(ctx),
@@ -69,6 +72,9 @@ async def run(ctx: RunContext) -> RunResult:
             "regenerated": state.regenerated,
             "ai_cached": state.ai_cached,
             "exempt": _exempt(ctx, state),
+            "counter": ctx.counter.name,
+            "counted_exactly": ctx.counter.exact,
+            "switches": list(state.switches),
             **state.facts,
         },
     )

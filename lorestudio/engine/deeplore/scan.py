@@ -12,9 +12,10 @@ from lorestudio.domain.javascript import fold
 
 @dataclass(frozen=True, slots=True)
 class ScanLine:
-    """One scanned message: its place in the prompt view, its line as written and as searched."""
+    """One scanned message: its index in the prompt view, its place in the window's count, and its line."""
 
     message: int
+    place: int
     raw: str
     name_length: int
     text: str
@@ -23,18 +24,24 @@ class ScanLine:
 class ScanWindow:
     """The scanned lines of a chat, deepest window first; every shallower window is a suffix of the same text.
 
-    A line is `name: text`. Hidden, system, narrator and tool messages are not searched but use up places of the window.
+    A line is `name: text`. Hidden, system, narrator and tool messages are not searched but use up places of the window,
+    unless `searched_only` says that they do not.
     """
 
-    def __init__(self, chat: Sequence[Message], deepest: float, *, case_sensitive: bool) -> None:
-        self._chat_length = len(chat)
+    def __init__(
+        self, chat: Sequence[Message], deepest: float, *, case_sensitive: bool, searched_only: bool = False
+    ) -> None:
+        # The places of the window: all messages, or only those that are searched.
+        places = [index for index, message in enumerate(chat) if message.scannable or not searched_only]
+        self._length = len(places)
         self.lines: list[ScanLine] = []
-        for index in range(self._first_message(deepest), len(chat)):
+        for place in range(self._first_place(deepest), len(places)):
+            index = places[place]
             message = chat[index]
             if message.scannable:
                 name = message.name or ""
                 raw = f"{name}: {message.text}"
-                self.lines.append(ScanLine(index, raw, len(name) + 2, raw if case_sensitive else fold(raw)))
+                self.lines.append(ScanLine(index, place, raw, len(name) + 2, raw if case_sensitive else fold(raw)))
         self.text = "\n".join(line.text for line in self.lines)
         self._starts = []
         offset = 0
@@ -42,17 +49,17 @@ class ScanWindow:
             self._starts.append(offset)
             offset += len(line.text) + 1
 
-    def _first_message(self, depth: float) -> int:
+    def _first_place(self, depth: float) -> int:
         if depth <= 0:
-            return self._chat_length
+            return self._length
         # A depth between 0 and 1 truncates to "minus zero", which JavaScript's slice reads as the whole chat.
-        return self._chat_length - int(min(depth, self._chat_length)) if depth >= 1 else 0
+        return self._length - int(min(depth, self._length)) if depth >= 1 else 0
 
     def offset(self, depth: float) -> int:
         """Where the window of `depth` messages begins in `text`; past its end for an empty window."""
-        first = self._first_message(depth)
+        first = self._first_place(depth)
         for line, start in zip(self.lines, self._starts, strict=True):
-            if line.message >= first:
+            if line.place >= first:
                 return start
         return len(self.text) + 1
 
@@ -62,13 +69,13 @@ class ScanWindow:
 
     def raw_tail(self, depth: float) -> str:
         """The window of `depth` messages as it is written."""
-        first = self._first_message(depth)
-        return "\n".join(line.raw for line in self.lines if line.message >= first)
+        first = self._first_place(depth)
+        return "\n".join(line.raw for line in self.lines if line.place >= first)
 
     def count(self, depth: float) -> int:
         """How many messages the window of `depth` really searches."""
-        first = self._first_message(depth)
-        return sum(1 for line in self.lines if line.message >= first)
+        first = self._first_place(depth)
+        return sum(1 for line in self.lines if line.place >= first)
 
     def locate(self, start: int, size: int) -> dict[str, int | bool]:
         """Which message holds the hit at `start`: its index in the prompt view, and the span in its text.

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import AiState, Counters, EngineState, LoggedGeneration, Prompt
+from lorestudio.engine.context import RandomSource
 from lorestudio.engine.deeplore.ai.manifest import Manifest
 from lorestudio.engine.deeplore.policy import Policy
 from lorestudio.engine.deeplore.scan import ScanWindow
-from lorestudio.engine.context import RandomSource
 from lorestudio.trace.model import AiCall, Injection, PromptBlock, RunOutcome
 
 
@@ -32,10 +32,11 @@ class Accepted:
 class RunState:
     """The candidates and everything that stages hand to later stages. Made anew for every run.
 
-    `keyword_matches` are the matches of two-stage mode, None in the others; `match_now` asks for the matching stages after
-    an AI selection that failed in AI-only mode, and whether their labels count.
-    `labels` are the match labels by bare title, as DeepLore keeps them. `outcome` is set by the stage that ends the run
-    early. `ai_cached` is True only where an AI selection ran and was answered from its cache.
+    `labels` are the match labels by bare title, as DeepLore keeps them, or by tracker key where equal titles are kept
+    apart. `outcome` is set by the stage that ends the run early. `keyword_matches` are the matches of two-stage mode, None
+    in the others; `match_now` asks for the matching stages after an AI selection that failed in AI-only mode, and says
+    whether their labels count. `ai_cached` is True only where an AI selection was answered from its cache, `confidence`
+    ranks its picks. `switches` says where behaviour switches made a difference.
     """
 
     random: RandomSource
@@ -65,7 +66,14 @@ class RunState:
     blocks: tuple[PromptBlock, ...] = ()
     after: EngineState | None = None
     warnings: list[str] = field(default_factory=list)
+    confidence: dict[int, int] = field(default_factory=dict)
+    separate_titles: bool = False
+    switches: list[dict[str, Json]] = field(default_factory=list)
     facts: dict[str, Json] = field(default_factory=dict)
+
+    def note_switch(self, switch: str, stage: str, effect: str) -> None:
+        """A behaviour switch that is set to fixed changed the outcome here: say what is different."""
+        self.switches.append({"switch": switch, "stage": stage, "effect": effect})
 
     def draw(self) -> float:
         """The next random number of the chat, put on record."""
@@ -77,15 +85,26 @@ class RunState:
         """Make the entry a candidate under `label`."""
         self.candidates.append(entry)
         self.matched.add(entry.id)
-        self.labels[entry.title] = label
+        self.set_label(entry, label)
 
     def cooling(self, entry: Entry) -> float:
         """Generations for which the entry still pauses; 0 when it does not."""
         return self.counters.cooldown.get(entry.tracker_key, 0)
 
+    def set_label(self, entry: Entry, label: str) -> None:
+        """Put the entry's match label on record."""
+        self.labels[self._label_key(entry)] = label
+
+    def has_label(self, entry: Entry) -> bool:
+        """Whether the entry has a match label."""
+        return self._label_key(entry) in self.labels
+
     def label(self, entry: Entry) -> str:
         """The entry's match label, `?` where it has none."""
-        return self.labels.get(entry.title, "?")
+        return self.labels.get(self._label_key(entry), "?")
+
+    def _label_key(self, entry: Entry) -> str:
+        return entry.tracker_key if self.separate_titles else entry.title
 
 
 def counters_as_json(counters: Counters) -> Mapping[str, Json]:

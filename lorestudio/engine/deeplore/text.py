@@ -37,9 +37,15 @@ def xml_escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
-def render(template: str, title: str, content: str) -> str:
-    """One entry in its template. `$` patterns in title and content act as in a JavaScript replacement."""
-    filled = _replace_all(template or DEFAULT_TEMPLATE, "{{title}}", xml_escape(title))
+def render(template: str, title: str, content: str, *, literal: bool = False) -> str:
+    """One entry in its template. `$` patterns in title and content act as in a JavaScript replacement.
+
+    With `literal` they do not.
+    """
+    template = template or DEFAULT_TEMPLATE
+    if literal:
+        return template.replace("{{title}}", xml_escape(title)).replace("{{content}}", content)
+    filled = _replace_all(template, "{{title}}", xml_escape(title))
     return _replace_all(filled, "{{content}}", content)
 
 

@@ -105,7 +105,6 @@ def generation_report(
     index: VaultIndex,
     settings: DeepLoreSettings,
     seen: SeenTexts,
-    now_ms: int,
 ) -> dict[str, Any]:
     """One generation as the recorded runs have it; `after` is the state that it left behind."""
     report: dict[str, Any] = {"outcome": trace.outcome.value}
@@ -114,7 +113,7 @@ def generation_report(
     else:
         report |= _decisions(number, trace, index, seen)
     report["committed"] = [_prompt(prompt) for prompt in sorted(after.prompts, key=_host_order)]
-    report["trackers"] = _trackers(after, settings, now_ms)
+    report["trackers"] = _trackers(after, settings)
     return report
 
 
@@ -343,7 +342,7 @@ def _prompt(prompt: Prompt) -> dict[str, Any]:
     return row | {"hash": simple_hash(prompt.text)}
 
 
-def _trackers(state: EngineState, settings: DeepLoreSettings, now_ms: int) -> dict[str, Any]:
+def _trackers(state: EngineState, settings: DeepLoreSettings) -> dict[str, Any]:
     counters = state.counters
     row: dict[str, Any] = {
         "generation_count": counters.generation_count,
@@ -367,7 +366,7 @@ def _trackers(state: EngineState, settings: DeepLoreSettings, now_ms: int) -> di
     if settings.ai_search_enabled:
         row["ai"] = {
             "failures": state.ai.failures,
-            "circuit_open": is_open(state.ai, now_ms),
+            "circuit_open": is_open(state.ai),
             "calls": state.ai.calls,
             "cached_hits": state.ai.cached_hits,
         }

@@ -67,18 +67,11 @@ def test_what_a_file_may_be(tmp_path: Path, text: str, expected: list[str]) -> N
     assert ids(written(tmp_path, gzip.compress(text.encode()), "packed")) == expected
 
 
-def test_defaults() -> None:
-    path_free = {key: value for key, value in SCENARIO.items() if key != "id"}
-    assert path_free  # the scenario above names nothing but what is required
-    record = read_scenarios_from_text(json.dumps(SCENARIO))
-    assert (record.rng_seed, record.tokenizer, record.character) == (0, "chars4", "")
-    assert (record.generations[0].type, record.generations[0].context_size) == ("normal", 8192)
-
-
-def read_scenarios_from_text(text: str) -> Any:
-    from lorestudio.exchange.scenario.reading import Scenario  # noqa: PLC0415  # only this test needs the model
-
-    return Scenario.model_validate_json(text)
+def test_what_a_scenario_need_not_say(tmp_path: Path) -> None:
+    (read,) = read_scenarios(written(tmp_path, json.dumps(SCENARIO)))
+    assert (read.rng_seed, read.tokenizer, read.character, read.settings) == (0, "chars4", "", {})
+    generation = read.generations[0]
+    assert (generation.type, generation.context_size, generation.character) == ("normal", 8192, None)
 
 
 def test_records_know_where_they_stood(tmp_path: Path) -> None:

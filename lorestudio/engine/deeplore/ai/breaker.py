@@ -12,14 +12,14 @@ PROBE_LOST_MS = 60_000
 THROTTLE_MS = 500
 
 
-def is_open(state: AiState, now_ms: int) -> bool:
+def is_open(state: AiState) -> bool:
     """Whether the breaker is tripped; once it has cooled down, the next call is a probe."""
-    return _tripped(state)
+    return state.failures >= FAILURES_TO_OPEN
 
 
 def acquire(state: AiState, now_ms: int) -> tuple[bool, AiState]:
     """Ask for a call. Once the pause is over exactly one probe is let through."""
-    if not _tripped(state):
+    if not is_open(state):
         return True, state
     if not _cooled(state, now_ms) or _probing(state, now_ms):
         return False, state
@@ -44,10 +44,6 @@ def failed(state: AiState, now_ms: int) -> AiState:
 def throttled(state: AiState, now_ms: int) -> bool:
     """Whether the last successful call is too recent for another."""
     return state.last_success_ms is not None and now_ms - state.last_success_ms < THROTTLE_MS
-
-
-def _tripped(state: AiState) -> bool:
-    return state.failures >= FAILURES_TO_OPEN
 
 
 def _cooled(state: AiState, now_ms: int) -> bool:

@@ -83,28 +83,38 @@ def _lines_hash(lines: Sequence[str]) -> str:
 def look_up(cached: CachedSelection | None, asked: Question, names: Iterable[str], mode: str) -> Lookup:
     """Whether the cached selection answers the question. The tiers are tried in order, the first hit wins."""
     if cached is None:
-        return Lookup(hit=False, tier=0, why="nothing is cached yet")
+        return _miss("nothing is cached yet")
     if cached.manifest_hash != asked.manifest_hash:
-        return Lookup(hit=False, tier=0, why="the candidates or the settings changed")
+        return _miss("the candidates or the settings changed")
     if cached.chat_hash == asked.chat_hash and cached.line_count > 0:
-        return Lookup(hit=True, tier=1, why="the same conversation and candidates")
+        return _hit(1, "the same conversation and candidates")
     if mode != "ai-only" and asked.candidates - {":"} <= cached.candidates:
-        return Lookup(hit=True, tier=2, why="the same candidates, whatever was said")
+        return _hit(2, "the same candidates, whatever was said")
+    if cached.line_count <= 0:
+        return _miss("the cached selection had no conversation")
+    return _by_lines(cached, asked, names)
+
+
+def _by_lines(cached: CachedSelection, asked: Question, names: Iterable[str]) -> Lookup:
+    """Tiers 3 and 4: the conversation is shorter or the same, or has only grown by lines that name nothing."""
     count = cached.line_count
-    if count <= 0:
-        return Lookup(hit=False, tier=0, why="the cached selection had no conversation")
     if len(asked.lines) <= count:
-        if cached.prefix_hash in ("", asked.whole_hash):
-            return Lookup(hit=True, tier=3, why="no new lines in the conversation")
-        return Lookup(hit=False, tier=0, why="the conversation is another one")
+        same = cached.prefix_hash in ("", asked.whole_hash)
+        return _hit(3, "no new lines in the conversation") if same else _miss("the conversation is another one")
     if cached.names_version != asked.names_version:
-        return Lookup(hit=False, tier=0, why="the vault changed")
+        return _miss("the vault changed")
     if _lines_hash(asked.lines[:count]) != cached.prefix_hash:
-        return Lookup(hit=False, tier=0, why="earlier lines changed or left the window")
+        return _miss("earlier lines changed or left the window")
     name = mentioned(names, " ".join(asked.lines[count:]).lower())
-    if name is not None:
-        return Lookup(hit=False, tier=0, why=f"the new lines name “{name}”")
-    return Lookup(hit=True, tier=4, why="the new lines name no entry")
+    return _hit(4, "the new lines name no entry") if name is None else _miss(f"the new lines name “{name}”")
+
+
+def _hit(tier: int, why: str) -> Lookup:
+    return Lookup(hit=True, tier=tier, why=why)
+
+
+def _miss(why: str) -> Lookup:
+    return Lookup(hit=False, tier=0, why=why)
 
 
 def remember(asked: Question, selected: Sequence[Selected]) -> CachedSelection:

@@ -23,8 +23,13 @@ class Conversation:
     new_chat: bool
 
 
-def lines(chat: Sequence[Message], depth: int) -> str:
-    """The last `depth` messages, the unscannable ones left out, as `Name (user|character): text`."""
+def lines(chat: Sequence[Message], depth: int, *, searched_only: bool = False) -> str:
+    """The last `depth` messages, the unscannable ones left out, as `Name (user|character): text`.
+
+    With `searched_only` the unscannable ones use up no place.
+    """
+    if searched_only:
+        chat = [message for message in chat if message.scannable]
     return "\n".join(
         f"{message.name or 'Unknown'} ({'user' if message.is_user else 'character'}): {message.text}"
         for message in chat[max(0, len(chat) - depth) :]
@@ -38,12 +43,18 @@ def settled(chat: Sequence[Message]) -> Sequence[Message]:
 
 
 def conversation(
-    chat: Sequence[Message], visible: Sequence[Entry], summary: str, settings: DeepLoreSettings
+    chat: Sequence[Message],
+    visible: Sequence[Entry],
+    summary: str,
+    settings: DeepLoreSettings,
+    *,
+    hide_trailing: bool = True,
+    searched_only: bool = False,
 ) -> Conversation:
     """What the model is told of the chat, with the seeds' story in a new chat and the session summary if wanted."""
-    known = settled(chat)
+    known = settled(chat) if hide_trailing else chat
     new_chat = len(known) <= settings.new_chat_threshold
-    text = lines(known, settings.ai_search_scan_depth)
+    text = lines(known, settings.ai_search_scan_depth, searched_only=searched_only)
     if not trim(text):
         return Conversation("", new_chat)
     seeds = [entry.content for entry in visible if entry.seed] if new_chat else []

@@ -38,8 +38,13 @@ def build(
     counters: Counters,
     *,
     bootstrapping: bool,
+    count_forced: bool = False,
 ) -> Manifest:
-    """The manifest of the candidates; its text and header are empty when there is nothing to choose."""
+    """The manifest of the candidates; its text and header are empty when there is nothing to choose.
+
+    The header counts everything that is not offered as always included, or with `count_forced` only what is.
+    """
+    forced = [entry for entry in candidates if is_forced(entry, bootstrapping=bootstrapping)]
     selectable = [entry for entry in candidates if not is_forced(entry, bootstrapping=bootstrapping)]
     if settings.manifest_summary_mode == "summary_only":
         selectable = [entry for entry in selectable if trim(entry.summary)]
@@ -47,7 +52,8 @@ def build(
         return Manifest((), "", "")
     labels = {field.name: field.label for field in fields}
     text = "\n".join(_block(entry, labels, settings, counters) for entry in selectable)
-    return Manifest(tuple(selectable), text, _header(candidates, selectable, settings, bootstrapping=bootstrapping))
+    included = len(forced) if count_forced else len(candidates) - len(selectable)
+    return Manifest(tuple(selectable), text, _header(len(selectable), len(candidates), included, forced, settings))
 
 
 def _block(entry: Entry, labels: Mapping[str, str], settings: DeepLoreSettings, counters: Counters) -> str:
@@ -89,14 +95,11 @@ def _value(value: Json) -> str:
     return ", ".join(to_string(item) for item in value) if isinstance(value, list | tuple) else to_string(value)
 
 
-def _header(
-    candidates: Sequence[Entry], selectable: Sequence[Entry], settings: DeepLoreSettings, *, bootstrapping: bool
-) -> str:
-    lines = [f"Candidate entries: {len(selectable)} (from {len(candidates)} total)."]
-    left = len(candidates) - len(selectable)
-    if left > 0:
-        tokens = sum(entry.tokens for entry in candidates if is_forced(entry, bootstrapping=bootstrapping))
-        lines.append(f"{left} entries are always included (~{tokens} tokens).")
+def _header(offered: int, total: int, included: int, forced: Sequence[Entry], settings: DeepLoreSettings) -> str:
+    lines = [f"Candidate entries: {offered} (from {total} total)."]
+    if included > 0:
+        tokens = sum(entry.tokens for entry in forced)
+        lines.append(f"{included} entries are always included (~{tokens} tokens).")
     if not settings.unlimited_budget:
         lines.append(f"Token budget: ~{settings.max_tokens_budget} tokens total.")
     return "\n".join(lines)

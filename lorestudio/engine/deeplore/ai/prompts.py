@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.javascript import Json, trim
@@ -81,14 +82,27 @@ def schema_for(model: str) -> Mapping[str, Json] | None:
     return None if _CLAUDE.match(model) else SCHEMA
 
 
-def selection_prompt(settings: DeepLoreSettings, entries: int, constants: int, *, new_chat: bool) -> str:
-    """The system prompt: the person's own or the studio's, asking for twice as many entries as will go in."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How many entries the model is asked for: `up_to` in words, and `exactly` so many in a new chat (0: not said)."""
+
+    up_to: str
+    exactly: int = 0
+
+
+def wanted(settings: DeepLoreSettings, entries: int, constants: int, *, new_chat: bool) -> Wanted:
+    """Twice as many entries as will go in, and in a new chat as many as there is room for beside the constants."""
+    if settings.unlimited_entries:
+        return Wanted(UNLIMITED)
+    exactly = max(1, settings.max_entries - constants) if new_chat else 0
+    return Wanted(str(min(2 * settings.max_entries, entries)), exactly)
+
+
+def selection_prompt(settings: DeepLoreSettings, count: Wanted) -> str:
+    """The system prompt: the person's own or the studio's, with the numbers filled in."""
     base = settings.ai_search_system_prompt if trim(settings.ai_search_system_prompt) else SELECTION
-    wanted = UNLIMITED if settings.unlimited_entries else str(min(2 * settings.max_entries, entries))
-    prompt = base.replace(MAX_ENTRIES, wanted)
-    if new_chat and not settings.unlimited_entries:
-        prompt += new_chat_instruction(max(1, settings.max_entries - constants))
-    return prompt
+    prompt = base.replace(MAX_ENTRIES, count.up_to)
+    return prompt + new_chat_instruction(count.exactly) if count.exactly else prompt
 
 
 def new_chat_instruction(count: int) -> str:

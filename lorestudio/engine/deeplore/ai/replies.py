@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from lorestudio.domain.javascript import LINE_END, LINE_START, WS, trim, truthy
+from lorestudio.domain.javascript import LINE_END, LINE_START, WS, Json, trim, truthy
 
 _FENCE_LINE: Final = re.compile(rf"{LINE_START}{WS}*`{{3,}}\w*{WS}*{LINE_END}", re.ASCII)
 _FENCED: Final = re.compile(rf"`{{3,}}(?:json)?{WS}*([\s\S]*?)`{{3,}}")
 _PREFERRED: Final = ("results", "entries", "titles", "selected")
 
 
-def extract_list(value: Any) -> list[Any] | None:
+def extract_list(value: Json) -> list[Any] | None:
     """The list that the reply means, None where it means none. An empty list is an answer."""
     if not truthy(value):
         return None
@@ -31,8 +31,7 @@ def extract_list(value: Any) -> list[Any] | None:
 def _usable(items: list[Any]) -> bool:
     """Empty, or with at least one text or titled object in it."""
     return not items or any(
-        isinstance(item, str)
-        or (isinstance(item, Mapping) and (truthy(item.get("title")) or truthy(item.get("name"))))
+        isinstance(item, str) or (isinstance(item, Mapping) and (truthy(item.get("title")) or truthy(item.get("name"))))
         for item in items
     )
 
@@ -90,8 +89,7 @@ def _from_text(text: str) -> list[Any] | None:
     if not text:
         return None
     for candidate in _readings(text):
-        decoded = _decode(candidate)
-        if decoded is not _NOTHING:
+        for decoded in _decode(candidate):
             found = extract_list(decoded)
             if found is not None:
                 return found
@@ -116,7 +114,7 @@ def _balanced(text: str) -> Iterator[str]:
 
 
 def _closing(text: str, start: int) -> int:
-    """End of the bracketed piece that begins at `start`, 0 where it never closes; quotes of both kinds hide brackets."""
+    """End of the bracketed piece that begins at `start`, 0 where it never closes; quotes hide brackets."""
     opening = text[start]
     closing = "]" if opening == "[" else "}"
     depth, quote, escaped = 0, "", False
@@ -139,18 +137,16 @@ def _closing(text: str, start: int) -> int:
     return 0
 
 
-_NOTHING: Final = object()
-
-
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
 
 
-def _decode(text: str) -> Any:
+def _decode(text: str) -> list[Json]:
+    """The value of a JSON text, as a list of one; an empty list where it is none."""
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return [json.loads(text, parse_constant=_refuse)]
     except (ValueError, RecursionError):
-        return _NOTHING
+        return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +164,7 @@ def normalize(items: list[Any]) -> list[Pick]:
     return [pick for pick in picks if trim(pick.title) and pick.title not in {"null", "undefined"}]
 
 
-def _pick(item: Any) -> Pick | None:
+def _pick(item: object) -> Pick | None:
     if isinstance(item, str):
         return Pick(item, "medium", "AI search")
     if not isinstance(item, Mapping):

@@ -32,7 +32,10 @@ class Matching:
 
 
 def match_titles(picks: Sequence[Pick], candidates: Sequence[Entry]) -> Matching:
-    """Exact titles first, in candidate order, then similar ones. Case does not count; of one title the last pick does."""
+    """Exact titles first, in candidate order, then similar ones; case does not count.
+
+    Where the model names a title twice, its last word counts.
+    """
     wanted: dict[str, Pick] = {pick.title.lower(): pick for pick in picks}
     selected = [
         Selected(entry, pick.confidence, pick.reason or "AI search")

@@ -1,4 +1,7 @@
-"""AI selection: the model chooses among the candidates, and what happens when it does not (spec: deeplore-engine 4.6, 4.7)."""
+"""AI selection: the model chooses among the candidates, and what is done when it does not.
+
+Source: spec: deeplore-engine 4.6, 4.7.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.engine.context import RunContext
 from lorestudio.engine.deeplore.ai import breaker, cache, prompts
 from lorestudio.engine.deeplore.ai.asking import ask
-from lorestudio.engine.deeplore.ai.conversation import conversation
+from lorestudio.engine.deeplore.ai.conversation import Conversation, conversation
 from lorestudio.engine.deeplore.ai.manifest import is_forced
 from lorestudio.engine.deeplore.ai.replies import extract_list, normalize
 from lorestudio.engine.deeplore.ai.titles import Selected, above, match_titles
@@ -20,6 +23,7 @@ from lorestudio.llm import ChatRequest, LlmError
 from lorestudio.trace.model import Phase, StageRecord
 
 PAUSED = "AI search temporarily paused"
+CONFIDENCES = ("high", "medium", "low")
 THROTTLED = "AI call throttled — minimum 500ms between calls"
 UNREADABLE = "Failed to parse AI response as JSON"
 UNUSABLE = "AI response had no usable entries"
@@ -68,14 +72,16 @@ class AiSelectionStage:
 
     async def _search(self, state: RunState, ctx: RunContext) -> Search:
         settings, manifest = ctx.settings, state.manifest
-        talk = conversation(ctx.chat, ctx.index.visible, ctx.controls.scribe_summary, settings)
+        talk = self._conversation(state, ctx)
         if manifest is None or not talk.text:
             return Search(why="there is no conversation to judge by")
-        asked = cache.question(
-            talk.text, manifest.text, state.candidates, ctx.index.vault.digest, settings
-        )
+        asked = cache.question(talk.text, manifest.text, state.candidates, ctx.index.vault.digest, settings)
         cached = state.ai.cache
         found = cache.look_up(cached, asked, ctx.index.names, settings.ai_search_mode)
+        if found.tier == 2 and ctx.is_fixed("cache_same_candidates"):
+            found = cache.look_up(cached, asked, ctx.index.names, "ai-only")
+            if not found.hit:
+                state.note_switch("cache_same_candidates", self.name, "the model was asked again")
         if found.hit and cached is not None:
             state.ai = replace(state.ai, cached_hits=state.ai.cached_hits + 1)
             picks = cache.replay(cached, state.candidates or ctx.index.visible)
@@ -85,9 +91,11 @@ class AiSelectionStage:
             return Search(error=PAUSED, why=found.why)
         if breaker.throttled(state.ai, ctx.clock_ms):
             return Search(error=THROTTLED, why=found.why)
-        system = prompts.selection_prompt(
-            settings, len(ctx.index.visible), len(ctx.index.constants), new_chat=talk.new_chat
-        )
+        wanted = prompts.wanted(settings, len(ctx.index.visible), len(ctx.index.constants), new_chat=talk.new_chat)
+        if ctx.is_fixed("fill_count") and wanted.exactly and wanted.up_to != str(wanted.exactly):
+            state.note_switch("fill_count", self.name, f"the model is asked for {wanted.exactly} entries only")
+            wanted = replace(wanted, up_to=str(wanted.exactly))
+        system = prompts.selection_prompt(settings, wanted)
         request = ChatRequest(
             kind="search",
             system=system,
@@ -99,6 +107,21 @@ class AiSelectionStage:
         )
         return await self._ask(state, ctx, request, asked, found.why)
 
+    def _conversation(self, state: RunState, ctx: RunContext) -> Conversation:
+        """What the model is told of the chat, by the choices of the two switches that concern it."""
+        said = (ctx.chat, ctx.index.visible, ctx.controls.scribe_summary, ctx.settings)
+        exact = conversation(*said)
+        replacing = ctx.turn.kind in {"swipe", "regenerate"}
+        chosen = conversation(
+            *said,
+            hide_trailing=replacing or not ctx.is_fixed("trailing_reply"),
+            searched_only=ctx.is_fixed("window_filter"),
+        )
+        if chosen != exact:
+            switch = "trailing_reply" if ctx.is_fixed("trailing_reply") else "window_filter"
+            state.note_switch(switch, self.name, "the model reads other messages")
+        return chosen
+
     async def _ask(
         self, state: RunState, ctx: RunContext, request: ChatRequest, asked: cache.Question, why: str
     ) -> Search:
@@ -107,6 +130,9 @@ class AiSelectionStage:
         except LlmError as error:
             if error.counts_as_failure:
                 state.ai = breaker.failed(state.ai, ctx.clock_ms)
+            elif ctx.is_fixed("probe_leak") and state.ai.probe_ms is not None:
+                state.ai = breaker.released(state.ai)
+                state.note_switch("probe_leak", self.name, "the probe was given back")
             return Search(error=error.message or str(error), why=why)
         state.ai = replace(state.ai, calls=state.ai.calls + 1, last_success_ms=ctx.clock_ms)
         items = extract_list(reply.content)
@@ -133,8 +159,9 @@ class AiSelectionStage:
             if not is_forced(entry, bootstrapping=state.bootstrapping):
                 taken.append(entry)
             label = f"AI: {choice.reason} ({choice.confidence})"
-            existing = state.labels.get(entry.title) if two_stage else None
-            state.labels[entry.title] = f"{existing} → {label}" if existing else label
+            joined = two_stage and state.has_label(entry)
+            state.set_label(entry, f"{state.label(entry)} → {label}" if joined else label)
+            state.confidence[entry.id] = CONFIDENCES.index(choice.confidence) + 1
             match = "exact title" if choice.similarity == 1 else "similar title"
             ledger.change(entry, "ai_pick", confidence=choice.confidence, reason=choice.reason, match=match)
         remaining = {entry.id for entry in taken}
@@ -147,6 +174,17 @@ class AiSelectionStage:
                 ledger.remove(entry, "ai_not_selected")
         state.candidates = taken
         return ledger.close(taken, note="ai_cached" if search.cached else "", details=_details(search))
+
+    def _bootstrap_only(
+        self, state: RunState, ctx: RunContext, constants: list[Entry], bootstraps: list[Entry]
+    ) -> list[Entry]:
+        """The bootstrap entries, without the constants as DeepLore has it or with them."""
+        if not ctx.is_fixed("bootstrap_fallback"):
+            return bootstraps
+        if any(entry not in bootstraps for entry in constants):
+            state.note_switch("bootstrap_fallback", self.name, "constants went in too")
+        forced = {entry.id for entry in (*constants, *bootstraps)}
+        return [entry for entry in ctx.index.visible if entry.id in forced]
 
     def _fall_back(self, state: RunState, ctx: RunContext, search: Search, fallback: str) -> StageRecord:
         """What goes on without a choice of the model's."""
@@ -161,7 +199,7 @@ class AiSelectionStage:
         elif fallback in {"constants_only", "constants"}:
             standing = constants
         elif fallback == "bootstrap_only":
-            standing = bootstraps
+            standing = self._bootstrap_only(state, ctx, constants, bootstraps)
         elif fallback == "constants_bootstrap":
             forced = {entry.id for entry in (*constants, *bootstraps)}
             standing = [entry for entry in ctx.index.visible if entry.id in forced]

@@ -29,7 +29,11 @@ class BM25Stage:
             return skipped(self, state.candidates, "scan_depth_zero")
         ledger = Ledger(self, state.candidates)
         threshold = settings.fuzzy_search_min_score or DEFAULT_THRESHOLD
-        hits = ctx.index.bm25.search(state.window.raw_tail(settings.scan_depth), threshold)
+        query = state.window.raw_tail(settings.scan_depth)
+        hits = ctx.index.bm25.search(query, threshold)
+        if ctx.is_fixed("guide_leak") and any(hit.entry.guide for hit in hits):
+            hits = ctx.index.bm25.search(query, threshold, guides=False)
+            state.note_switch("guide_leak", self.name, "guides were left out")
         matched = 0
         for hit in hits:
             entry = hit.entry

@@ -133,7 +133,9 @@ def _analytics(state: RunState, ctx: RunContext, entries: list[Entry]) -> dict[s
         records[entry.tracker_key] = replace(usage, injected=usage.injected + 1)
     oldest = ctx.clock_ms - USAGE_KEPT_MS
     records = {key: usage for key, usage in records.items() if not 0 < usage.last_triggered_ms < oldest}
-    counted = sorted((key for key in records if not key.startswith("_")), key=lambda key: records[key].last_triggered_ms)
+    counted = sorted(
+        (key for key in records if not key.startswith("_")), key=lambda key: records[key].last_triggered_ms
+    )
     for key in counted[: max(0, len(counted) - USAGE_KEPT_ENTRIES)]:
         del records[key]
     return records

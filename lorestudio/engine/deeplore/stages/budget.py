@@ -82,9 +82,7 @@ class BudgetStage:
         if intake.stopped == "over_entry_cap":
             ledger.remove(entry, "over_entry_cap", cap=settings.max_entries, tokens=entry.tokens)
         elif intake.stopped:
-            ledger.remove(
-                entry, "behind_cut", stopped_by=intake.stopped_by, tokens=entry.tokens, needs=needs
-            )
+            ledger.remove(entry, "behind_cut", stopped_by=intake.stopped_by, tokens=entry.tokens, needs=needs)
         elif settings.unlimited_budget or entry.tokens <= free:
             intake.count += 1
             intake.total += entry.tokens

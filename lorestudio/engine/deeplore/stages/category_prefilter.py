@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, trim, truthy
@@ -28,9 +28,12 @@ _MARKERS: Final = frozenset({
 UNCATEGORIZED: Final = "Uncategorized"
 
 
-def category(entry: Entry) -> str:
-    """The first tag that means something; the top folder only for an entry whose tags all mark it for DeepLore."""
-    if not entry.tags:
+def category(entry: Entry, *, folders: bool = False) -> str:
+    """The first tag that means something; the top folder only for an entry whose tags all mark it for DeepLore.
+
+    With `folders` the top folder is the category of an entry without any tag too.
+    """
+    if not entry.tags and not folders:
         return UNCATEGORIZED
     meaningful = next((tag for tag in entry.tags if tag.lower() not in _MARKERS), None)
     if meaningful is not None:
@@ -38,11 +41,11 @@ def category(entry: Entry) -> str:
     return entry.filename.split("/")[0] if "/" in entry.filename else UNCATEGORIZED
 
 
-def clusters(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+def clusters(entries: Sequence[Entry], *, folders: bool = False) -> dict[str, list[Entry]]:
     """Entries by category, in order of first sight."""
     found: dict[str, list[Entry]] = {}
     for entry in entries:
-        found.setdefault(category(entry), []).append(entry)
+        found.setdefault(category(entry, folders=folders), []).append(entry)
     return found
 
 
@@ -55,7 +58,7 @@ def category_manifest(found: Mapping[str, Sequence[Entry]]) -> str:
     )
 
 
-def chosen_categories(reply: Any) -> set[str] | None:
+def chosen_categories(reply: Json) -> set[str] | None:
     """The lower-cased names in the reply, None where it names none."""
     items = extract_list(reply)
     if not items:
@@ -69,7 +72,7 @@ def chosen_categories(reply: Any) -> set[str] | None:
     return names or None
 
 
-def _name(item: Any) -> str:
+def _name(item: Json) -> str:
     if isinstance(item, str):
         return item
     if isinstance(item, Mapping):
@@ -93,13 +96,18 @@ class CategoryPrefilterStage:
         selectable = [entry for entry in before if not is_forced(entry, bootstrapping=state.bootstrapping)]
         if ctx.settings.manifest_summary_mode == "summary_only":
             selectable = [entry for entry in selectable if trim(entry.summary)]
-        found = clusters(selectable)
+        folders = ctx.is_fixed("untagged_category")
+        found = clusters(selectable, folders=folders)
+        if folders and found != clusters(selectable):
+            state.note_switch("untagged_category", self.name, "untagged notes go by their folder")
         if len(selectable) < FEWEST_ENTRIES or len(found) < FEWEST_CATEGORIES:
             return self._unchanged(before, "too few entries or categories")
         granted, state.ai = breaker.acquire(state.ai, ctx.clock_ms)
         if not granted:
             return self._unchanged(before, "AI calls are paused")
-        transcript = conversation.lines(ctx.chat, ctx.settings.ai_search_scan_depth)
+        transcript = conversation.lines(
+            ctx.chat, ctx.settings.ai_search_scan_depth, searched_only=ctx.is_fixed("window_filter")
+        )
         request = ChatRequest(
             kind="prefilter",
             system=prompts.CATEGORIES,
@@ -115,27 +123,33 @@ class CategoryPrefilterStage:
             return self._unchanged(before, f"the call failed: {error}")
         names = chosen_categories(reply.content)
         if names is None:
+            self._give_probe_back(state, ctx)
             return self._unchanged(before, "the answer names no category")
-        kept = [entry for entry in selectable if category(entry).lower() in names]
-        dropped = [entry for entry in selectable if category(entry).lower() not in names]
+        kept = [entry for entry in selectable if category(entry, folders=folders).lower() in names]
+        dropped = [entry for entry in selectable if category(entry, folders=folders).lower() not in names]
         rescued = [entry for entry in dropped if _mentioned(entry, transcript.lower())]
         if len(kept) + len(rescued) < len(selectable) * (1 - ctx.settings.hierarchical_aggressiveness):
+            self._give_probe_back(state, ctx)
             return self._unchanged(before, "it would leave too few")
         state.ai = breaker.released(state.ai)
-        return self._narrow(state, forced, kept, rescued)
+        return self._narrow(state, [*forced, *kept], rescued, folders=folders)
 
-    def _narrow(
-        self, state: RunState, forced: list[Entry], kept: list[Entry], rescued: list[Entry]
-    ) -> StageRecord:
+    def _give_probe_back(self, state: RunState, ctx: RunContext) -> None:
+        """An answer that is not used keeps the breaker's probe out, unless that is mended."""
+        if ctx.is_fixed("probe_leak") and state.ai.probe_ms is not None:
+            state.ai = breaker.released(state.ai)
+            state.note_switch("probe_leak", self.name, "the probe was given back")
+
+    def _narrow(self, state: RunState, kept: list[Entry], rescued: list[Entry], *, folders: bool) -> StageRecord:
         ledger = Ledger(self, state.candidates)
         offered = len(state.candidates)
-        remaining = {entry.id for entry in (*forced, *kept, *rescued)}
+        remaining = {entry.id for entry in (*kept, *rescued)}
         for entry in state.candidates:
             if entry.id not in remaining:
-                ledger.remove(entry, "prefilter_dropped", category=category(entry))
+                ledger.remove(entry, "prefilter_dropped", category=category(entry, folders=folders))
         for entry in rescued:
-            ledger.keep(entry, "prefilter_rescued", category=category(entry))
-        state.candidates = [*forced, *kept, *rescued]
+            ledger.keep(entry, "prefilter_rescued", category=category(entry, folders=folders))
+        state.candidates = [*kept, *rescued]
         return ledger.close(
             state.candidates, details={"offered": offered, "kept": [entry.id for entry in state.candidates]}
         )

@@ -30,8 +30,11 @@ class GatingStage:
             return skipped(self, state.candidates, "no_context")
         ledger = Ledger(self, state.candidates)
         kept: list[Entry] = []
+        tolerance, inherit = ctx.settings.contextual_gating_tolerance, ctx.is_fixed("field_tolerance")
         for entry in state.candidates:
-            gate = rejecting_field(entry, fields, context, ctx.settings.contextual_gating_tolerance)
+            gate = rejecting_field(entry, fields, context, tolerance, inherit=inherit)
+            if inherit and gate != rejecting_field(entry, fields, context, tolerance):
+                state.note_switch("field_tolerance", self.name, f"the setting decides about {entry.title}")
             if gate is None:
                 kept.append(entry)
             elif entry in policy:

@@ -38,7 +38,10 @@ class DuplicateStrippingStage:
         settings = ctx.settings
         if not settings.strip_duplicate_injections:
             return skipped(self, state.candidates, "off", {"setting": "stripDuplicateInjections"})
+        mended = ctx.is_fixed("duplicate_log")
         cleared = ""
+        if mended and state.injection_log and state.ai_cached is True:
+            state.note_switch("duplicate_log", self.name, "nothing was stripped")
         if state.regenerated or state.ai_cached is not True:
             cleared = "log_cleared" if state.injection_log else ""
             state.injection_log = ()
@@ -52,7 +55,7 @@ class DuplicateStrippingStage:
         }
         kept: list[Entry] = []
         for entry in state.candidates:
-            if logged(entry, settings) not in recent:
+            if mended or logged(entry, settings) not in recent:
                 kept.append(entry)
             elif entry in state.policy:
                 kept.append(entry)

@@ -24,9 +24,7 @@ class KeywordsStage:
         if settings.scan_depth <= 0 or state.window is None:
             return skipped(self, state.candidates, "scan_depth_zero")
         ledger = Ledger(self, state.candidates)
-        matcher = ctx.index.matcher(
-            case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words
-        )
+        matcher = ctx.index.matcher(case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
         window = state.window
         hits = matcher.find(window.text)
         offsets: dict[float, int] = {}
@@ -54,17 +52,13 @@ class KeywordsStage:
         )
 
     @staticmethod
-    def _note_refine(
-        ledger: Ledger, entry: Entry, matcher: KeyMatcher, hits: Hits, offset: int
-    ) -> None:
+    def _note_refine(ledger: Ledger, entry: Entry, matcher: KeyMatcher, hits: Hits, offset: int) -> None:
         primary = matcher.test_primary(entry.id, hits, offset)
         if primary is not None and entry.refine_keys:
             ledger.refuse(entry, "refine_blocked", key=primary.key, refine_keys=list(entry.refine_keys))
 
     @staticmethod
-    def _passes(
-        state: RunState, ledger: Ledger, entry: Entry, matcher: KeyMatcher, text: str
-    ) -> bool:
+    def _passes(state: RunState, ledger: Ledger, entry: Entry, matcher: KeyMatcher, text: str) -> bool:
         """Warmup, then probability, then cooldown; the roll is made even where the cooldown then decides."""
         if entry.warmup is not None:
             found = matcher.occurrences(entry.id, text)
@@ -94,7 +88,7 @@ class KeywordsStage:
         if state.window is not None:
             details |= _in_file(state.window, ctx, hit.start, size)
         if entry.id in state.matched:  # a bootstrap entry: the key takes over as the reason
-            state.labels[entry.title] = hit.key
+            state.set_label(entry, hit.key)
             ledger.change(entry, "relabeled", **details)
         else:
             state.let_in(entry, hit.key)

@@ -24,12 +24,15 @@ class ManifestStage:
             ctx.settings,
             state.counters,
             bootstrapping=state.bootstrapping,
+            count_forced=ctx.is_fixed("header_count"),
         )
         state.manifest = manifest
         offered = {entry.id for entry in manifest.selectable}
         for entry in state.candidates:
             if entry.id not in offered and not is_forced(entry, bootstrapping=state.bootstrapping):
                 ledger.keep(entry, "not_offered")
+        if ctx.is_fixed("header_count") and ledger.decided and manifest.text:
+            state.note_switch("header_count", self.name, "the header counts only what is always included")
         return ledger.close(
             state.candidates,
             note="" if manifest.text else "nothing_to_offer",

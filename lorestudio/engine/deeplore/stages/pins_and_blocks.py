@@ -27,10 +27,10 @@ class PinsAndBlocksStage:
             return skipped(self, state.candidates, "no_pins_or_blocks")
         ledger = Ledger(self, state.candidates)
         before = list(state.candidates)
-        if pins:
-            _pin(state, ctx, ledger)
-        for entry in _once(before):
-            if entry.id not in {other.id for other in state.candidates}:
+        added = _pin(state, ctx, ledger) if pins else []
+        present = {entry.id for entry in state.candidates}
+        for entry in _once([*before, *added]):
+            if entry.id not in present:
                 # Two notes of one vault share a title: the pinned one took the other's place.
                 ledger.remove(entry, "replaced_by_pin", title=entry.title)
         blocked = [entry for entry in state.candidates if any(block.matches(entry) for block in blocks)]
@@ -46,9 +46,13 @@ def _once(entries: Iterable[Entry]) -> list[Entry]:
     return list({entry.id: entry for entry in entries}.values())
 
 
-def _pin(state: RunState, ctx: RunContext, ledger: Ledger) -> None:
-    """Put every pinned entry in the place of the first candidate with its tracker key, or at the end."""
-    present = {entry.id: entry for entry in state.candidates}
+def _pin(state: RunState, ctx: RunContext, ledger: Ledger) -> list[Entry]:
+    """Put every pinned entry in the place of the first candidate with its tracker key, or at the end.
+
+    Returns those that were no candidates before.
+    """
+    present = {entry.id for entry in state.candidates}
+    added: list[Entry] = []
     places: dict[str, int] = {}
     for number, entry in enumerate(state.candidates):
         places.setdefault(entry.tracker_key, number)
@@ -60,10 +64,12 @@ def _pin(state: RunState, ctx: RunContext, ledger: Ledger) -> None:
         if place is None:
             places[entry.tracker_key] = len(state.candidates)
             state.candidates.append(pinned)
-            state.labels[entry.title] = "(pinned)"
+            state.set_label(entry, "(pinned)")
         else:
             state.candidates[place] = pinned
         if entry.id in present:
             ledger.change(entry, "pin_upgraded", priority=PIN_PRIORITY)
         else:
             ledger.add(entry, "pinned")
+            added.append(entry)
+    return added

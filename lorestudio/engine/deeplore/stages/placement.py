@@ -75,13 +75,13 @@ def group(accepted: list[Accepted], settings: DeepLoreSettings) -> list[Group]:
     return [*groups.values(), *outlets.values()]
 
 
-def block(one: Group, settings: DeepLoreSettings) -> PromptBlock:
-    """The group's text, with the origin of each part."""
+def block(one: Group, settings: DeepLoreSettings, *, literal: bool = False) -> PromptBlock:
+    """The group's text, with the origin of each part; `literal` is about `$` patterns."""
     texts: list[str] = []
     parts: list[PromptPart] = []
     start = 0
     for entry in one.entries:
-        text = render(settings.injection_template, entry.title, entry.content)
+        text = render(settings.injection_template, entry.title, entry.content, literal=literal)
         texts.append(text)
         parts.append(PromptPart(start, start + len(text), entry.id))
         start += len(text) + len(SEPARATOR)
@@ -100,7 +100,10 @@ class PlacementStage:
         settings = ctx.settings
         ledger = Ledger(self, state.candidates)
         groups = group(state.accepted, settings)
-        state.blocks = tuple(block(one, settings) for one in groups)
+        literal = ctx.is_fixed("template_patterns")
+        state.blocks = tuple(block(one, settings, literal=literal) for one in groups)
+        if literal and state.blocks != tuple(block(one, settings) for one in groups):
+            state.note_switch("template_patterns", self.name, "dollar signs stayed as they are written")
         state.prompts = tuple(
             Prompt(
                 part.tag,

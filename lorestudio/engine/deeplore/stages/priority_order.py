@@ -10,13 +10,18 @@ from lorestudio.trace.model import Phase, StageRecord
 
 
 class PriorityOrderStage:
-    """Sort by priority and title; neither occurrences nor the AI's confidence count from here on."""
+    """Sort by priority and title; occurrences do not count from here on, the AI's confidence only where fixed."""
 
     name = "priority order"
     phase = Phase.SELECT
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:  # noqa: ARG002  # the protocol's signature
-        """Sort the candidates."""
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Sort the candidates, by the AI's confidence first where that is wanted."""
         ledger = Ledger(self, state.candidates)
         state.candidates.sort(key=lambda entry: (entry.priority, sort_key(entry.title)))
+        if ctx.is_fixed("confidence_order") and state.confidence:
+            before = list(state.candidates)
+            state.candidates.sort(key=lambda entry: state.confidence.get(entry.id, 0))
+            if state.candidates != before:
+                state.note_switch("confidence_order", self.name, "the AI's surer picks come first")
         return ledger.close(state.candidates)

@@ -62,9 +62,7 @@ class RecursionStage:
         if settings.scan_depth <= 0:
             return skipped(self, state.candidates, "scan_depth_zero")
         ledger = Ledger(self, state.candidates)
-        matcher = ctx.index.matcher(
-            case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words
-        )
+        matcher = ctx.index.matcher(case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
         newest = list(state.candidates)
         step = 0
         while newest and step < settings.max_recursion_steps:
@@ -93,9 +91,7 @@ class RecursionStage:
         return found
 
 
-def _passes(
-    state: RunState, ledger: Ledger, entry: Entry, matcher: KeyMatcher, text: str
-) -> bool:
+def _passes(state: RunState, ledger: Ledger, entry: Entry, matcher: KeyMatcher, text: str) -> bool:
     """Cooldown, then probability, then warmup counted in the searched contents."""
     if entry.cooldown is not None and state.cooling(entry) > 0:
         ledger.refuse(entry, "cooling_down", left=state.cooling(entry))

@@ -16,9 +16,20 @@ PASSES = 10
 _DEFAULT_PRIORITY = 50
 """What a priority of 0 counts as in this stage."""
 
+_DETAIL = {"missing_requirement": "missing", "excluded_by": "titles"}
+"""Where a verdict names the titles."""
+
 
 def _importance(entry: Entry) -> float:
     return entry.priority or _DEFAULT_PRIORITY
+
+
+def _objection(entry: Entry, present: set[str]) -> tuple[str, list[str]]:
+    """What speaks against the entry: a reason code, and the titles that are missing or in the way (none: nothing)."""
+    missing = [title for title in entry.requires if title.lower() not in present]
+    if missing:
+        return "missing_requirement", missing
+    return "excluded_by", [title for title in entry.excludes if title.lower() in present]
 
 
 def resolve(entries: list[Entry], policy: Policy, ledger: Ledger | None = None) -> list[Entry]:
@@ -31,19 +42,13 @@ def resolve(entries: list[Entry], policy: Policy, ledger: Ledger | None = None) 
     for _ in range(PASSES):
         kept: list[Entry] = []
         for entry in queue:
-            missing = [title for title in entry.requires if title.lower() not in present]
-            against = [] if missing else [title for title in entry.excludes if title.lower() in present]
-            reason = "missing_requirement" if missing else "excluded_by"
-            if not missing and not against:
+            reason, titles = _objection(entry, present)
+            if not titles or entry in policy:
                 kept.append(entry)
-            elif entry in policy:
-                kept.append(entry)
-            else:
-                present.discard(entry.title.lower())
-                if ledger is not None and missing:
-                    ledger.remove(entry, reason, missing=missing)
-                elif ledger is not None:
-                    ledger.remove(entry, reason, titles=against)
+                continue
+            present.discard(entry.title.lower())
+            if ledger is not None:
+                ledger.remove(entry, reason, **{_DETAIL[reason]: titles})
         changed = len(kept) != len(queue)
         queue = kept
         if not changed:
@@ -57,21 +62,18 @@ class RequiresExcludesStage:
     name = "requires and excludes"
     phase = Phase.GATE
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:  # noqa: ARG002  # the protocol's signature
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
         """Resolve the candidates; with nothing left the run ends here."""
         ledger = Ledger(self, state.candidates)
         before = state.candidates
         state.candidates = resolve(before, state.policy, ledger)
+        if ctx.is_fixed("confidence_order"):
+            state.candidates.sort(key=lambda entry: state.confidence.get(entry.id, 0))
         present = {entry.title.lower() for entry in state.candidates}
         for entry in state.candidates:
-            if entry in state.policy and not _satisfied(entry, present):
-                ledger.keep(entry, "exempt", by=state.policy.why(entry), would="missing_requirement")
+            would, titles = _objection(entry, present)
+            if titles and entry in state.policy:
+                ledger.keep(entry, "exempt", by=state.policy.why(entry), would=would)
         if not state.candidates:
             state.outcome = RunOutcome.EMPTY_AFTER_REQUIRES
         return ledger.close(state.candidates)
-
-
-def _satisfied(entry: Entry, present: set[str]) -> bool:
-    return all(title.lower() in present for title in entry.requires) and not any(
-        title.lower() in present for title in entry.excludes
-    )

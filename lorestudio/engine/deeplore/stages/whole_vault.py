@@ -23,10 +23,11 @@ class WholeVaultStage:
                 ledger.add(entry, "constant")
             elif state.bootstrapping and entry.bootstrap:
                 figures = {"threshold": ctx.settings.new_chat_threshold, "chat_length": len(ctx.chat)}
-                state.labels[entry.title] = "(bootstrap)"
+                state.set_label(entry, "(bootstrap)")
                 ledger.add(entry, "bootstrap", **figures)
             else:
                 ledger.add(entry, "offered")
         for entry in ctx.index.constants:
-            state.labels.setdefault(entry.title, "(constant)")
+            if not state.has_label(entry):
+                state.set_label(entry, "(constant)")
         return ledger.close(state.candidates)

@@ -26,6 +26,6 @@ class WikiLinksStage:
                     continue
                 titles.add(title)
                 state.candidates.append(linked)
-                state.labels[title] = f"(wiki-linked from: {source.title})"
+                state.set_label(linked, f"(wiki-linked from: {source.title})")
                 ledger.add(linked, "wiki_link", source=source.title, source_id=source.id)
         return ledger.close(state.candidates)

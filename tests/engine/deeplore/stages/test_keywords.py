@@ -250,5 +250,5 @@ def test_what_was_searched() -> None:
     ]  # fmt: skip
     there = world(entry("X", "absent"), chat=chat, scan_depth=4)
     record = keywords(there).record
-    assert record.details == {"messages": 2, "characters": len(": four\nD: ")}
+    assert record.details == {"depth": 4, "messages": 2, "characters": len(": four\nD: ")}
     assert record.default_reason == "no_key_hit"

@@ -1,0 +1,131 @@
+"""Sources of answers that ask somebody: a provider, a person, or a script."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from lorestudio.domain.javascript import Json
+from lorestudio.llm.client import ChatClient
+from lorestudio.llm.errors import ErrorKind, LlmError, failed, timed_out
+from lorestudio.llm.json_text import spell
+from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.llm.protocol import AnswerSource
+
+
+@dataclass(frozen=True, slots=True)
+class LiveAnswers:
+    """A provider is asked, now and at a cost.
+
+    With `on_text` the reply is streamed, and `on_text` gets each piece as it arrives, on the event loop.
+    """
+
+    client: ChatClient
+    on_text: Callable[[str], None] | None = None
+    name: str = "live"
+
+    @property
+    def label(self) -> str:
+        """The client's own label."""
+        return self.client.label
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """The provider's reply. Raises LlmError; cancelling closes the connection."""
+        if self.on_text is None:
+            return await self.client.complete(request)
+        async with self.client.stream(request) as stream:
+            async for piece in stream:
+                self.on_text(piece)
+            return stream.reply
+
+
+@dataclass(frozen=True, slots=True)
+class TypedAnswers:
+    """A person types the answer. `ask` shows the request and waits; None means that the person declined."""
+
+    ask: Callable[[ChatRequest], Awaitable[str | None]]
+    name: str = "typed"
+    label: str = "typed by you"
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """What the person typed. Raises LlmError of kind `aborted` when nothing was."""
+        text = await self.ask(request)
+        if text is None:
+            raise LlmError(ErrorKind.ABORTED, "nobody typed an answer")
+        return ChatReply(text, source=self.label)
+
+
+@dataclass(frozen=True, slots=True)
+class EditedAnswers:
+    """A person looks over another source's reply and may change it. None from `edit` means that the person declined."""
+
+    source: AnswerSource
+    edit: Callable[[ChatRequest, ChatReply], Awaitable[str | None]]
+    name: str = "edited"
+
+    @property
+    def label(self) -> str:
+        """The source, and that somebody looks it over."""
+        return f"{self.source.label}, looked over by you"
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """The reply as the person leaves it. Raises LlmError, of kind `aborted` when the person declined."""
+        reply = await self.source.answer(request)
+        text = await self.edit(request, reply)
+        if text is None:
+            raise LlmError(ErrorKind.ABORTED, "the answer was not accepted")
+        if text == reply.text:
+            return reply
+        return replace(reply, text=text, value=None, source=f"{reply.source}, edited by you", repeatable=False)
+
+
+@dataclass(slots=True)
+class ScriptedAnswers:
+    """Replies by kind of request, in order: `{"text": str}`, `{"json": value}` or
+    `{"error": {"message", "status"?, "name"?}}` (the `Reply` of golden/FORMAT.md 1.5).
+
+    An error called `AbortError` plays the transport that gives up at the time limit, so it becomes a timeout.
+    Raises ValueError naming the place when a reply has none of these shapes.
+    """
+
+    replies: Mapping[str, Sequence[Mapping[str, Json]]]
+    name: str = "scripted"
+    label: str = "scripted answers"
+    _used: Counter[str] = field(default_factory=Counter, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for kind, replies in self.replies.items():
+            for place, reply in enumerate(replies):
+                if not (
+                    isinstance(reply.get("text"), str) or "json" in reply or isinstance(reply.get("error"), Mapping)
+                ):
+                    raise ValueError(f'{kind}[{place}]: a reply needs "text", "json" or "error".')
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """The next reply of this kind. Raises the scripted LlmError, or one that says that the script has ended."""
+        replies = self.replies.get(request.kind, ())
+        place = self._used[request.kind]
+        if place >= len(replies):
+            raise LlmError(
+                ErrorKind.UNKNOWN,
+                "No scripted AI answer",
+                who="the script",
+                advice=f'Add a reply of kind "{request.kind}" to the script.',
+            )
+        self._used[request.kind] += 1
+        reply = replies[place]
+        error = reply.get("error")
+        if isinstance(error, Mapping):
+            raise _scripted_failure(error, request)
+        if "json" in reply:
+            value = reply["json"]
+            return ChatReply(spell(value), source=self.label, value=value, repeatable=True)
+        return ChatReply(str(reply["text"]), source=self.label, repeatable=True)
+
+
+def _scripted_failure(error: Mapping[str, Json], request: ChatRequest) -> LlmError:
+    if error.get("name") == "AbortError":
+        return timed_out(request.timeout_ms)
+    status, message = error.get("status"), error.get("message", "")
+    return failed(message if isinstance(message, str) else spell(message), status if isinstance(status, int) else None)

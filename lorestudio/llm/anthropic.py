@@ -1,0 +1,99 @@
+"""Anthropic's Messages API, also as local proxies speak it (spec: deeplore-ai-and-tools 1.3.2).
+
+A JSON schema goes as the input of a tool that the model has to use, which every model with tools supports; the tool's
+input is then the reply's value. Where the server refuses that (a 400 that names tools), the request is sent once more
+with the prompt alone, and the reply's notes say that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+from urllib.parse import urlsplit, urlunsplit
+
+from lorestudio.domain.javascript import Json
+from lorestudio.llm.dialect import Habits, Piece
+from lorestudio.llm.messages import ChatRequest
+from lorestudio.llm.normalise import Answer, read_answer, read_usage
+
+API_VERSION: Final = "2023-06-01"
+
+_CACHED: Final = {"type": "ephemeral"}
+_ENDPOINT: Final = "messages"
+_TOOLS = re.compile(r"\btool|input_schema", re.IGNORECASE)
+
+
+class AnthropicMessages:
+    """The dialect of the Messages API."""
+
+    def address(self, base: str) -> str:
+        """`base` with or without `/v1`."""
+        parts = urlsplit(base)
+        path = parts.path.rstrip("/")
+        if not path.endswith(f"/v1/{_ENDPOINT}"):
+            path = f"{path}/{_ENDPOINT}" if path.endswith("/v1") else f"{path}/v1/{_ENDPOINT}"
+        return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+
+    def key_header(self, key: str) -> tuple[str, str]:
+        """Anthropic's own header; a proxy that adds the key itself is given none."""
+        return "x-api-key", key
+
+    def headers(self) -> Mapping[str, str]:
+        """The version of the API."""
+        return {"anthropic-version": API_VERSION}
+
+    def body(self, request: ChatRequest, model: str, max_tokens: int, habits: Habits, *, stream: bool) -> Json:
+        """System block and user message; the stable part of the message is a block of its own, for the cache."""
+        body: dict[str, Json] = {
+            "model": model,
+            "max_tokens": max_tokens,
+            "messages": [{"role": "user", "content": _content(request)}],
+        }
+        if request.system.strip():
+            body["system"] = [{"type": "text", "text": request.system, "cache_control": _CACHED}]
+        if stream:
+            body["stream"] = True
+        if request.json_schema is not None and habits.schema:
+            name = request.schema_name
+            body["tools"] = [
+                {"name": name, "description": "Hands over the answer.", "input_schema": request.json_schema}
+            ]
+            body["tool_choice"] = {"type": "tool", "name": name}
+        return body
+
+    def piece(self, event: Mapping[str, Json]) -> Piece:
+        """Text or a fragment of the tool's input, the counts at both ends, and the closing event."""
+        match event:
+            case {"type": "content_block_delta", "delta": {"type": "text_delta", "text": str(text)}}:
+                return Piece(text)
+            case {"type": "content_block_delta", "delta": {"type": "input_json_delta", "partial_json": str(text)}}:
+                return Piece(text)
+            case {"type": "message_start", "message": {"usage": counts}}:
+                usage = read_usage({"usage": counts})
+                return Piece(input_tokens=usage.input, output_tokens=usage.output)
+            case {"type": "message_delta"}:
+                delta = event.get("delta")
+                reason = delta.get("stop_reason") if isinstance(delta, Mapping) else None
+                output = read_usage(event).output if "usage" in event else None
+                return Piece(output_tokens=output, finish=reason if isinstance(reason, str) else "")
+            case {"type": "message_stop"}:
+                return Piece(last=True)
+        return Piece()
+
+    def learn(self, refusal: str, habits: Habits) -> Habits | None:
+        """Do without the tool when the refusal speaks of tools."""
+        return replace(habits, schema=False) if habits.schema and _TOOLS.search(refusal) else None
+
+    def answer(self, body: Json) -> Answer:
+        """The tool's input or the first block of text."""
+        return read_answer(body)
+
+
+def _content(request: ChatRequest) -> Json:
+    """The user message as text, or as two blocks where a stable prefix is given; empty blocks are not allowed."""
+    prefix, rest = request.user[: request.stable_prefix], request.user[request.stable_prefix :]
+    if not prefix.strip() or not rest.strip():
+        return request.user
+    return [{"type": "text", "text": prefix, "cache_control": _CACHED}, {"type": "text", "text": rest}]

@@ -1,0 +1,233 @@
+"""Profiles: which provider, which model, how long to wait. Kept as JSON without keys.
+
+A key is in the keyring of the operating system or in an environment variable; the file only says which. Fields of the
+file that are not known here are kept; fields that look like a key are neither used nor written back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, TypeVar
+from urllib.parse import parse_qsl, urlsplit
+
+from lorestudio.domain.javascript import Json
+from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes, write_atomically
+
+FORMAT: Final = "lorestudio-profiles"
+FORMAT_VERSION: Final = 1
+
+_KEY_FIELD = re.compile(r"key$|token$|secret|password|authorization", re.IGNORECASE)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MOST_MS: Final = 999_999
+
+
+class Api(StrEnum):
+    """The kind of API a server speaks."""
+
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
+
+
+class KeySource(StrEnum):
+    """Where the key of a profile is."""
+
+    KEYRING = "keyring"
+    ENVIRONMENT = "environment"
+    NONE = "none"
+
+
+class ProfileError(ValueError):
+    """A profile that cannot be used; the message names the field and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One connection. Raises ProfileError where a field cannot be right.
+
+    `key_variable` names the environment variable when the key source is that. `timeout_ms`, for connecting and the
+    whole exchange together, and `max_tokens`, the longest reply this provider allows, are None where the request
+    decides: a timeout given here wins over the request's, of two token limits the smaller one.
+    """
+
+    name: str
+    api: Api = Api.OPENAI
+    url: str = ""
+    model: str = ""
+    key_source: KeySource = KeySource.NONE
+    key_variable: str = ""
+    timeout_ms: int | None = None
+    max_tokens: int | None = None
+    supports_schema: bool = True
+    extra: Mapping[str, Json] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise ProfileError('The field "name" is empty. Give the profile a name.')
+        _check_url(self.url)
+        if self.key_source is KeySource.ENVIRONMENT and not _VARIABLE.fullmatch(self.key_variable):
+            # What stands there may be the key itself, so it is not repeated.
+            raise ProfileError(
+                'The field "key_variable" is no name of an environment variable. '
+                "Enter the variable's name, such as OPENAI_API_KEY, not the key."
+            )
+        for name, value, least, most in (
+            ("timeout_ms", self.timeout_ms, 1, _MOST_MS),
+            ("max_tokens", self.max_tokens, 1, 10_000_000),
+        ):
+            if value is not None and not least <= value <= most:
+                raise ProfileError(
+                    f'The field "{name}" is {value}. Use a number from {least} to {most}, or leave it out.'
+                )
+
+    @property
+    def host(self) -> str:
+        """Host and port, for people."""
+        return urlsplit(self.url).netloc
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileFile:
+    """The profiles of a file in their order. `unreadable` are entries that are no valid profile: they stay in the file
+    as they are, and `problems` says for each what to do.
+    """
+
+    profiles: tuple[Profile, ...] = ()
+    unreadable: tuple[Json, ...] = field(default=(), repr=False)
+    problems: tuple[str, ...] = ()
+
+    def find(self, name: str) -> Profile | None:
+        """The profile called `name`."""
+        return next((profile for profile in self.profiles if profile.name == name), None)
+
+
+def load_profiles(path: Path) -> ProfileFile:
+    """Read the profiles at `path`; a missing file holds none. Raises SettingsError where it is no profile file."""
+    if not path.exists():
+        return ProfileFile()
+    document = parse_json(read_bytes(path), path)
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+        raise SettingsError(f'{path} is not a file of profiles: it lacks "format": "{FORMAT}". Choose another file.')
+    version = document.get("version")
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise SettingsError(f'{path}, field "version": {version!r} is not known here. Update lorestudio.')
+    items = document.get("profiles")
+    if not isinstance(items, list):
+        raise SettingsError(f'{path}: the field "profiles" is not a list. Use a backup of the file.')
+    profiles: list[Profile] = []
+    unreadable: list[Json] = []
+    problems: list[str] = []
+    for number, item in enumerate(items, start=1):
+        try:
+            profile, warnings = _read(item, {other.name for other in profiles})
+        except ProfileError as error:
+            unreadable.append(item)
+            problems.append(f"{path}, profile {number}: {error}")
+            continue
+        profiles.append(profile)
+        problems.extend(f"{path}, profile {number}: {warning}" for warning in warnings)
+    return ProfileFile(tuple(profiles), tuple(unreadable), tuple(problems))
+
+
+def save_profiles(path: Path, profiles: Sequence[Profile], unreadable: Sequence[Json] = ()) -> None:
+    """Write the profiles in one step. Raises ProfileError for two of the same name, SettingsError when it fails."""
+    names = [profile.name for profile in profiles]
+    for name in names:
+        if names.count(name) > 1:
+            raise ProfileError(f'Two profiles are called "{name}". Rename one of them.')
+    items: list[Json] = [*(_write(profile) for profile in profiles), *unreadable]
+    try:
+        write_atomically(path, json_bytes({"format": FORMAT, "version": FORMAT_VERSION, "profiles": items}))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise SettingsError(f"{path} cannot be written ({reason}). Check folder, permissions and free space.") from None
+
+
+_FIELDS: Final = (
+    "name", "api", "url", "model", "key_source", "key_variable", "timeout_ms", "max_tokens", "supports_schema",
+)  # fmt: skip
+
+
+def _write(profile: Profile) -> dict[str, Json]:
+    written: dict[str, Json] = {name: getattr(profile, name) for name in _FIELDS}
+    extra = {
+        name: value for name, value in profile.extra.items() if not _KEY_FIELD.search(name) and name not in _FIELDS
+    }
+    return {name: value for name, value in written.items() if value is not None} | extra
+
+
+def _read(item: Json, taken: Container[str]) -> tuple[Profile, list[str]]:
+    """The profile in one entry of the file, and what the person should know. Raises ProfileError."""
+    if not isinstance(item, Mapping):
+        raise ProfileError("This is no object. Remove it from the file, or use a backup.")
+    profile = Profile(
+        name=_text(item, "name"),
+        api=_choice(item, "api", Api, Api.OPENAI),
+        url=_text(item, "url"),
+        model=_text(item, "model"),
+        key_source=_choice(item, "key_source", KeySource, KeySource.NONE),
+        key_variable=_text(item, "key_variable"),
+        timeout_ms=_number(item, "timeout_ms"),
+        max_tokens=_number(item, "max_tokens"),
+        supports_schema=_flag(item, "supports_schema", default=True),
+        extra={name: value for name, value in item.items() if name not in _FIELDS and not _KEY_FIELD.search(name)},
+    )
+    if profile.name in taken:
+        raise ProfileError(f'The name "{profile.name}" is taken by an earlier profile. Rename one of them.')
+    warnings = [
+        f'The field "{name}" was not used and will not be written back. '
+        "Keys belong in the keyring or in an environment variable; treat this one as seen by others."
+        for name in item
+        if name not in _FIELDS and _KEY_FIELD.search(name)
+    ]
+    return profile, warnings
+
+
+def _text(item: Mapping[str, Json], name: str) -> str:
+    value = item.get(name, "")
+    if not isinstance(value, str):
+        raise ProfileError(f'The field "{name}" is not a text. Correct it.')
+    return value
+
+
+def _number(item: Mapping[str, Json], name: str) -> int | None:
+    value = item.get(name)
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+        raise ProfileError(f'The field "{name}" is not a whole number. Correct it, or leave it out.')
+    return value
+
+
+def _flag(item: Mapping[str, Json], name: str, *, default: bool) -> bool:
+    value = item.get(name, default)
+    if not isinstance(value, bool):
+        raise ProfileError(f'The field "{name}" is neither true nor false. Correct it, or leave it out.')
+    return value
+
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def _choice(item: Mapping[str, Json], name: str, choices: type[_Choice], default: _Choice) -> _Choice:
+    value = _text(item, name) or default
+    try:
+        return choices(value)
+    except ValueError:
+        raise ProfileError(f'The field "{name}" is {value!r}. Use one of: {", ".join(choices)}.') from None
+
+
+def _check_url(url: str) -> None:
+    """Refuse what cannot be asked, and addresses that carry a key, since the file would hold it."""
+    try:
+        parts = urlsplit(url)
+        port_fits = parts.port is None or parts.port > 0
+        userinfo, query = parts.username is not None, parse_qsl(parts.query)
+        host = parts.hostname or ""
+    except ValueError:
+        raise ProfileError('The field "url" is no valid address. Check host and port.') from None
+    if userinfo or any(_KEY_FIELD.search(name) for name, _ in query):
+        raise ProfileError('The field "url" holds a key or a password. Take it out and store the key in the keyring.')
+    if parts.scheme not in ("http", "https") or not host or not port_fits or any(c.isspace() for c in url):
+        raise ProfileError('The field "url" is no valid address. Use one such as http://127.0.0.1:11434/v1.')
