@@ -189,7 +189,8 @@ def _advance(bar: ProgressBar, total: int) -> Callable[[Progress], None]:
 def _show(traces: tuple[Trace, ...], project: Project) -> None:
     console = Console()
     console.print(replay_table(traces, project))
-    console.print(replay_summary(traces, project), highlight=False)
+    console.print()
+    console.print(replay_summary(traces, project), highlight=False, markup=False)
 
 
 def _json_line(value: object) -> bytes:

@@ -21,7 +21,7 @@ _LEGEND: Final = "+ new since the turn before  ~ shortened  - left out, and why 
 def replay_table(traces: Sequence[Trace], project: Project) -> Table:
     """One row a generation: how many entries matched and went in, what is new, what was left out and why."""
     table = Table(
-        title=_title(project, len(traces)),
+        title=Text(_title(project, len(traces))),
         caption=_LEGEND,
         title_justify="left",
         caption_justify="left",
@@ -125,7 +125,7 @@ def findings_table(findings: Sequence[Finding]) -> Table:
     for finding in findings:
         table.add_row(
             Text("✓ fine" if finding.ok else "✗ wrong", style="green" if finding.ok else "red"),
-            finding.subject,
-            finding.message,
+            Text(finding.subject),
+            Text(finding.message),
         )
     return table

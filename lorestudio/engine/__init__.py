@@ -1,7 +1,7 @@
 """Deciding which lore reaches the prompt: the stage protocol, the inputs of a run, the runner, and the systems."""
 
-from lorestudio.engine.context import RunContext, RunResult
+from lorestudio.engine.context import RunContext, RunResult, Watcher
 from lorestudio.engine.deeplore.index import DeepLoreIndex
 from lorestudio.engine.deeplore.run import run
 
-__all__ = ["DeepLoreIndex", "RunContext", "RunResult", "run"]
+__all__ = ["DeepLoreIndex", "RunContext", "RunResult", "Watcher", "run"]

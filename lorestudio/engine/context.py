@@ -11,10 +11,22 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.state import ChatControls, EngineState
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.engine.deeplore.index import DeepLoreIndex
-from lorestudio.llm import AnswerSource, NoAnswers
+from lorestudio.llm.protocol import AnswerSource, NoAnswers
 from lorestudio.settings.behaviour import FIXED, Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.trace.model import Trace, Turn
+from lorestudio.trace.model import Phase, StageRecord, Trace, Turn
+
+
+class Watcher(Protocol):
+    """Somebody who looks on while a run is under way; what it does has no influence on the run."""
+
+    def began(self, name: str, phase: Phase) -> None:
+        """A stage begins."""
+        ...
+
+    def finished(self, record: StageRecord) -> None:
+        """A stage is over."""
+        ...
 
 
 class RandomSource(Protocol):
@@ -34,7 +46,7 @@ class RunContext:
     `chat` is the prompt view: hidden messages and the reply being replaced are not in it; `positions` gives each of its
     messages' index in the chat file (its own index where empty). `clock_ms` is milliseconds since the epoch.
     `answers` is asked where a model has to decide, `behaviour` says which quirks of DeepLore are mended. `random` makes
-    the stream of random numbers from the state it stood at; `timer` measures stages in seconds.
+    the stream of random numbers from the state it stood at; `timer` measures stages in seconds, `watcher` sees them come and go.
     """
 
     index: DeepLoreIndex
@@ -53,6 +65,7 @@ class RunContext:
     seed: int = 0
     random: Callable[[int], RandomSource] | None = None
     timer: Callable[[], float] = time.perf_counter
+    watcher: Watcher | None = None
 
     def is_fixed(self, switch: str) -> bool:
         """Whether the behaviour switch of this name is set to fixed."""

@@ -28,19 +28,28 @@ async def run_stages(
     records: list[StageRecord] = []
     for stage in stages:
         if state.outcome is not None and not always:
-            records.append(skipped(stage, state.candidates, "stopped_early"))
-            continue
-        before = list(state.candidates)
-        begun = ctx.timer()
-        try:
-            record = await stage.run(state, ctx)
-        except Exception as error:  # one bad stage must not lose the run; its record says what happened
-            logger.exception("Stage %r failed", stage.name)
-            ids = tuple(entry.id for entry in before)
-            state.matched.difference_update({entry.id for entry in state.candidates}.difference(ids))
-            state.candidates = before
-            record = StageRecord(
-                stage.name, stage.phase, StageStatus.FAILED, ids, ids, error=f"{type(error).__name__}: {error}"
-            )
-        records.append(replace(record, duration_ms=1000 * (ctx.timer() - begun)))
+            record = skipped(stage, state.candidates, "stopped_early")
+        else:
+            if ctx.watcher is not None:
+                ctx.watcher.began(stage.name, stage.phase)
+            begun = ctx.timer()
+            record = await _contained(stage, state, ctx)
+            record = replace(record, duration_ms=1000 * (ctx.timer() - begun))
+        records.append(record)
+        if ctx.watcher is not None:
+            ctx.watcher.finished(record)
     return tuple(records)
+
+
+async def _contained(stage: Stage, state: RunState, ctx: RunContext) -> StageRecord:
+    """The stage's record; a failure becomes a record that says what happened, so that the run is not lost."""
+    before = list(state.candidates)
+    try:
+        return await stage.run(state, ctx)
+    except Exception as error:
+        logger.exception("Stage %r failed", stage.name)
+        ids = tuple(entry.id for entry in before)
+        state.matched.difference_update({entry.id for entry in state.candidates}.difference(ids))
+        state.candidates = before
+        message = f"{type(error).__name__}: {error}"
+        return StageRecord(stage.name, stage.phase, StageStatus.FAILED, ids, ids, error=message)

@@ -281,7 +281,8 @@ class HttpChatClient:
         try:
             body = parse_json(text)
         except ValueError:
-            detail = _what_it_is(text, response.headers.get("content-type", ""), "") if text.strip() else ""
+            page = _page_title(text, response.headers.get("content-type", ""))
+            detail = cut(" ".join(text[:400].split()), 200) if page is None else page
         else:
             detail = problem_text(body)
         error = failed(f"{title}: {detail}" if detail else title, status, who=self.who)
@@ -446,15 +447,20 @@ class _KeyHeader(httpx.Auth):
 
 def _what_it_is(text: str, content_type: str, complaint: str) -> str:
     """Says what a body is that should be JSON and is not."""
-    start = text.lstrip()[:200].lower()
-    if "html" in content_type.lower() or start.startswith(("<!doctype html", "<html")):
-        title = _TITLE.search(text)
-        name = " ".join(html.unescape(title[1]).split()) if title else ""
-        return f'a web page (HTML) came instead of JSON: "{name}"' if name else "a web page (HTML) came instead of JSON"
-    if not start:
+    page = _page_title(text, content_type)
+    if page is not None:
+        return "a web page (HTML) came instead of JSON" + (f': "{page}"' if page else "")
+    if not text.strip():
         return "the reply is empty"
-    shown = cut(" ".join(text[:400].split()), 60)
-    return f"the reply is not valid JSON ({complaint}): {shown}" if complaint else shown
+    return f"the reply is not valid JSON ({complaint}): {cut(' '.join(text[:400].split()), 60)}"
+
+
+def _page_title(text: str, content_type: str) -> str | None:
+    """The title of a web page, None for what is no web page."""
+    if "html" not in content_type.lower() and not text.lstrip()[:200].lower().startswith(("<!doctype html", "<html")):
+        return None
+    title = _TITLE.search(text)
+    return " ".join(html.unescape(title[1]).split()) if title else ""
 
 
 def _is_local(host: str) -> bool:

@@ -15,6 +15,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from lorestudio.domain.javascript import Json
@@ -114,7 +115,7 @@ def select_entries(request: ChatRequest) -> Json:
         return []
     instructions = request.system or request.user[: catalogue.start()]
     said = conversation_weights(transcript[1])
-    choices = rank(list(read_catalogue(catalogue[1])), said)
+    choices = rank(read_catalogue(catalogue[1]), said)
     limit = min((int(count) for count in _COUNT.findall(instructions)), default=len(choices))
     best = choices[0].score if choices else 0.0
     return [
@@ -130,11 +131,9 @@ def select_entries(request: ChatRequest) -> Json:
 
 def select_categories(request: ChatRequest) -> Json:
     """The categories with any word in common with the conversation, as a list of names."""
-    categories, _, transcript = request.user.rpartition("\n\n## Recent Chat\n")
-    items = [
-        _item(found["name"], found["titles"], "", "")
-        for found in _CATEGORY.finditer(categories.partition("## Categories\n")[2])
-    ]
+    data = request.user.partition("## Categories\n")[2]
+    categories, _, transcript = data.partition("\n\n## Recent Chat\n")
+    items = [_item(found["name"], found["titles"], "", "") for found in _CATEGORY.finditer(categories)]
     chosen = {choice.item.name for choice in rank(items, conversation_weights(transcript))}
     return [item.name for item in items if item.name in chosen]
 
@@ -164,8 +163,10 @@ def confidence(choice: Choice, best: float) -> str:
     return "medium" if choice.score >= MEDIUM_SHARE * best else "low"
 
 
-def read_catalogue(text: str) -> Iterator[Item]:
+@lru_cache(maxsize=1)  # in AI-only mode the catalogue is large and the same turn after turn
+def read_catalogue(text: str) -> tuple[Item, ...]:
     """The entries of a manifest (format: deeplore-engine 4.5)."""
+    items = []
     heads = list(_ENTRY.finditer(text))
     for number, head in enumerate(heads):
         end = heads[number + 1].start() if number + 1 < len(heads) else len(text)
@@ -174,7 +175,8 @@ def read_catalogue(text: str) -> Iterator[Item]:
         first, _, description = body.partition("\n")
         found = _HEAD.fullmatch(first.removeprefix(title))
         links = (found["links"] or "") if found else first
-        yield _item(title, description, title, links)
+        items.append(_item(title, description, title, links))
+    return tuple(items)
 
 
 def conversation_weights(transcript: str) -> dict[str, float]:

@@ -14,7 +14,7 @@ from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chat_metadata import existing_folders, read_controls
 from lorestudio.exchange.chats import load_chat
-from lorestudio.settings import DeepLoreSettings, load, sanitise
+from lorestudio.settings import Behaviour, DeepLoreSettings, load, sanitise
 from lorestudio.studio.resources import resource
 from lorestudio.vault import build_index, read_folder
 
@@ -36,6 +36,7 @@ class Project:
     chat_path: Path | None = None
     settings_path: Path | None = None
     controls: ChatControls = field(default_factory=ChatControls)
+    behaviour: Behaviour = field(default_factory=Behaviour)
     seed: int = 0
     counter: TokenCounter = CHARS_4
     problems: tuple[str, ...] = ()

@@ -18,8 +18,8 @@ from lorestudio.exchange.scenario.ai_report import SeenTexts
 from lorestudio.exchange.scenario.reading import Scenario, ScenarioGeneration, ScenarioVault, read_records
 from lorestudio.exchange.scenario.report import analytics_report, generation_report, index_report
 from lorestudio.exchange.sillytavern_chat import read_message
-from lorestudio.llm import ChatReply, ChatRequest, ErrorKind, LlmError
-from lorestudio.llm.errors import failed
+from lorestudio.llm.errors import ErrorKind, LlmError, failed
+from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.normalise import read_answer
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.trace.model import Turn

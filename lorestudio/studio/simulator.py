@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.state import EngineState
-from lorestudio.engine import DeepLoreIndex, RunContext, run
+from lorestudio.engine import DeepLoreIndex, RunContext, Watcher, run
+from lorestudio.llm.protocol import AnswerSource
+from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.project import Project
 from lorestudio.trace.model import Trace, Turn
 
-__all__ = ["Generation", "Simulator", "generations"]
+__all__ = ["Generation", "Simulator", "Superseded", "generations"]
 
 CLOCK_START_MS = 1_700_000_000_000
 CLOCK_STEP_MS = 60_000
@@ -36,11 +38,24 @@ def generations(chat: Chat | None) -> tuple[Generation, ...]:
     return (*found, Generation(len(chat.messages)))
 
 
-class Simulator:
-    """Runs the generations of a project's chat in order and keeps every trace and the state after it."""
+class Superseded(Exception):  # noqa: N818  # it is no error: something newer took its place
+    """The run was given up while it was under way; nothing of it was kept."""
 
-    def __init__(self, project: Project) -> None:
+
+class Simulator:
+    """Runs the generations of a project's chat in order and keeps every trace and the state after it.
+
+    `answers` is asked where a model decides; without one the offline stand-in is. `watcher` sees the stages of the run
+    under way.
+    """
+
+    def __init__(
+        self, project: Project, answers: AnswerSource | None = None, watcher: Watcher | None = None
+    ) -> None:
         self.project = project
+        self.answers: AnswerSource = StandInAnswers() if answers is None else answers
+        self._watcher = watcher
+        self._epoch = 0
         self.generations = generations(project.chat)
         self._index = DeepLoreIndex(project.index)
         self._traces: dict[Generation, Trace] = {}
@@ -58,6 +73,28 @@ class Simulator:
         swipe = chat.messages[message].swipe if chat is not None and message < len(chat.messages) else 0
         generation = Generation(message, swipe)
         return generation if generation in self.generations else None
+
+    def abandon(self) -> None:
+        """Give up whatever is running: it writes neither a trace nor a state, however it ends."""
+        self._epoch += 1
+
+    def resume(self, states: Sequence[EngineState], traces: Sequence[Trace]) -> None:
+        """Go on from generations run earlier on the same inputs: their traces in order, and the state after each.
+
+        Raises ValueError where they do not belong to the beginning of this chat.
+        """
+        places = [Generation(trace.turn.message, trace.turn.swipe) for trace in traces]
+        if len(states) != len(traces) or tuple(places) != self.generations[: len(places)]:
+            message = "These traces do not belong to this chat."
+            raise ValueError(message)
+        self.abandon()
+        self._traces = dict(zip(places, traces, strict=True))
+        self._states = [self._states[0], *states]
+
+    @property
+    def states(self) -> tuple[EngineState, ...]:
+        """The state after each generation run so far, in order."""
+        return tuple(self._states[1:])
 
     async def generate(self, generation: Generation) -> Trace:
         """The trace of one generation; the ones before it are run first where they are missing.
@@ -94,7 +131,10 @@ class Simulator:
     async def _run_next(self) -> None:
         place = len(self._traces)
         generation = self.generations[place]
+        epoch = self._epoch
         result = await run(self._context(place, generation))
+        if epoch != self._epoch:
+            raise Superseded
         if generation not in self._traces:  # another task may have been quicker; the same inputs give the same trace
             self._traces[generation] = result.trace
             self._states.append(result.state)
@@ -115,4 +155,7 @@ class Simulator:
             clock_ms=CLOCK_START_MS + place * CLOCK_STEP_MS,
             counter=project.counter,
             seed=project.seed,
+            answers=self.answers,
+            behaviour=project.behaviour,
+            watcher=self._watcher,
         )

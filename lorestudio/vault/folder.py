@@ -48,6 +48,39 @@ def read_folder(
     does not count in the content hash; recorded runs that hashed it need `keep_bom`.
     Raises VaultError where the folder itself cannot be read, and ReadingCancelledError.
     """
+    listing = list_folder(path, name, cancelled, definition_path=definition_path)
+    left_out = list(listing.left_out)
+    files: list[NoteFile] = []
+    for count, (filename, place) in enumerate(listing.found, 1):
+        if cancelled is not None and cancelled():
+            raise ReadingCancelledError
+        note = read_listed(filename, place, listing.name, keep_bom=keep_bom)
+        if isinstance(note, LeftOutNote):
+            left_out.append(note)
+        else:
+            files.append(note)
+        if on_progress is not None:
+            on_progress(count, len(listing.found))
+    return VaultFiles(listing.name, tuple(files), tuple(left_out))
+
+
+@dataclass(frozen=True, slots=True)
+class FolderListing:
+    """The files of a vault that are to be read, in index order, and what could not be listed."""
+
+    name: str
+    found: tuple[tuple[str, Path], ...]
+    left_out: tuple[LeftOutNote, ...]
+
+
+def list_folder(
+    path: Path,
+    name: str | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    *,
+    definition_path: str = field_file.DEFAULT_PATH,
+) -> FolderListing:
+    """Which files `read_folder` reads: name relative to the vault and place. Raises what it raises."""
     definition_path = definition_path or field_file.DEFAULT_PATH
     listing = _list_root(path)
     home = Path(os.path.realpath(path))
@@ -55,22 +88,9 @@ def read_folder(
     walk = _Walk(vault, cancelled or _never)
     # A link to a folder above the vault leads back into the vault.
     walk.add_folder("", listing, frozenset(map(str, (home, *home.parents))), 0)
-
-    found = walk.found
     if _is_extra_file(path, definition_path):
-        found.append((definition_path, path / definition_path))
-    files: list[NoteFile] = []
-    for count, (filename, place) in enumerate(found, 1):
-        if walk.cancelled():
-            raise ReadingCancelledError
-        note = _read(filename, place, vault, keep_bom=keep_bom)
-        if isinstance(note, LeftOutNote):
-            walk.left_out.append(note)
-        else:
-            files.append(note)
-        if on_progress is not None:
-            on_progress(count, len(found))
-    return VaultFiles(vault, tuple(files), tuple(walk.left_out))
+        walk.found.append((definition_path, path / definition_path))
+    return FolderListing(vault, tuple(walk.found), tuple(walk.left_out))
 
 
 @dataclass(slots=True)
@@ -187,7 +207,8 @@ def _sort_key(item: _Item) -> bytes:
     return (item.name + "/" * item.is_folder).encode("utf-16-be", "surrogatepass")
 
 
-def _read(filename: str, path: Path, vault: str, *, keep_bom: bool) -> NoteFile | LeftOutNote:
+def read_listed(filename: str, path: Path, vault: str, *, keep_bom: bool = False) -> NoteFile | LeftOutNote:
+    """The text of one listed file, or why it cannot be read."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

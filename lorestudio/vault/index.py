@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lorestudio.domain.entry import Entry, Folder, LeftOutNote, VaultIndex
@@ -11,6 +12,7 @@ from lorestudio.domain.javascript import trim
 from lorestudio.vault import conflicts
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.entries import EntryFields, ParseRules, read_fields
+from lorestudio.vault.known import KnownFile, KnownVault, text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,44 +22,89 @@ if TYPE_CHECKING:
     from lorestudio.vault.files import VaultFiles
 
 
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """An index and, entry by entry, the fields that each entry was made of."""
+
+    index: VaultIndex
+    fields: tuple[EntryFields, ...] = field(default=(), repr=False)
+
+
 def build_index(files_by_vault: Sequence[VaultFiles], settings: DeepLoreSettings, counter: TokenCounter) -> VaultIndex:
     """Every entry of the vaults in their order, links resolved, references to missing titles taken out.
 
     The first vault's definition file decides which gating fields exist. Notes that gave no entry, or could not be
     read, are in `left_out`, vault by vault. Equal files and names give an equal digest.
     """
-    definitions, field_errors = _field_definitions(files_by_vault, settings.field_definitions_path)
-    rules = ParseRules.from_settings(settings, definitions)
+    path = definition_path(settings)
+    text = next((file.text for vault in files_by_vault[:1] for file in vault.files if file.filename == path), "")
+    definitions = field_definitions(text, path)
+    rules = ParseRules.from_settings(settings, definitions.fields)
+    known = [
+        KnownVault(
+            vault.name,
+            tuple(
+                KnownFile(
+                    file.filename,
+                    text_digest(file.text),
+                    read_fields(file.text, file.filename, vault.name, rules, counter)
+                    if file.filename.endswith(".md")
+                    else None,
+                )
+                for file in vault.files
+            ),
+            vault.left_out,
+        )
+        for vault in files_by_vault
+    ]
+    return assemble(known, definitions, settings.multi_vault_conflict_resolution).index
+
+
+def assemble(
+    vaults: Sequence[KnownVault], definitions: FieldDefinitions, mode: str, previous: Assembly | None = None
+) -> Assembly:
+    """The index of parsed vaults, finalised (spec 1.12, 1.13); `mode` says what becomes of equal titles.
+
+    An entry of `previous` that would come out the same is taken over as the same object, and so is the whole index.
+    """
     parsed: list[EntryFields] = []
     left_out: list[LeftOutNote] = []
-    for vault in files_by_vault:
+    for vault in vaults:
         for file in vault.files:
-            if not file.filename.endswith(".md"):
-                continue
-            note = read_fields(file.text, file.filename, vault.name, rules, counter)
-            if isinstance(note, LeftOutNote):
-                left_out.append(note)
-            else:
-                parsed.append(note)
+            if isinstance(file.note, LeftOutNote):
+                left_out.append(file.note)
+            elif file.note is not None:
+                parsed.append(file.note)
         left_out.extend(vault.left_out)
-    entries = _finalized(conflicts.resolve(parsed, settings.multi_vault_conflict_resolution))
-    return VaultIndex(
+    resolved = tuple(conflicts.resolve(parsed, mode))
+    entries = _finalized(resolved, previous)
+    index = VaultIndex(
         entries=entries,
         left_out=tuple(left_out),
         folders=_folders(entries),
-        fields=definitions,
-        field_errors=field_errors,
-        vaults=tuple(vault.name for vault in files_by_vault),
-        digest=_digest(files_by_vault),
+        fields=definitions.fields,
+        field_errors=definitions.errors,
+        vaults=tuple(vault.name for vault in vaults),
+        digest=_digest(vaults),
     )
+    return Assembly(previous.index if previous is not None and previous.index == index else index, resolved)
 
 
-def _field_definitions(
-    files_by_vault: Sequence[VaultFiles], path: str
-) -> tuple[tuple[FieldDefinition, ...], tuple[str, ...]]:
-    """The definitions that hold and what is wrong with the file (spec 5.4)."""
-    path = path or field_file.DEFAULT_PATH
-    text = next((file.text for vault in files_by_vault[:1] for file in vault.files if file.filename == path), "")
+@dataclass(frozen=True, slots=True)
+class FieldDefinitions:
+    """The gating fields that hold and what is wrong with their file (spec 5.4)."""
+
+    fields: tuple[FieldDefinition, ...] = BUILT_IN_FIELDS
+    errors: tuple[str, ...] = ()
+
+
+def definition_path(settings: DeepLoreSettings) -> str:
+    """Where in a vault the gating fields are defined."""
+    return settings.field_definitions_path or field_file.DEFAULT_PATH
+
+
+def field_definitions(text: str, path: str) -> FieldDefinitions:
+    """The definitions in the text of the file at `path`; an empty text stands for no file."""
     definitions, errors = field_file.parse(text)
     if not definitions and trim(text):
         advice = (
@@ -65,27 +112,41 @@ def _field_definitions(
             "field with two spaces, a dash and its name, as in “  - name: season”."
         )
         errors = (*errors, advice)
-    return definitions or BUILT_IN_FIELDS, tuple(f"{path}: {error}" for error in errors)
+    return FieldDefinitions(definitions or BUILT_IN_FIELDS, tuple(f"{path}: {error}" for error in errors))
 
 
-def _finalized(parsed: Sequence[EntryFields]) -> tuple[Entry, ...]:
+def _finalized(parsed: Sequence[EntryFields], previous: Assembly | None) -> tuple[Entry, ...]:
     """Entries with their ids; references that no title answers to are taken out, and kept as written beside them."""
     # Of several spellings of a title, the last entry's is the one that links lead to.
     titles = {fields["title"].lower(): fields["title"] for fields in parsed}
+    # The fields are compared by identity: only what was not parsed again can come out the same.
+    earlier = {} if previous is None else dict(zip(map(id, previous.fields), previous.index.entries, strict=True))
     entries = []
     for position, fields in enumerate(parsed):
-        requires, excludes, cascade_links = fields["requires"], fields["excludes"], fields["cascade_links"]
-        fields["requires"] = _existing(requires, titles)
-        fields["excludes"] = _existing(excludes, titles)
-        fields["cascade_links"] = _existing(cascade_links, titles)
-        entry = Entry(
-            id=position,
-            resolved_links=tuple([titles[name] for link in fields["links"] if (name := link.lower()) in titles]),
-            written_requires=None if fields["requires"] is requires else requires,
-            written_excludes=None if fields["excludes"] is excludes else excludes,
-            written_cascade_links=None if fields["cascade_links"] is cascade_links else cascade_links,
-            **fields,
-        )
+        requires = _existing(fields["requires"], titles)
+        excludes = _existing(fields["excludes"], titles)
+        cascade_links = _existing(fields["cascade_links"], titles)
+        resolved_links = tuple([titles[name] for link in fields["links"] if (name := link.lower()) in titles])
+        entry = earlier.get(id(fields))
+        if entry is None or not (
+            entry.id == position
+            and entry.resolved_links == resolved_links
+            and entry.requires == requires
+            and entry.excludes == excludes
+            and entry.cascade_links == cascade_links
+        ):
+            final = fields.copy()
+            final["requires"] = requires
+            final["excludes"] = excludes
+            final["cascade_links"] = cascade_links
+            entry = Entry(
+                id=position,
+                resolved_links=resolved_links,
+                written_requires=None if requires is fields["requires"] else fields["requires"],
+                written_excludes=None if excludes is fields["excludes"] else fields["excludes"],
+                written_cascade_links=None if cascade_links is fields["cascade_links"] else fields["cascade_links"],
+                **final,
+            )
         entries.append(entry)
     return tuple(entries)
 
@@ -110,12 +171,11 @@ def _folders(entries: Sequence[Entry]) -> tuple[Folder, ...]:
     return tuple(Folder(path, count) for path, count in sorted(counts.items(), key=lambda item: -item[1]))
 
 
-def _digest(files_by_vault: Sequence[VaultFiles]) -> str:
+def _digest(vaults: Sequence[KnownVault]) -> str:
     """SHA-256 over the names and contents of everything that was read."""
     digest = hashlib.sha256()
-    for vault in files_by_vault:
+    for vault in vaults:
         digest.update(f"vault {vault.name}\0".encode("utf-8", "surrogatepass"))
         for file in vault.files:
-            content = hashlib.sha256(file.text.encode("utf-8", "surrogatepass")).hexdigest()
-            digest.update(f"{content} {file.filename}\0".encode("utf-8", "surrogatepass"))
+            digest.update(f"{file.digest} {file.filename}\0".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm import ChatReply, ChatRequest, ErrorKind, LlmError
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.trace.model import AiCall
 
 if TYPE_CHECKING:

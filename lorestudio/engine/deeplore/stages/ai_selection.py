@@ -19,7 +19,8 @@ from lorestudio.engine.deeplore.ai.replies import extract_list, normalize
 from lorestudio.engine.deeplore.ai.titles import Selected, above, match_titles
 from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.stage import Ledger
-from lorestudio.llm import ChatRequest, LlmError
+from lorestudio.llm.errors import LlmError
+from lorestudio.llm.messages import ChatRequest
 from lorestudio.trace.model import Phase, StageRecord
 
 PAUSED = "AI search temporarily paused"

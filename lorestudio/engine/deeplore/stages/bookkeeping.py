@@ -149,9 +149,10 @@ def _warn(state: RunState, ctx: RunContext) -> float:
     total = sum(injection.tokens for injection in state.injections)
     ratio = total / ctx.context_size
     if ratio > _WARN_RATIO and ratio > last + _WARN_STEP:
+        count = len(state.injections)
         state.warnings.append(
             f"Lore takes {round_half_up(100 * ratio)} % of the context: {total:,} tokens in "
-            f"{len(state.injections)} entries."
+            f"{count} {'entry' if count == 1 else 'entries'}."
         )
         return ratio
     return 0.0 if ratio <= _CALM_RATIO else last

@@ -14,7 +14,8 @@ from lorestudio.engine.deeplore.ai.manifest import is_forced
 from lorestudio.engine.deeplore.ai.replies import extract_list
 from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.stage import Ledger, skipped
-from lorestudio.llm import ChatRequest, LlmError
+from lorestudio.llm.errors import LlmError
+from lorestudio.llm.messages import ChatRequest
 from lorestudio.trace.model import Phase, StageRecord
 
 FEWEST_ENTRIES: Final = 40

@@ -260,7 +260,7 @@ def test_warning_limits(ratio: float, tokens: int, size: int, told: bool, after:
 def test_the_warning_names_the_share_rounded_half_up() -> None:
     there = world(entry("A", constant=True, tokens=1225), context_size=5000, unlimited_budget=True)
     trace = Play(there).turn(["U: x"])
-    assert trace.warnings == ("Lore takes 25 % of the context: 1,225 tokens in 1 entries.",)  # 24.5
+    assert trace.warnings == ("Lore takes 25 % of the context: 1,225 tokens in 1 entry.",)  # 24.5
 
 
 def test_the_random_stream_and_prompts_are_carried_on() -> None:

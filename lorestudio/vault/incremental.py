@@ -1,0 +1,264 @@
+"""Following a vault's changes: only changed files are parsed again, and the index is that of a full build.
+
+Source: spec deeplore-engine 1.13. The original leaves a stripped reference stripped when its target appears; here the
+whole index is always finalised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.vault.entries import ParseRules, read_fields
+from lorestudio.vault.index import Assembly, FieldDefinitions, assemble, definition_path, field_definitions
+from lorestudio.vault.known import KnownFile, KnownVault, parser_key
+from lorestudio.vault.scan import ScannedVault, scan_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from lorestudio.domain.tokens import TokenCounter
+    from lorestudio.settings.deeplore import DeepLoreSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedEntry:
+    """Names an entry that has changed; of a removed one it is the last that is known."""
+
+    vault: str
+    filename: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexChanges:
+    """What differs between two indexes (spec 1.13, step 6, and 12.4).
+
+    Entries are the same when vault and file name are. `modified` have another text, `keys_changed` other keys and a
+    title that is not among the modified ones. DeepLore reports these four. `other` are entries whose file differs in
+    something else, which DeepLore does not mention.
+    """
+
+    added: tuple[ChangedEntry, ...] = ()
+    removed: tuple[ChangedEntry, ...] = ()
+    modified: tuple[ChangedEntry, ...] = ()
+    keys_changed: tuple[ChangedEntry, ...] = ()
+    other: tuple[ChangedEntry, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.modified or self.keys_changed or self.other)
+
+
+NO_CHANGES: Final = IndexChanges()
+
+
+@dataclass(frozen=True, slots=True)
+class VaultState:
+    """The vaults as they were last read, and the index made of them.
+
+    `parser` is the key of the rules that the notes were parsed with.
+    """
+
+    vaults: tuple[KnownVault, ...]
+    parser: str
+    assembly: Assembly = field(repr=False)
+
+    @property
+    def index(self) -> VaultIndex:
+        """The snapshot that a run takes."""
+        return self.assembly.index
+
+    def missing(self, name: str) -> bool:
+        """Whether nothing is known of the vault of that name."""
+        return not any(vault.name == name and vault.files for vault in self.vaults)
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """The state after a look at the vaults.
+
+    `read` and `parsed` count files. `failures` are sentences about vaults that could not be read, whose previous
+    entries were kept. `finalised` is whether DeepLore would have made its index anew and so have dropped its cached AI
+    selection: when something changed, and always when some file is no entry (spec 1.13, 12.7).
+    """
+
+    state: VaultState
+    changes: IndexChanges = NO_CHANGES
+    read: int = 0
+    parsed: int = 0
+    finalised: bool = True
+    failures: tuple[str, ...] = ()
+
+
+def refresh(
+    previous: VaultState | None,
+    folders: Sequence[Path],
+    settings: DeepLoreSettings,
+    counter: TokenCounter,
+    on_progress: Callable[[int, int], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Refreshed:
+    """Look at the folders and take in what has changed since `previous`, which is of the same folders.
+
+    The result is the one that a build from nothing gives; entries that are the same as before are the same objects.
+    Raises VaultError where a folder cannot be read, and ReadingCancelledError.
+    """
+    path = definition_path(settings)
+    scanned: list[ScannedVault] = []
+    known: Sequence[KnownVault] = () if previous is None else previous.vaults
+    for number, folder in enumerate(folders):
+
+        def look(reuse: bool, number: int = number, folder: Path = folder) -> ScannedVault:
+            files = known[number].files if reuse and number < len(known) else ()
+            by_name = {file.filename: file for file in files}
+            return scan_folder(folder, by_name, None, on_progress, cancelled, definition_path=path)
+
+        found = look(reuse=True)
+        if number == 0 and previous is not None and rules_changed(previous, found, settings, counter):
+            known = ()
+            found = look(reuse=False)
+        scanned.append(found)
+    return update(previous, scanned, settings, counter)
+
+
+def rules_changed(
+    previous: VaultState, primary: ScannedVault, settings: DeepLoreSettings, counter: TokenCounter
+) -> bool:
+    """Whether every note has to be parsed again; `primary` is the first vault as it is now."""
+    return previous.parser != _rules(previous, primary, settings, counter)[2]
+
+
+def update(
+    previous: VaultState | None, scanned: Sequence[ScannedVault], settings: DeepLoreSettings, counter: TokenCounter
+) -> Refreshed:
+    """Take in what was seen of the vaults, in vault order.
+
+    A vault with a failure keeps its previous files. Where the rules have changed, every text must have been read;
+    raises ValueError otherwise.
+    """
+    definitions, rules, parser = _rules(previous, scanned[0] if scanned else ScannedVault(""), settings, counter)
+    reusable = previous is not None and previous.parser == parser
+    vaults: list[KnownVault] = []
+    parsed = 0
+    failures = []
+    for number, vault in enumerate(scanned):
+        before = _before(previous, number, vault.name)
+        if vault.failure:
+            failures.append(vault.failure)
+            vaults.append(before if reusable or not before.files else KnownVault(vault.name))
+            continue
+        known = {file.filename: file for file in before.files} if reusable else {}
+        files, fresh = _known_files(vault, known, rules, counter, definition_path(settings))
+        parsed += fresh
+        vaults.append(KnownVault(vault.name, files, vault.left_out))
+    assembly = assemble(
+        vaults,
+        definitions,
+        settings.multi_vault_conflict_resolution,
+        previous.assembly if previous is not None else None,
+    )
+    state = VaultState(tuple(vaults), parser, assembly)
+    return Refreshed(
+        state,
+        NO_CHANGES if previous is None else changes_between(previous.index, assembly.index),
+        read=sum(vault.read for vault in scanned),
+        parsed=parsed,
+        finalised=previous is None or assembly.index is not previous.index or _some_file_is_no_entry(state),
+        failures=tuple(failures),
+    )
+
+
+def state_of(vaults: Sequence[KnownVault], settings: DeepLoreSettings, counter: TokenCounter) -> VaultState:
+    """The state made of known vaults alone; they must have been parsed under the rules that now hold."""
+    path = definition_path(settings)
+    definitions = field_definitions(vaults[0].text(path) if vaults else "", path)
+    rules = ParseRules.from_settings(settings, definitions.fields)
+    return VaultState(
+        tuple(vaults),
+        parser_key(rules, counter),
+        assemble(vaults, definitions, settings.multi_vault_conflict_resolution),
+    )
+
+
+def changes_between(old: VaultIndex, new: VaultIndex) -> IndexChanges:
+    """What a person is told about a new index (spec 1.13, step 6)."""
+    if old is new:
+        return NO_CHANGES
+    before = {(entry.vault, entry.filename): entry for entry in old.entries}
+    after = {(entry.vault, entry.filename) for entry in new.entries}
+    added, modified, keys_changed, other = [], [], [], []
+    modified_titles: set[str] = set()
+    for entry in new.entries:
+        earlier = before.get((entry.vault, entry.filename))
+        if earlier is None:
+            added.append(_name(entry))
+            continue
+        if earlier is entry:
+            continue
+        if earlier.content != entry.content:
+            modified.append(_name(entry))
+            modified_titles.add(entry.title)
+        if earlier.keys != entry.keys and entry.title not in modified_titles:
+            keys_changed.append(_name(entry))
+        elif earlier.content == entry.content and earlier.content_hash != entry.content_hash:
+            other.append(_name(entry))
+    removed = [_name(entry) for entry in old.entries if (entry.vault, entry.filename) not in after]
+    return IndexChanges(tuple(added), tuple(removed), tuple(modified), tuple(keys_changed), tuple(other))
+
+
+def _rules(
+    previous: VaultState | None, primary: ScannedVault, settings: DeepLoreSettings, counter: TokenCounter
+) -> tuple[FieldDefinitions, ParseRules, str]:
+    """The field definitions of the first vault, the rules that they and the settings make, and their key."""
+    path = definition_path(settings)
+    text = _before(previous, 0, primary.name).text(path) if primary.failure else primary.text(path)
+    definitions = field_definitions(text, path)
+    rules = ParseRules.from_settings(settings, definitions.fields)
+    return definitions, rules, parser_key(rules, counter)
+
+
+def _before(previous: VaultState | None, number: int, name: str) -> KnownVault:
+    """What was known of the vault at that place; nothing where another vault stood there."""
+    if previous is not None and number < len(previous.vaults) and previous.vaults[number].name == name:
+        return previous.vaults[number]
+    return KnownVault(name)
+
+
+def _known_files(
+    vault: ScannedVault, known: dict[str, KnownFile], rules: ParseRules, counter: TokenCounter, definitions: str
+) -> tuple[tuple[KnownFile, ...], int]:
+    """The files of a vault, known or newly parsed, and how many were parsed."""
+    files: list[KnownFile] = []
+    parsed = 0
+    for file in vault.files:
+        kept_text = file.text if file.filename == definitions else None
+        before = known.get(file.filename)
+        if before is not None and before.digest == file.digest:
+            same = before.stamp == file.stamp and before.text == kept_text
+            files.append(before if same else replace(before, stamp=file.stamp, text=kept_text))
+            continue
+        if file.text is None:
+            message = f"The text of {file.filename} is needed and was not read."
+            raise ValueError(message)
+        note = None
+        if file.filename.endswith(".md"):
+            note = read_fields(file.text, file.filename, vault.name, rules, counter)
+            parsed += 1
+        files.append(KnownFile(file.filename, file.digest, note, file.stamp, kept_text))
+    return tuple(files), parsed
+
+
+def _some_file_is_no_entry(state: VaultState) -> bool:
+    indexed = {(entry.vault, entry.filename) for entry in state.index.entries}
+    return any(
+        (vault.name, file.filename) not in indexed
+        for vault in state.vaults
+        for file in vault.files
+        if file.note is not None
+    )
+
+
+def _name(entry: Entry) -> ChangedEntry:
+    return ChangedEntry(entry.vault, entry.filename, entry.title)

@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from lorestudio import __version__
+from lorestudio.cli import app as cli
+from lorestudio.studio import InputError, Project
+from lorestudio.studio.doctor import Finding
+
+Run = Callable[..., Result]
+
+
+class Window:
+    """Stands in for the window's module and notes what it was asked for."""
+
+    def __init__(self, code: int = 0) -> None:
+        self.opened: list[Project] = []
+        self.pictures: list[Path] = []
+        self.code = code
+
+    def run(self, project: Project) -> int:
+        self.opened.append(project)
+        return self.code
+
+    def render_window(self, project: Project, path: Path) -> None:
+        assert project.index.entries
+        path.write_bytes(b"\x89PNG")
+        self.pictures.append(path)
+
+
+@pytest.fixture
+def window(monkeypatch: pytest.MonkeyPatch) -> Window:
+    found = Window()
+    monkeypatch.setattr(cli, "_ui", lambda: found)
+    return found
+
+
+def display(monkeypatch: pytest.MonkeyPatch, *, there: bool) -> None:
+    monkeypatch.setattr(cli, "has_display", lambda: there)
+
+
+def test_help_names_every_command(lorestudio: Run) -> None:
+    result = lorestudio("--help")
+    assert result.exit_code == 0
+    for command in ("demo", "open", "replay", "run", "doctor"):
+        assert f"\n  {command} " in result.stdout.replace("│ ", "  ")
+
+
+def test_version(lorestudio: Run) -> None:
+    result = lorestudio("--version")
+    assert (result.exit_code, result.stdout) == (0, f"lorestudio {__version__}\n")
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["replay"], ["run", "a", "--bogus"]])
+def test_wrong_use_ends_with_2(lorestudio: Run, arguments: list[str]) -> None:
+    result = lorestudio(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+
+
+def test_demo_without_a_display_replays_here_and_writes_a_picture(
+    lorestudio: Run, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    display(monkeypatch, there=False)
+    result = lorestudio("demo")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("There is no display here, so the demo is replayed in the terminal.")
+    assert "27 generations" in result.stdout
+    assert "The last generation: " in result.stdout
+    picture = Path("lorestudio-demo.png").resolve()
+    assert window.pictures == [picture]
+    assert picture.is_file()
+    assert f"A picture of the window: {picture}" in result.stdout.replace("\n", "")
+    assert window.opened == []
+
+
+def test_demo_in_a_folder_that_cannot_be_written(
+    lorestudio: Run, window: Window, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    display(monkeypatch, there=False)
+    monkeypatch.setattr(cli.os, "access", lambda *_: False)
+    monkeypatch.setattr(cli, "gettempdir", lambda: str(tmp_path))
+    assert lorestudio("demo").exit_code == 0
+    assert window.pictures == [tmp_path / "lorestudio-demo.png"]
+
+
+def test_demo_with_a_display_opens_the_window_and_gives_its_code(
+    lorestudio: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    display(monkeypatch, there=True)
+    window = Window(code=3)
+    monkeypatch.setattr(cli, "_ui", lambda: window)
+    result = lorestudio("demo")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert len(window.opened) == 1
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_screenshot_works_anywhere_and_opens_nothing(
+    lorestudio: Run, window: Window, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, there: bool
+) -> None:
+    display(monkeypatch, there=there)
+    result = lorestudio("demo", "--screenshot", tmp_path / "shot.png")
+    assert result.exit_code == 0
+    assert window.pictures == [tmp_path / "shot.png"]
+    assert window.opened == []
+    assert "generations" not in result.stdout
+
+
+def test_a_picture_that_cannot_be_written(lorestudio: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(project: Project, path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(cli, "_ui", lambda: SimpleNamespace(render_window=refuse))
+    result = lorestudio("demo", "--screenshot", tmp_path / "shot.png")
+    assert result.exit_code == 2
+    assert result.stderr == f"lorestudio: {tmp_path / 'shot.png'}: the picture cannot be written: Permission denied.\n"
+
+
+def test_open_with_a_display(
+    lorestudio: Run, window: Window, monkeypatch: pytest.MonkeyPatch, vault: Path, chat: Path
+) -> None:
+    display(monkeypatch, there=True)
+    assert lorestudio("open", vault, "--chat", chat).exit_code == 0
+    (project,) = window.opened
+    assert project.vault_folders == (vault,)
+    assert project.chat_path == chat
+
+
+def test_open_without_a_display_says_what_to_do(
+    lorestudio: Run, window: Window, monkeypatch: pytest.MonkeyPatch, vault: Path
+) -> None:
+    display(monkeypatch, there=False)
+    result = lorestudio("open", vault)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == ("lorestudio: there is no display to open a window on. Use “replay”, or --screenshot.\n")
+    assert window.opened == window.pictures == []
+
+
+def test_open_with_a_screenshot_needs_no_display(
+    lorestudio: Run, window: Window, monkeypatch: pytest.MonkeyPatch, vault: Path, tmp_path: Path
+) -> None:
+    display(monkeypatch, there=False)
+    assert lorestudio("open", vault, "--screenshot", tmp_path / "shot.png").exit_code == 0
+    assert window.pictures == [tmp_path / "shot.png"]
+
+
+def test_open_names_a_vault_that_is_not_there(lorestudio: Run, window: Window, tmp_path: Path) -> None:
+    result = lorestudio("open", tmp_path / "gone")
+    assert result.exit_code == 2
+    assert "gone" in result.stderr
+    assert window.opened == []
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (ModuleNotFoundError("No module named 'PySide6'"), "pip install PySide6-Essentials qasync"),
+        (ImportError("libEGL.so.1: cannot open shared object file"), "apt-get install libegl1"),
+    ],
+)
+def test_without_qt_the_cure_is_named(
+    lorestudio: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: ImportError, advice: str
+) -> None:
+    import builtins  # noqa: PLC0415  # only here
+
+    real = builtins.__import__
+
+    def importing(name: str, *rest: Any, **more: Any) -> Any:
+        if name.startswith("lorestudio.ui"):
+            raise error
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", importing)
+    result = lorestudio("demo", "--screenshot", tmp_path / "shot.png")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert str(error) in result.stderr
+    assert advice in result.stderr
+    assert advice in cli._window_problem()
+
+
+@pytest.mark.parametrize(("ok", "code"), [(True, 0), (False, 1)])
+def test_doctor(lorestudio: Run, monkeypatch: pytest.MonkeyPatch, ok: bool, code: int) -> None:
+    asked: dict[str, Any] = {}
+
+    def examine(**facts: Any) -> tuple[Finding, ...]:
+        asked.update(facts)
+        return (Finding("Python", ok=True, message="3.11"), Finding("Demo", ok=ok, message="Install [it] again."))
+
+    monkeypatch.setattr(cli, "examine", examine)
+    monkeypatch.setattr(cli, "_window_problem", lambda: "no Qt")
+    display(monkeypatch, there=False)
+    result = lorestudio("doctor")
+    assert result.exit_code == code
+    assert asked == {"has_display": False, "window_problem": "no Qt"}
+    lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert lines == ["✓ fine Python 3.11", f"{'✓ fine' if ok else '✗ wrong'} Demo Install [it] again."]
+
+
+@pytest.mark.parametrize("command", ["replay", "run", "open"])
+def test_ctrl_c_while_reading_ends_with_130(
+    lorestudio: Run, monkeypatch: pytest.MonkeyPatch, vault: Path, chat: Path, command: str
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "open_project", stop)
+    monkeypatch.setattr(cli, "run_scenarios", stop)
+    arguments = [chat] if command == "run" else [vault, "--chat", chat]
+    result = lorestudio(command, *arguments)
+    assert (result.exit_code, result.stderr) == (130, "lorestudio: stopped.\n")
+
+
+def test_an_error_has_its_file_in_front(lorestudio: Run, monkeypatch: pytest.MonkeyPatch, vault: Path) -> None:
+    def wrong(*_: object) -> None:
+        raise InputError("chat.jsonl", "it is wrong.", 3, "mes")
+
+    monkeypatch.setattr(cli, "open_project", wrong)
+    result = lorestudio("open", vault)
+    assert result.stderr == "lorestudio: chat.jsonl, line 3, field “mes”: it is wrong.\n"

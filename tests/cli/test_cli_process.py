@@ -1,0 +1,95 @@
+"""The real program in processes of its own: exit codes, streams, signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lorestudio.trace import from_json
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def environment(tmp_path: Path, **more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in {"DISPLAY", "WAYLAND_DISPLAY"}}
+    return kept | {"PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "COLUMNS": "100"} | more
+
+
+def program(tmp_path: Path, *arguments: object, code: str = "", **more: str) -> subprocess.CompletedProcess[bytes]:
+    start = ["-c", code] if code else ["-m", "lorestudio"]
+    command = [sys.executable, *start, *(str(argument) for argument in arguments)]
+    return subprocess.run(  # noqa: S603  # our own program
+        command, env=environment(tmp_path, **more), cwd=tmp_path, capture_output=True, timeout=90, check=False
+    )
+
+
+def test_replay_in_another_encoding_still_prints_utf_8_json(tmp_path: Path, vault: Path, chat: Path) -> None:
+    (vault / "Lamp.md").write_text("---\ntags: [lorebook]\nkeys: [lamp]\n---\nLicht für 燈.\n", encoding="utf-8")
+    done = program(tmp_path, "replay", vault, "--chat", chat, "--json", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert done.returncode == 0, done.stderr
+    traces = [from_json(item) for item in json.loads(done.stdout.decode("utf-8"))]
+    assert "Licht für 燈." in traces[0].prompt[0].text
+
+
+def test_run_prints_and_writes_the_same(tmp_path: Path, scenario: dict[str, Any]) -> None:
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps(scenario))
+    printed = program(tmp_path, "run", path)
+    assert (printed.returncode, printed.stderr) == (0, b"")
+    written = program(tmp_path, "run", path, "-o", "out.jsonl")
+    assert (written.returncode, written.stdout, written.stderr) == (0, b"", b"")
+    assert (tmp_path / "out.jsonl").read_bytes() == printed.stdout
+
+
+def test_bad_input_ends_with_2_and_writes_nothing(tmp_path: Path, scenario: dict[str, Any]) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(f'{json.dumps(scenario)}\n{{"id": "broken\n')
+    done = program(tmp_path, "run", path, "-o", "out.jsonl")
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert done.stderr.decode().startswith(f"lorestudio: {path}, line 2: this is no JSON")
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_real_ctrl_c_ends_with_130(tmp_path: Path, vault: Path, chat: Path) -> None:
+    code = """
+import signal, sys
+from lorestudio.cli import app as cli
+advance = cli._advance
+def interrupting(bar, total):
+    real = advance(bar, total)
+    def step(progress):
+        real(progress)
+        if progress.done == 2:
+            signal.raise_signal(signal.SIGINT)
+    return step
+cli._advance = interrupting
+cli.main()
+"""
+    done = program(tmp_path, "replay", vault, "--chat", chat, code=code)
+    assert done.returncode == 130
+    assert done.stderr.decode().strip().splitlines()[-1] == "lorestudio: stopped."
+    assert done.stdout == b""
+
+
+def test_open_without_a_display_ends_with_1(tmp_path: Path, vault: Path) -> None:
+    done = program(tmp_path, "open", vault)
+    assert done.returncode == 1
+    assert b"no display" in done.stderr
+
+
+@pytest.mark.parametrize("module", ["PySide6", "qasync", "shiboken6"])
+def test_replay_and_run_never_load_qt(tmp_path: Path, vault: Path, chat: Path, module: str) -> None:
+    code = f"""
+import sys
+sys.modules[{module!r}] = None
+from lorestudio.cli import main
+main()
+"""
+    assert program(tmp_path, "replay", vault, "--chat", chat, code=code).returncode == 0
