@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as ProgressBar
 
 from lorestudio import __version__
-from lorestudio.cli.display import has_display
+from lorestudio.cli.display import has_display, missing_for_x
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import SettingsError
 from lorestudio.studio import Cancelled, InputError, Progress, Project, Simulator, demo_project, open_project
@@ -32,7 +32,10 @@ BAD_INPUT: Final = 2
 """Exit code for input that cannot be used."""
 STOPPED: Final = 130
 """Exit code after Ctrl+C, as shells have it."""
-QT_PACKAGES: Final = "libegl1 libgl1 libxkbcommon0 libxkbcommon-x11-0 libfontconfig1 libdbus-1-3 libxcb-cursor0"
+QT_PACKAGES: Final = (
+    "libegl1 libgl1 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-image0 "
+    "libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1"
+)
 """What Qt needs of Debian and Ubuntu."""
 
 app = typer.Typer(
@@ -221,17 +224,23 @@ def _window_problem() -> str:
         import lorestudio.ui.app  # noqa: F401, PLC0415  # whether it loads is the question
     except ImportError as error:
         return _qt_advice(error)
-    return ""
+    lacking = missing_for_x() if has_display() else ""
+    return _qt_advice(OSError(lacking)) if lacking else ""
 
 
-def _qt_advice(error: ImportError) -> str:
+def _qt_advice(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         return f"Qt is not installed ({error}). Run: pip install PySide6-Essentials qasync"
     return f"Qt does not load ({error}). On Debian and Ubuntu: apt-get install {QT_PACKAGES}"
 
 
 def _window(project: Project) -> int:
-    return int(_ui().run(project))
+    ui = _ui()
+    lacking = missing_for_x()
+    if lacking:
+        typer.echo(f"lorestudio: the window cannot be opened. {_qt_advice(OSError(lacking))}", err=True)
+        raise typer.Exit(1)
+    return int(ui.run(project))
 
 
 def _picture(project: Project, path: Path) -> None:

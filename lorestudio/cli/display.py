@@ -1,11 +1,13 @@
-"""Whether there is a screen to open a window on."""
+"""Whether there is a screen to open a window on, and what Qt lacks to do so."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import socket
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -53,3 +55,23 @@ def _connects(family: socket.AddressFamily, address: str | tuple[str, int]) -> b
     except (OSError, OverflowError):
         return False
     return True
+
+
+def missing_for_x(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> str:
+    """What Qt's part for X servers cannot load, in the loader's words; "" where all is there or no X server is used.
+
+    Qt itself ends the program without a way to catch it, and names only one of the libraries that may be missing.
+    """
+    if not platform.startswith("linux") or _wayland_answers(environment) or environment.get("QT_QPA_PLATFORM"):
+        return ""
+    package = find_spec("PySide6")
+    if package is None or package.origin is None:
+        return ""
+    plugin = Path(package.origin).parent / "Qt" / "plugins" / "platforms" / "libqxcb.so"
+    if not plugin.is_file():
+        return ""
+    try:
+        ctypes.CDLL(str(plugin))
+    except OSError as error:
+        return str(error)
+    return ""

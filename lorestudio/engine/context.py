@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -46,7 +46,8 @@ class RunContext:
     `chat` is the prompt view: hidden messages and the reply being replaced are not in it; `positions` gives each of its
     messages' index in the chat file (its own index where empty). `clock_ms` is milliseconds since the epoch.
     `answers` is asked where a model has to decide, `behaviour` says which quirks of DeepLore are mended. `random` makes
-    the stream of random numbers from the state it stood at; `timer` measures stages in seconds, `watcher` sees them come and go.
+    the stream of random numbers from the state it stood at; `timer` measures stages in seconds, `watcher` sees them come
+    and go. `digests` name further inputs by their digests and go into the trace.
     """
 
     index: DeepLoreIndex
@@ -66,6 +67,7 @@ class RunContext:
     random: Callable[[int], RandomSource] | None = None
     timer: Callable[[], float] = time.perf_counter
     watcher: Watcher | None = None
+    digests: Mapping[str, str] = field(default_factory=dict)
 
     def is_fixed(self, switch: str) -> bool:
         """Whether the behaviour switch of this name is set to fixed."""

@@ -21,5 +21,5 @@ def client_for(
 ) -> HttpChatClient:
     """A client that talks as `profile` says. Does nothing yet: the key is read when a request is sent."""
     keys = keys or Keys()
-    read_key = None if profile.key_source is KeySource.NONE else lambda: keys.read(profile)
+    read_key = None if profile.key_source == KeySource.NONE else lambda: keys.read(profile)
     return HttpChatClient(profile, _DIALECTS[profile.api](), read_key, transport=transport)

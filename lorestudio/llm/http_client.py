@@ -109,7 +109,7 @@ class HttpChatClient:
         exchange = await self.prepare(request)
         started = self._timer()
         reply = await self.guard(within(exchange.timeout_ms / 1000, self._complete(exchange)), exchange)
-        return replace(reply, duration_ms=(self._timer() - started) * 1000)
+        return self.timed(reply, exchange, started)
 
     def stream(self, request: ChatRequest) -> HttpReplyStream:
         """Send `request` on entering the result, and receive the reply piece by piece."""
@@ -132,10 +132,9 @@ class HttpChatClient:
 
         The error is raised outside the handler: attached to it, the original would carry the request and its key.
         """
-        started = self._timer()
         failure: LlmError
         try:
-            result = await work
+            return await work
         except TimeoutError:
             failure = timed_out(exchange.timeout_ms, self.who)
         except LlmError as error:
@@ -145,9 +144,6 @@ class HttpChatClient:
             failure = self._invalid(f"the reply is larger than {megabytes:g} MiB")
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as error:
             failure = self._network_failure(error, exchange)
-        else:
-            _log.debug("%s: %s answered in %.0f ms", exchange.request.kind, self, (self._timer() - started) * 1000)
-            return result
         _log.debug("%s: %s failed: %r", exchange.request.kind, self, failure)
         raise failure.with_traceback(None)
 
@@ -209,6 +205,12 @@ class HttpChatClient:
         if reply.cut_off:
             notes.append(f"The reply was cut off at the limit of {exchange.max_tokens} tokens.")
         return replace(reply, notes=tuple(notes))
+
+    def timed(self, reply: ChatReply, exchange: _Exchange, started: float) -> ChatReply:
+        """The reply with its duration, which is also logged."""
+        duration_ms = (self._timer() - started) * 1000
+        _log.debug("%s: %s answered in %.0f ms", exchange.request.kind, self, duration_ms)
+        return replace(reply, duration_ms=duration_ms)
 
     def invalid_event(self, data: str) -> LlmError:
         """The error for an event that is no JSON."""
@@ -379,7 +381,7 @@ class HttpReplyStream:
                 raise self._client.broken_off(len(gathered.text))
             answer = Answer(gathered.text, None, gathered.usage, gathered.finish)
             reply = self._client.reply(answer, self._exchange, self._habits, raw="\n".join(self._raw))
-        self._reply = replace(reply, duration_ms=(self._timer() - self._started) * 1000)
+        self._reply = self._client.timed(reply, self._exchange, self._started)
 
     def _take(self, event: ServerSentEvent) -> str:
         """The text in one event."""

@@ -52,9 +52,9 @@ class Keys:
 
     def read(self, profile: Profile) -> Secret | None:
         """The profile's key; None for a profile that needs none."""
-        if profile.key_source is KeySource.NONE:
+        if profile.key_source == KeySource.NONE:
             return None
-        if profile.key_source is KeySource.ENVIRONMENT:
+        if profile.key_source == KeySource.ENVIRONMENT:
             return _usable(
                 self._environment.get(profile.key_variable),
                 f"Set the environment variable {profile.key_variable} and start lorestudio again, "

@@ -68,7 +68,7 @@ class Profile:
         if not self.name.strip():
             raise ProfileError('The field "name" is empty. Give the profile a name.')
         _check_url(self.url)
-        if self.key_source is KeySource.ENVIRONMENT and not _VARIABLE.fullmatch(self.key_variable):
+        if self.key_source == KeySource.ENVIRONMENT and not _VARIABLE.fullmatch(self.key_variable):
             # What stands there may be the key itself, so it is not repeated.
             raise ProfileError(
                 'The field "key_variable" is no name of an environment variable. '

@@ -1,19 +1,17 @@
 """The AI notepad: private notes that the writing model keeps, and how they get out of its replies.
 
 In tag mode the model writes them into its reply between two tags, in extract mode a second request takes them from the
-finished reply. Either way they go to the end of the chat's notepad, and the message remembers its own share so that it
-can be taken back. Source: spec: deeplore-ai-and-tools 2.3, 4.7, 4.8.
+finished reply. Either way they go to the end of the chat's notepad; what each message keeps: see `message_notes`.
+Source: spec: deeplore-ai-and-tools 2.3, 4.7.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
-from lorestudio.domain.chat import Message
-from lorestudio.domain.javascript import Json, code_units, length, trim
+from lorestudio.domain.javascript import code_units, length, trim
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.memory.connection import tool_model
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -32,7 +30,6 @@ LIMIT: Final = 65_536
 """The longest notepad, in UTF-16 code units."""
 
 NOTEPAD_KEY: Final = "deeplore_ai_notepad"
-MESSAGE_KEY: Final = "deeplore_ai_notes"
 
 EXTRACTION: Final = f"""\
 You keep the private notebook of somebody who writes a story in turns. You are given the notes so far and the latest
@@ -169,28 +166,6 @@ def withdrawn(notepad: str, notes: str) -> str:
     return rest.removeprefix("\n").removesuffix("\n")
 
 
-def notes_of(message: Message) -> str:
-    """The notes that the active swipe of a message contributed, empty where there are none."""
-    notes = _extra_at(message, message.swipe).get(MESSAGE_KEY)
-    return notes if isinstance(notes, str) else ""
-
-
-def with_notes(message: Message, text: str, notes: str) -> Message:
-    """The message with another visible text and its own notes, in every place where its record keeps them.
-
-    `raw` changes along, so that the notes of each swipe are there when the chat is written.
-    """
-    extra = {key: value for key, value in _extra_at(message, message.swipe).items() if key != MESSAGE_KEY}
-    if notes:
-        extra[MESSAGE_KEY] = notes
-    return _rewritten(message, message.swipe, text, extra)
-
-
-def turned(message: Message, swipe: int) -> Message:
-    """The message with another swipe active, and what belongs to that swipe in `extra`. Raises IndexError."""
-    return _rewritten(message, swipe, message.swipes[swipe], dict(_extra_at(message, swipe)))
-
-
 def _tidied(text: str) -> str:
     return trim(_BLANK_LINES.sub("\n\n", text))
 
@@ -206,42 +181,3 @@ def _bracket_ends(text: str) -> dict[int, int]:
         elif stack := open_ones[_OPENERS[bracket]]:
             ends[stack.pop()] = found.end()
     return ends
-
-
-def _stored_swipe(message: Message) -> int:
-    """The swipe that `extra` belongs to: the one that was active in the record."""
-    if not message.raw:
-        return message.swipe
-    stored = message.raw.get("swipe_id")
-    return int(stored) if isinstance(stored, int | float) else 0
-
-
-def _extra_at(message: Message, swipe: int) -> Mapping[str, Json]:
-    """The `extra` of one swipe; that of the stored one is the message's, the others are in `swipe_info`."""
-    if not message.swipes or swipe == _stored_swipe(message):
-        return message.extra
-    infos = message.raw.get("swipe_info")
-    info = infos[swipe] if isinstance(infos, list | tuple) and 0 <= swipe < len(infos) else None
-    extra = info.get("extra") if isinstance(info, Mapping) else None
-    return extra if isinstance(extra, Mapping) else {}
-
-
-def _rewritten(message: Message, swipe: int, text: str, extra: Mapping[str, Json]) -> Message:
-    """Text and `extra` of one swipe, which becomes the active one; the others keep theirs."""
-    raw: dict[str, Json] = {**message.raw, "mes": text, "extra": extra}
-    if not 0 <= swipe < len(message.swipes):
-        return replace(message, text=text, extra=extra, raw=raw if message.raw else message.raw)
-    swipes = (*message.swipes[:swipe], text, *message.swipes[swipe + 1 :])
-    infos = message.raw.get("swipe_info")
-    given = list(infos) if isinstance(infos, list | tuple) else []
-    padded: list[Json] = [*given, *({} for _ in range(len(swipes) - len(given)))]
-    stored = _stored_swipe(message)
-    if stored != swipe and 0 <= stored < len(padded):
-        padded[stored] = _with_extra(padded[stored], message.extra)
-    padded[swipe] = _with_extra(padded[swipe], extra)
-    raw |= {"swipes": list(swipes), "swipe_id": swipe, "swipe_info": padded}
-    return replace(message, text=text, extra=extra, swipes=swipes, swipe_id=swipe, raw=raw)
-
-
-def _with_extra(info: Json, extra: Mapping[str, Json]) -> Json:
-    return {**(info if isinstance(info, Mapping) else {}), "extra": extra}

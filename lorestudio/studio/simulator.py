@@ -11,6 +11,7 @@ from lorestudio.domain.state import EngineState
 from lorestudio.engine import DeepLoreIndex, RunContext, Watcher, run
 from lorestudio.llm.protocol import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.studio.digests import input_digests
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.project import Project
@@ -57,6 +58,7 @@ class Simulator:
         self._watcher = watcher
         self._epoch = 0
         self.generations = generations(project.chat)
+        self._inputs = input_digests(project, self.generations, self.answers.name)
         self._index = DeepLoreIndex(project.index)
         self._traces: dict[Generation, Trace] = {}
         # The trackers stored with a chat are those of its end; a replay begins before all of them.
@@ -90,6 +92,11 @@ class Simulator:
         self.abandon()
         self._traces = dict(zip(places, traces, strict=True))
         self._states = [self._states[0], *states]
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """For each generation the digest of everything that it and the ones before it depend on."""
+        return self._inputs
 
     @property
     def states(self) -> tuple[EngineState, ...]:
@@ -158,4 +165,5 @@ class Simulator:
             answers=self.answers,
             behaviour=project.behaviour,
             watcher=self._watcher,
+            digests={"inputs": self._inputs[place]},
         )

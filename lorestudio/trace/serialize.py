@@ -15,7 +15,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
 from types import NoneType, UnionType
-from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.model import Trace
@@ -24,6 +24,7 @@ FORMAT: Final = "lorestudio-trace"
 VERSION: Final = 1
 """Raised when the meaning of a stored field changes; a field that is merely added needs no new version."""
 
+_Record = TypeVar("_Record")
 _Encoder: TypeAlias = Callable[[Any], Any]
 _Decoder: TypeAlias = Callable[[Any, str], Any]
 
@@ -49,6 +50,17 @@ def from_json(data: object) -> Trace:
     if "trace" not in data:
         raise TraceFormatError("trace: missing")
     return cast("Trace", _decoder(Trace)(data["trace"], "trace"))
+
+
+def record_to_json(record: object) -> dict[str, Any]:
+    """Any frozen data class of plain fields as JSON, the way a trace's parts are written."""
+    encoded: dict[str, Any] = _encoder(type(record))(record)
+    return encoded
+
+
+def record_from_json(kind: type[_Record], data: object, path: str) -> _Record:
+    """A data class from JSON; `path` begins the names of fields in the TraceFormatError that is raised otherwise."""
+    return cast("_Record", _decoder(kind)(data, path))
 
 
 def _number_out(value: float) -> object:
@@ -171,9 +183,17 @@ def _codec(hint: object) -> tuple[_Encoder, _Decoder]:
         return _optional_codec(next(argument for argument in arguments if argument is not NoneType))
     if origin is tuple:
         return _tuple_codec(arguments)
+    if origin is frozenset:
+        encoder, decoder = _tuple_codec((*arguments, Ellipsis))
+        return lambda value: encoder(sorted(value)), lambda value, path: frozenset(decoder(value, path))
     if origin is Mapping:
         return _mapping_codec(*arguments)
     raise TypeError(f"no JSON form for the type {hint!r}")
+
+
+def _is_json(hint: object) -> bool:
+    """Whether the annotation is that of any JSON value, the one union of many types in use."""
+    return get_origin(hint) in (Union, UnionType) and len(get_args(hint)) > 2
 
 
 def _record_codec(hint: type[Any]) -> tuple[_Encoder, _Decoder]:
@@ -256,9 +276,10 @@ def _mapping_codec(key: object, item: object) -> tuple[_Encoder, _Decoder]:
             return found
 
         return lambda value: {str(name): encoder(inside) for name, inside in value.items()}, decode
-    if item is str:
-        return dict, lambda value, path: {
-            name: _text_in(inside, f"{path}.{name}") for name, inside in _object_in(value, path).items()
+    if not _is_json(item):
+        encoder, decoder = _codec(item)
+        return lambda value: {name: encoder(inside) for name, inside in value.items()}, lambda value, path: {
+            name: decoder(inside, f"{path}.{name}") for name, inside in _object_in(value, path).items()
         }
 
     def decode_json(value: object, path: str) -> Mapping[str, Json]:

@@ -56,13 +56,9 @@ NO_CHANGES: Final = IndexChanges()
 
 @dataclass(frozen=True, slots=True)
 class VaultState:
-    """The vaults as they were last read, and the index made of them.
-
-    `parser` is the key of the rules that the notes were parsed with.
-    """
+    """The vaults as they were last read, and the index made of them."""
 
     vaults: tuple[KnownVault, ...]
-    parser: str
     assembly: Assembly = field(repr=False)
 
     @property
@@ -70,9 +66,10 @@ class VaultState:
         """The snapshot that a run takes."""
         return self.assembly.index
 
-    def missing(self, name: str) -> bool:
-        """Whether nothing is known of the vault of that name."""
-        return not any(vault.name == name and vault.files for vault in self.vaults)
+    def files(self, number: int, parser: str | None = None) -> dict[str, KnownFile]:
+        """The files of a vault by name; none where `parser` is given and they were parsed with other rules."""
+        vault = self.vaults[number] if number < len(self.vaults) else KnownVault("")
+        return {file.filename: file for file in vault.files} if parser in (None, vault.parser) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,27 +104,26 @@ def refresh(
     """
     path = definition_path(settings)
     scanned: list[ScannedVault] = []
-    known: Sequence[KnownVault] = () if previous is None else previous.vaults
+    parser = None
     for number, folder in enumerate(folders):
-
-        def look(reuse: bool, number: int = number, folder: Path = folder) -> ScannedVault:
-            files = known[number].files if reuse and number < len(known) else ()
-            by_name = {file.filename: file for file in files}
-            return scan_folder(folder, by_name, None, on_progress, cancelled, definition_path=path)
-
-        found = look(reuse=True)
-        if number == 0 and previous is not None and rules_changed(previous, found, settings, counter):
-            known = ()
-            found = look(reuse=False)
+        known = {} if previous is None else previous.files(number, parser)
+        found = scan_folder(folder, known, None, on_progress, cancelled, definition_path=path)
+        if parser is None:
+            parser = current_parser(previous, found, settings, counter)
+            if previous is not None and known and not previous.files(number, parser):
+                found = scan_folder(folder, {}, None, on_progress, cancelled, definition_path=path)
         scanned.append(found)
     return update(previous, scanned, settings, counter)
 
 
-def rules_changed(
-    previous: VaultState, primary: ScannedVault, settings: DeepLoreSettings, counter: TokenCounter
-) -> bool:
-    """Whether every note has to be parsed again; `primary` is the first vault as it is now."""
-    return previous.parser != _rules(previous, primary, settings, counter)[2]
+def current_parser(
+    previous: VaultState | None, primary: ScannedVault, settings: DeepLoreSettings, counter: TokenCounter
+) -> str:
+    """The key of the rules that hold now; `primary` is the first vault as it is now.
+
+    Files of a vault whose key is another one have to be scanned with nothing known.
+    """
+    return parser_key(_rules(previous, primary, settings)[1], counter)
 
 
 def update(
@@ -135,11 +131,11 @@ def update(
 ) -> Refreshed:
     """Take in what was seen of the vaults, in vault order.
 
-    A vault with a failure keeps its previous files. Where the rules have changed, every text must have been read;
-    raises ValueError otherwise.
+    A vault with a failure keeps its previous files, also when other rules hold now. Every text whose digest or rules
+    are new must have been read; raises ValueError otherwise.
     """
-    definitions, rules, parser = _rules(previous, scanned[0] if scanned else ScannedVault(""), settings, counter)
-    reusable = previous is not None and previous.parser == parser
+    definitions, rules = _rules(previous, scanned[0] if scanned else ScannedVault(""), settings)
+    parser = parser_key(rules, counter)
     vaults: list[KnownVault] = []
     parsed = 0
     failures = []
@@ -147,19 +143,19 @@ def update(
         before = _before(previous, number, vault.name)
         if vault.failure:
             failures.append(vault.failure)
-            vaults.append(before if reusable or not before.files else KnownVault(vault.name))
+            vaults.append(before)
             continue
-        known = {file.filename: file for file in before.files} if reusable else {}
+        known = {file.filename: file for file in before.files} if before.parser == parser else {}
         files, fresh = _known_files(vault, known, rules, counter, definition_path(settings))
         parsed += fresh
-        vaults.append(KnownVault(vault.name, files, vault.left_out))
+        vaults.append(KnownVault(vault.name, files, vault.left_out, parser))
     assembly = assemble(
         vaults,
         definitions,
         settings.multi_vault_conflict_resolution,
         previous.assembly if previous is not None else None,
     )
-    state = VaultState(tuple(vaults), parser, assembly)
+    state = VaultState(tuple(vaults), assembly)
     return Refreshed(
         state,
         NO_CHANGES if previous is None else changes_between(previous.index, assembly.index),
@@ -170,16 +166,16 @@ def update(
     )
 
 
-def state_of(vaults: Sequence[KnownVault], settings: DeepLoreSettings, counter: TokenCounter) -> VaultState:
+def state_of(vaults: Sequence[KnownVault], settings: DeepLoreSettings) -> VaultState:
     """The state made of known vaults alone; they must have been parsed under the rules that now hold."""
+    definitions = known_definitions(vaults[:1], settings)
+    return VaultState(tuple(vaults), assemble(vaults, definitions, settings.multi_vault_conflict_resolution))
+
+
+def known_definitions(primary: Sequence[KnownVault], settings: DeepLoreSettings) -> FieldDefinitions:
+    """The gating fields that the first vault defined when it was last read; the built-in ones without a vault."""
     path = definition_path(settings)
-    definitions = field_definitions(vaults[0].text(path) if vaults else "", path)
-    rules = ParseRules.from_settings(settings, definitions.fields)
-    return VaultState(
-        tuple(vaults),
-        parser_key(rules, counter),
-        assemble(vaults, definitions, settings.multi_vault_conflict_resolution),
-    )
+    return field_definitions(primary[0].text(path) if primary else "", path)
 
 
 def changes_between(old: VaultIndex, new: VaultIndex) -> IndexChanges:
@@ -209,14 +205,13 @@ def changes_between(old: VaultIndex, new: VaultIndex) -> IndexChanges:
 
 
 def _rules(
-    previous: VaultState | None, primary: ScannedVault, settings: DeepLoreSettings, counter: TokenCounter
-) -> tuple[FieldDefinitions, ParseRules, str]:
-    """The field definitions of the first vault, the rules that they and the settings make, and their key."""
+    previous: VaultState | None, primary: ScannedVault, settings: DeepLoreSettings
+) -> tuple[FieldDefinitions, ParseRules]:
+    """The field definitions of the first vault and the rules that they and the settings make."""
     path = definition_path(settings)
     text = _before(previous, 0, primary.name).text(path) if primary.failure else primary.text(path)
     definitions = field_definitions(text, path)
-    rules = ParseRules.from_settings(settings, definitions.fields)
-    return definitions, rules, parser_key(rules, counter)
+    return definitions, ParseRules.from_settings(settings, definitions.fields)
 
 
 def _before(previous: VaultState | None, number: int, name: str) -> KnownVault:

@@ -55,11 +55,15 @@ class KnownFile:
 
 @dataclass(frozen=True, slots=True)
 class KnownVault:
-    """One vault as it was read, files in index order; `left_out` is what could not be read."""
+    """One vault as it was read, files in index order; `left_out` is what could not be read.
+
+    `parser` is the key of the rules that the notes were parsed with (see `parser_key`).
+    """
 
     name: str
     files: tuple[KnownFile, ...] = ()
     left_out: tuple[LeftOutNote, ...] = ()
+    parser: str = ""
 
     def text(self, filename: str) -> str:
         """The kept text of a file, "" where there is none."""

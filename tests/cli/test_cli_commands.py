@@ -43,6 +43,7 @@ def window(monkeypatch: pytest.MonkeyPatch) -> Window:
 
 def display(monkeypatch: pytest.MonkeyPatch, *, there: bool) -> None:
     monkeypatch.setattr(cli, "has_display", lambda: there)
+    monkeypatch.setattr(cli, "missing_for_x", lambda: "")
 
 
 def test_help_names_every_command(lorestudio: Run) -> None:
@@ -183,6 +184,18 @@ def test_without_qt_the_cure_is_named(
     assert str(error) in result.stderr
     assert advice in result.stderr
     assert advice in cli._window_problem()
+
+
+def test_a_display_that_qt_cannot_use_is_told_with_the_cure(
+    lorestudio: Run, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    display(monkeypatch, there=True)
+    monkeypatch.setattr(cli, "missing_for_x", lambda: "libxcb-icccm.so.4: cannot open shared object file")
+    result = lorestudio("demo")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "libxcb-icccm.so.4" in result.stderr
+    assert "apt-get install" in result.stderr
+    assert window.opened == []
 
 
 @pytest.mark.parametrize(("ok", "code"), [(True, 0), (False, 1)])

@@ -3,11 +3,12 @@ from __future__ import annotations
 import socket
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from lorestudio.cli import display
-from lorestudio.cli.display import has_display
+from lorestudio.cli.display import has_display, missing_for_x
 
 
 def test_nothing_set_is_no_display() -> None:
@@ -46,3 +47,32 @@ def test_wayland_answers_where_its_socket_is() -> None:
         assert not has_display(environment, "linux")
         (Path(folder) / "wayland-0").touch()
         assert has_display(environment, "linux")
+
+
+def qt_with_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    """A Qt whose part for X servers has these bytes."""
+    plugin = tmp_path / "PySide6" / "Qt" / "plugins" / "platforms" / "libqxcb.so"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_bytes(data)
+    found = SimpleNamespace(origin=str(tmp_path / "PySide6" / "__init__.py"))
+    monkeypatch.setattr(display, "find_spec", lambda _name: found)
+
+
+def test_what_qt_cannot_load_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    qt_with_plugin(tmp_path, monkeypatch, b"no library")
+    assert "libqxcb.so" in missing_for_x({}, "linux")
+
+
+@pytest.mark.parametrize(
+    ("environment", "platform"), [({}, "darwin"), ({}, "win32"), ({"QT_QPA_PLATFORM": "wayland"}, "linux")]
+)
+def test_elsewhere_the_part_for_x_servers_is_not_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], platform: str
+) -> None:
+    qt_with_plugin(tmp_path, monkeypatch, b"no library")
+    assert missing_for_x(environment, platform) == ""
+
+
+def test_without_qt_nothing_is_said_about_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(display, "find_spec", lambda _name: None)
+    assert missing_for_x({}, "linux") == ""

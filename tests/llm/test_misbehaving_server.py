@@ -128,7 +128,7 @@ REFUSALS: dict[str, tuple[Behaviour, ErrorKind, int | None, str]] = {
     "no system messages": (
         reply(error("System role not supported"), "400 Bad Request"), ErrorKind.UNKNOWN, 400, "one user message",
     ),
-    "error with status 200": (reply(error("Provider returned error", code=429)), ErrorKind.RATE_LIMITED, 429, "wait"),
+    "error with status 200": (reply(error("Provider returned error", code=429)), ErrorKind.RATE_LIMITED, 429, "Wait"),
     "web page": (reply(HTML, content_type="text/html; charset=utf-8"), ErrorKind.INVALID_ANSWER, None, "URL"),
     "web page in disguise": (reply(HTML), ErrorKind.INVALID_ANSWER, None, "URL"),
     "text": (reply("pong", content_type="text/plain"), ErrorKind.INVALID_ANSWER, None, "URL"),
@@ -310,6 +310,29 @@ def test_connection_is_closed_after_an_answer() -> None:
             await asyncio.wait_for(server.hung_up.wait(), 2)
 
     asyncio.run(scenario())
+
+
+def test_tls_with_a_server_that_has_none() -> None:
+    async def scenario() -> LlmError:
+        async with Server(no_http) as server:
+            client = server.client(url=f"https://127.0.0.1:{server.port}")
+            with pytest.raises(LlmError) as caught:
+                await client.complete(REQUEST)
+            return caught.value
+
+    failure = asyncio.run(scenario())
+    assert failure.kind is ErrorKind.CONNECTION
+    assert failure.__context__ is None
+
+
+def test_local_servers_are_not_asked_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+
+    async def scenario() -> str:
+        async with Server(reply(completion("direct"))) as server:
+            return (await ask(server, streamed=False)).text
+
+    assert asyncio.run(scenario()) == "direct"
 
 
 def test_answers_in_parallel() -> None:

@@ -103,7 +103,7 @@ def _blank(ctx: RunContext, skip_reason: str = "") -> Trace:
         index_size=len(ctx.index.visible),
         stages=(),
         seed=ctx.seed,
-        digests={"vault": ctx.index.vault.digest},
+        digests={"vault": ctx.index.vault.digest, **ctx.digests},
         clock_ms=ctx.clock_ms,
         skip_reason=skip_reason,
     )

@@ -1,0 +1,42 @@
+"""Digests of a replay's inputs, so that what was run before can be told from what has to be run again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.studio.generation import Generation
+from lorestudio.studio.project import Project
+from lorestudio.trace.serialize import record_to_json
+
+
+def input_digests(project: Project, generations: Sequence[Generation], answers: str) -> tuple[str, ...]:
+    """For each generation the SHA-256 of everything that it and the ones before it depend on.
+
+    An edit late in the chat leaves the digests of earlier generations as they were.
+    """
+    chat = project.chat or Chat()
+    digest = hashlib.sha256()
+    for part in (
+        project.index.digest,
+        project.settings.model_dump_json(),
+        project.behaviour.model_dump_json(),
+        repr(record_to_json(project.controls)),
+        repr((project.seed, project.counter.name, chat.character_name, answers)),
+    ):
+        digest.update(part.encode("utf-8", "surrogatepass"))
+    found: list[str] = []
+    done = 0
+    for generation in generations:
+        for message in chat.messages[done : generation.message]:
+            digest.update(_told(message).encode("utf-8", "surrogatepass"))
+        done = max(done, generation.message)
+        digest.update(repr(generation).encode())
+        found.append(digest.hexdigest())
+    return tuple(found)
+
+
+def _told(message: Message) -> str:
+    """What a run reads of a message."""
+    return repr((message.name, message.text, message.is_user, message.is_system, message.scannable, message.swipe))

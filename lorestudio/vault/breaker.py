@@ -1,0 +1,123 @@
+"""Circuit breakers for hosts that a vault is fetched from (spec: deeplore-ai-and-tools 1.8, last paragraph).
+
+After three failures in a row nothing is sent for 2 s. Then one request is let through as a probe; each one that fails
+doubles the pause, up to 15 s, and a success ends it. Breakers are used from one thread, that of the event loop.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Final
+
+FAILURES_TO_OPEN: Final = 3
+FIRST_PAUSE_S: Final = 2.0
+LONGEST_PAUSE_S: Final = 15.0
+
+
+class BreakerState(StrEnum):
+    """Whether requests are sent."""
+
+    CLOSED = "closed"
+    OPEN = "open"
+    HALF_OPEN = "half-open"
+
+
+class CircuitOpenError(Exception):
+    """Nothing is sent for another `seconds`."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"paused for another {seconds:.1f} s")
+        self.seconds = seconds
+
+
+class HostFailure(Exception):  # noqa: N818 - a signal for the breaker around an error of its own
+    """Raised inside `CircuitBreaker.call` to say that the host has failed; the cause is what happened."""
+
+
+class CircuitBreaker:
+    """The breaker of one host. `clock` gives seconds that only grow."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._failures = 0
+        self._pause_s = 0.0
+        self._opened_at = 0.0
+        self._probing = False
+
+    @property
+    def state(self) -> BreakerState:
+        """Closed; open while nothing is sent; half-open once the pause is over, until a probe has told."""
+        if not self._pause_s:
+            return BreakerState.CLOSED
+        return BreakerState.HALF_OPEN if self._probing or not self.wait_s else BreakerState.OPEN
+
+    @property
+    def wait_s(self) -> float:
+        """Seconds until a probe may be sent; 0 where one may."""
+        return max(0.0, self._opened_at + self._pause_s - self._clock()) if self._pause_s else 0.0
+
+    @property
+    def pause_s(self) -> float:
+        """The length of the present pause in seconds, 0 where the breaker is closed."""
+        return self._pause_s
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Around one request: raises CircuitOpenError instead of sending it where the host is being left alone.
+
+        Leaving the block by HostFailure counts as a failure. Leaving it by CancelledError or another error that says
+        nothing about the host gives a probe back, so that the next request is one.
+        """
+        probe = self._acquire()
+        verdict = None
+        try:
+            yield
+            verdict = True
+        except HostFailure:
+            verdict = False
+            raise
+        finally:
+            if probe:
+                self._probing = False
+            if verdict is not None:
+                self._record(verdict, probe=probe)
+
+    def _acquire(self) -> bool:
+        """Whether the request is a probe."""
+        if not self._pause_s:
+            return False
+        if self._probing or self.wait_s:
+            raise CircuitOpenError(self.wait_s)
+        self._probing = True
+        return True
+
+    def _record(self, success: bool, *, probe: bool) -> None:
+        if success:
+            # One that was under way when the breaker opened says as much as a probe.
+            self._failures = 0
+            self._pause_s = 0.0
+            return
+        self._failures += 1
+        if probe:
+            self._open(min(2 * self._pause_s, LONGEST_PAUSE_S))
+        elif not self._pause_s and self._failures >= FAILURES_TO_OPEN:
+            self._open(FIRST_PAUSE_S)
+
+    def _open(self, pause_s: float) -> None:
+        self._pause_s = pause_s
+        self._opened_at = self._clock()
+
+
+class CircuitBreakers:
+    """One breaker a host and port, made when it is first asked for."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._breakers: dict[tuple[str, int], CircuitBreaker] = {}
+
+    def of(self, host: str, port: int) -> CircuitBreaker:
+        """The breaker that all sources at this host and port share."""
+        return self._breakers.setdefault((host.lower(), port), CircuitBreaker(self._clock))

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lorestudio.llm.redaction import MASK, SHORTEST_SECRET, Secret, cut, hide_known, redact
+
+PRINTABLE = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=SHORTEST_SECRET, max_size=60)
+KEY_CHARACTERS = st.text("abcXYZ0189_-", min_size=8, max_size=60)
+
+
+@given(st.text(), PRINTABLE, st.text())
+def test_known_keys_are_hidden(before: str, key: str, after: str) -> None:
+    for spelling in (key, json.dumps(key), quote(key, safe="")):
+        for hide in (redact, hide_known):
+            result = hide(before + spelling + after, [key])
+            assert key not in result
+            assert MASK in result
+
+
+@given(st.lists(PRINTABLE, max_size=4), st.text())
+def test_hiding_twice_changes_nothing(keys: list[str], text: str) -> None:
+    once = redact(" ".join([text, *keys]), keys)
+    assert redact(once, keys) == once
+
+
+@given(st.sampled_from(["sk-", "sk-proj-", "sk-ant-api03-", "AIza", "gsk_"]), KEY_CHARACTERS, st.sampled_from(["", " ", '"', "'", "(", ":", "="]))
+def test_keys_are_known_by_their_looks(prefix: str, rest: str, before: str) -> None:
+    assert rest not in redact(f"key{before and ' '}{before} {prefix}{rest} end")
+
+
+@given(st.text("abcdefABC0123456789-._~+/=", min_size=4))
+def test_bearer_tokens(token: str) -> None:
+    result = redact(f'authorization: "Bearer {token}", next')
+    assert token not in result
+    assert result.endswith(", next")
+
+
+@given(st.text(st.characters(categories=["Lu", "Ll", "Nd", "Zs"]), max_size=200))
+def test_without_keys_hide_known_changes_nothing(text: str) -> None:
+    assert hide_known(text, []) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("Incorrect API key provided: sk-abcd1234.", "Incorrect API key provided: •••"),
+        ("sk-proj-ab***************yz is wrong", "••• is wrong"),
+        ("Bearer abc.def refused", "Bearer ••• refused"),
+        ("https://me:pass@host/x", "https://•••@host/x"),
+        ("?api_key=abcdef&x=1", "?api_key=•••&x=1"),
+        ('{"x-api-key": "abcdef"}', '{"x-api-key": "•••"}'),
+        ("a task-force with a risk-assessment", "a task-force with a risk-assessment"),
+        ("AIzaSyA-1234_abcd", "•••"),
+        ("gsk_abcdefgh", "•••"),
+    ],
+)
+def test_looks(text: str, result: str) -> None:
+    assert redact(text) == result
+
+
+def test_short_keys_are_place_holders() -> None:
+    assert hide_known("x marks the spot", ["x", ""]) == "x marks the spot"
+
+
+def test_secrets_show_nothing() -> None:
+    secret = Secret("hidden-value")
+    assert "hidden" not in f"{secret} {secret!r} {[secret]}"
+    assert secret.reveal() == "hidden-value"
+    assert secret == Secret("hidden-value")
+    assert not Secret("")
+    with pytest.raises(TypeError):
+        pickle.dumps(secret)
+    with pytest.raises(TypeError):
+        copy.deepcopy(secret)
+
+
+def test_cut() -> None:
+    assert cut("abc", 3) == "abc"
+    assert cut("abcd", 3) == "abc…"
