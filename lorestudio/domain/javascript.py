@@ -175,14 +175,18 @@ def fixed_1(value: float) -> str:
     return str(Decimal(value).quantize(Decimal("0.1"), ROUND_HALF_UP))
 
 
+_BASE36_PAIRS: Final = tuple(first + second for first in _BASE36 for second in _BASE36)
+
+
 def base36(value: int) -> str:
     """A non-negative integer in lower-case base 36."""
     digits = ""
-    while True:
-        value, remainder = divmod(value, 36)
-        digits = _BASE36[remainder] + digits
-        if not value:
-            return digits
+    while value >= 36:
+        value, pair = divmod(value, 36 * 36)
+        digits = _BASE36_PAIRS[pair] + digits
+    if not value:
+        return digits.removeprefix("0") or "0"
+    return _BASE36[value] + digits
 
 
 @lru_cache(maxsize=16)

@@ -79,10 +79,10 @@ def measure(data: dict[str, Any]) -> list[tuple[str, float]]:
 
 
 def enlarged(data: dict[str, Any], count: int) -> dict[str, Any]:
-    """The same input with `count` notes: copies under other names with other keys."""
+    """The same input with `count` notes: copies in other folders, their first key and title made their own."""
     files = list(data["files"])
     copies = [
-        [f"copy{number}/{path}", text.replace("keys:", f"keys:\n  - copy{number}x", 1)]
+        [f"copy{number}/{path}", text.replace("keys: [", f"keys: [copy{number}", 1).replace("\n# ", f"\n# {number} ", 1)]
         for number in range(1, count // len(files) + 1)
         for path, text in files
     ]
@@ -94,6 +94,7 @@ def main(folder: Path) -> None:
     for path in sorted(folder.glob("*.json.gz"), key=lambda path: path.stat().st_size):
         data = json.loads(gzip.decompress(path.read_bytes()))
         print_figures(len(data["files"]), measure(data))
+    print_figures(20_000, measure(enlarged(data, 20_000)))
 
 
 def print_figures(count: int, figures: list[tuple[str, float]]) -> None:
