@@ -95,7 +95,7 @@ _SENTENCES: Final[Mapping[ErrorKind, tuple[str, str]]] = {
         "This answer source cannot answer a request of this kind.",
         "Choose a provider or type the answer.",
     ),
-    ErrorKind.NO_KEY: ("The key of the profile cannot be read.", "Enter the key again in the profile."),
+    ErrorKind.NO_KEY: ("The key of the profile cannot be used.", "Enter the key again in the profile."),
 }
 
 # What is left out of the sentence because the sentence says it all.

@@ -42,7 +42,7 @@ class RecordedAnswers:
 
     With `fresh` the fallback is asked every time, and its new answers replace the recorded ones. Replies of a
     `repeatable` source are not recorded. The file is read when the first question comes, in a thread, as is writing:
-    an answer is on the disk before it is given. One instance serves all tasks and threads.
+    a new answer is on the disk before it is given. One instance serves all tasks and threads.
     """
 
     name: Final = "recorded"
@@ -79,10 +79,15 @@ class RecordedAnswers:
         return not self.fresh and request.digest in self._replies
 
     async def answer(self, request: ChatRequest) -> ChatReply:
-        """The recorded reply, else the fallback's. Raises LlmError, of kind `no_recorded_answer` without a fallback."""
-        await self._in_thread(self.load)
-        digest = request.digest
-        recorded = None if self.fresh else self._replies.get(digest)
+        """The recorded reply, else the fallback's. Raises LlmError, of kind `no_recorded_answer` without a fallback.
+
+        A file that cannot be read is an error before anybody is asked. A new answer that cannot be written is given
+        all the same, since it was paid for, and its notes say so.
+        """
+        problem = await _in_thread(self.load)
+        if problem:
+            raise LlmError(ErrorKind.NOT_SUPPORTED, f"{self.path}: {problem}", advice=self._advice(problem))
+        recorded = None if self.fresh else self._replies.get(request.digest)
         if recorded is not None:
             return recorded
         if self.fallback is None:
@@ -90,9 +95,10 @@ class RecordedAnswers:
                 ErrorKind.NO_RECORDED_ANSWER, f"no answer to this request of kind {request.kind} in {self.path.name}"
             )
         reply = await self.fallback.answer(request)
-        if not reply.repeatable:
-            await self._in_thread(lambda: self.record(request, reply))
-        return reply
+        if reply.repeatable:
+            return reply
+        problem = await _in_thread(lambda: self.record(request, reply))
+        return replace(reply, notes=(*reply.notes, self._advice(problem))) if problem else reply
 
     def record(self, request: ChatRequest, reply: ChatReply) -> None:
         """Keep `reply` as the answer to `request`. Raises OSError; blocks until the disk has it."""
@@ -102,18 +108,20 @@ class RecordedAnswers:
             _append(self.path, line)
             self._replies[digest] = _replayed(reply)
 
-    async def _in_thread(self, work: Callable[[], None]) -> None:
-        problem = ""
-        try:
-            await asyncio.to_thread(work)
-        except OSError as error:
-            problem = error.strerror or type(error).__name__
-        if problem:
-            raise LlmError(
-                ErrorKind.NOT_SUPPORTED,
-                f"{self.path}: {problem}",
-                advice=f"The file {self.path} cannot be used ({problem}). Check folder, permissions and free space.",
-            )
+    def _advice(self, problem: str) -> str:
+        return (
+            f"The file of recorded answers {self.path} cannot be used ({problem}). "
+            "Check folder, permissions and free space."
+        )
+
+
+async def _in_thread(work: Callable[[], None]) -> str:
+    """Do `work` in a thread; what the system said where it failed, otherwise empty."""
+    try:
+        await asyncio.to_thread(work)
+    except OSError as error:
+        return error.strerror or str(error) or type(error).__name__
+    return ""
 
 
 def read_recording(path: Path) -> Recording:

@@ -18,6 +18,9 @@ from lorestudio.studio.simulator import Simulator
 from lorestudio.trace import StageStatus, TraceStore, summary
 
 LIBRARIES: Final = (
+    "httpx",
+    "httpx-sse",
+    "keyring",
     "numpy",
     "platformdirs",
     "pyahocorasick",

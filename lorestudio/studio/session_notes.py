@@ -1,9 +1,9 @@
 """What happens after a reply: the AI notepad takes its notes, and the session scribe writes a summary when one is due.
 
-The notes of a chat are in a `NotesDesk`, which always holds a whole `ChatNotes`: a tool reads it, asks its question, and
-puts its finished result in one step onto whatever is there then, or leaves everything alone. So what a person changes
-while a model is thinking stays, and an answer for a chat or a swipe that is no longer there is dropped.
-Source: spec: deeplore-ai-and-tools 2.2 to 2.4.
+The notes of the open chat lie on a desk. A tool reads them there, asks its question, and puts its whole result in one
+step onto what lies there by then, or leaves everything alone. So what a person changes while a model is thinking stays,
+and an answer for a chat or a reply that is no longer there is dropped.
+Source: spec: deeplore-ai-and-tools 1.3, 1.8, 2.2, 2.3.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.chat import Chat, Message
-from lorestudio.domain.javascript import Json, trim
-from lorestudio.domain.state import AiState, ChatControls
+from lorestudio.domain.chat import Message
+from lorestudio.domain.javascript import Json, length, trim
 from lorestudio.engine.deeplore.ai import breaker
 from lorestudio.engine.deeplore.ai.asking import merged_message
 from lorestudio.engine.deeplore.ai.conversation import lines
@@ -27,6 +26,7 @@ from lorestudio.llm import AnswerSource, ChatReply, ChatRequest, ErrorKind, LlmE
 from lorestudio.memory import message_notes, notepad, scribe
 from lorestudio.settings.behaviour import FIXED, Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.chat_notes import ChatNotes, NotesDesk
 from lorestudio.studio.jobs import Cancelled, CancelToken
 from lorestudio.studio.scribe_notes import save_session_note
 from lorestudio.trace.model import AiCall
@@ -34,76 +34,22 @@ from lorestudio.vault import VaultError
 
 NOTEPAD: Final = "AI notepad"
 SCRIBE: Final = "session scribe"
-NOTEBOOK_KEY: Final = "deeplore_notebook"
 
 _POLL_S: Final = 0.05
 """How often a waiting tool looks whether somebody asked it to stop."""
 
-_REFUSED: Final = frozenset({ErrorKind.AUTHENTICATION, ErrorKind.RATE_LIMITED})
-"""What counts against the breaker when the scribe is told so, though not in AI selection (spec 1.8)."""
+_REFUSALS: Final = frozenset({ErrorKind.AUTHENTICATION, ErrorKind.RATE_LIMITED})
+"""What the scribe counts against the breaker and AI selection does not (spec 1.8)."""
 
-
-@dataclass(frozen=True, slots=True)
-class ChatNotes:
-    """One chat with everything that notepad and scribe read and write; a change makes a new one.
-
-    `key` tells chats apart (such as the path). `controls` has the notes, `chat.metadata` the same under the names of the
-    chat file. `ai` is the breaker and throttle that the scribe shares with AI selection.
-    """
-
-    key: str
-    chat: Chat
-    controls: ChatControls = field(default_factory=ChatControls)
-    ai: AiState = field(default_factory=AiState)
-
-    def with_metadata(self, **values: Json) -> ChatNotes:
-        """The same with these values in the chat's metadata."""
-        return replace(self, chat=replace(self.chat, metadata={**self.chat.metadata, **values}))
-
-    def with_notebook(self, text: str) -> ChatNotes:
-        """The person's own notebook, as they saved it."""
-        changed = replace(self, controls=replace(self.controls, notebook=text))
-        return changed.with_metadata(**{NOTEBOOK_KEY: text})
-
-    def with_notepad(self, text: str) -> ChatNotes:
-        """The AI notepad with this text; an empty one clears it. What is too long loses its oldest lines."""
-        kept = notepad.capped(text)
-        changed = replace(self, controls=replace(self.controls, notepad=kept))
-        return changed.with_metadata(**{notepad.NOTEPAD_KEY: kept})
-
-    def with_message(self, place: int, message: Message) -> ChatNotes:
-        """The chat with another message at index `place`."""
-        messages = (*self.chat.messages[:place], message, *self.chat.messages[place + 1 :])
-        return replace(self, chat=replace(self.chat, messages=messages))
-
-    def turned(self, place: int, swipe: int) -> ChatNotes:
-        """Another swipe of the message is shown: the notes of the one before go, those of this one come back.
-
-        DeepLore only takes them away. Raises IndexError for a swipe that the message does not have.
-        """
-        message = self.chat.messages[place]
-        shown = message_notes.turned(message, swipe)
-        rest = notepad.withdrawn(self.controls.notepad, message_notes.notes_of(message))
-        return self.with_message(place, shown).with_notepad(notepad.added(rest, message_notes.notes_of(shown)))
-
-    def without_notes_of(self, place: int) -> ChatNotes:
-        """Take back what the message contributed: before it is written anew, edited or deleted."""
-        message = self.chat.messages[place]
-        rest = notepad.withdrawn(self.controls.notepad, message_notes.notes_of(message))
-        return self.with_message(place, message_notes.with_notes(message, message.text, "")).with_notepad(rest)
-
-
-@dataclass(slots=True)
-class NotesDesk:
-    """Where the notes of the open chat lie. Whoever changes or switches the chat puts the new state here."""
-
-    notes: ChatNotes
+_EMPTY: Final = "The model answered with nothing. Nothing was stored; try again, or choose another model."
+_RESTING: Final = "AI calls rest for half a minute after two failures in a row, so no session note was asked for."
 
 
 class NotesOutcome(StrEnum):
-    """How a tool's run ended; only after `STORED` anything is different."""
+    """How a tool's run ended; the chat's notes are different after the first two only."""
 
     STORED = "stored"
+    STORED_WITHOUT_FILE = "stored_without_file"
     NOTHING = "nothing"
     FAILED = "failed"
     PAUSED = "paused"
@@ -116,8 +62,8 @@ class NotesRecord:
     """What one tool did, for the person to see.
 
     `text` says it in a sentence or two. `notes` is what was noted, `removed` what was taken out of the visible reply.
-    `call` is the request with its answer or error. `note` is the finished session note, there even where it could not be
-    saved; `path` is its file. `metadata` are the values of the chat's metadata that changed.
+    `call` is the request with its answer or error. `note` is the finished session note, also where its file could not
+    be written; `path` is that file. `metadata` has the values of the chat's metadata that changed.
     """
 
     tool: str
@@ -133,7 +79,7 @@ class NotesRecord:
 
 @dataclass(frozen=True, slots=True)
 class NotesResult:
-    """The chat's notes afterwards, and a record of every tool that had something to do."""
+    """What lies on the desk afterwards, and a record of every tool that had something to do."""
 
     notes: ChatNotes
     records: tuple[NotesRecord, ...] = ()
@@ -144,11 +90,24 @@ class NotesResult:
         return {key: value for record in self.records for key, value in record.metadata.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question with its answer, or with the reason why there is none."""
+
+    call: AiCall
+    reply: ChatReply | None = None
+    error: LlmError | None = None
+
+    def ended(self, tool: str, outcome: NotesOutcome, text: str) -> NotesRecord:
+        return NotesRecord(tool, outcome, text, call=self.call)
+
+
 class SessionNotes:
     """Runs the two tools over the chat on the desk.
 
     `now` gives the moment with its time zone, `timer` measures in seconds. Nothing is written to disk unless a vault is
-    named. A tool whose task is cancelled leaves everything as it was; a cancel token does the same with a record.
+    named. A tool whose task is cancelled leaves everything as it was; so does one stopped by a cancel token, which also
+    leaves a record. Answers that fail are records; what is no LlmError is the answer source's fault and is raised.
     """
 
     def __init__(
@@ -169,13 +128,20 @@ class SessionNotes:
         self._timer = timer
         self._scribing = False
 
+    @property
+    def is_due(self) -> bool:
+        """Whether the scribe would start by itself after a reply."""
+        chat = self._desk.notes.chat
+        noted_length = scribe.last_length(chat.metadata)
+        return not self._scribing and scribe.is_due(self._settings, len(chat.messages), noted_length)
+
     async def after_reply(
         self, place: int, *, cancel: CancelToken | None = None, vault: Path | None = None
     ) -> NotesResult:
         """Take notes from the reply at index `place`, then write a session note if one is due.
 
-        `vault` is the folder whose scribe folder gets the note as a file. Raises IndexError where the chat has no such
-        message, and ValueError where it is no reply.
+        `vault` is the folder whose scribe folder gets the note as a file. Raises ValueError where the chat has no reply
+        at `place`.
         """
         key = self._desk.notes.key
         records = [await self._take_notes(place, cancel)]
@@ -183,25 +149,19 @@ class SessionNotes:
             records.append(await self._summarize("", cancel, vault))
         return NotesResult(self._desk.notes, tuple(record for record in records if record is not None))
 
-    @property
-    def is_due(self) -> bool:
-        """Whether the scribe would start by itself now."""
-        notes = self._desk.notes
-        noted_length = scribe.last_length(notes.chat.metadata)
-        return not self._scribing and scribe.is_due(self._settings, len(notes.chat.messages), noted_length)
-
     async def summarize(
         self, focus: str = "", *, cancel: CancelToken | None = None, vault: Path | None = None
     ) -> NotesResult:
-        """Write a session note now, due or not, the scribe switched on or not. `focus` is what to look at specially."""
+        """Write a session note now, due or not, the scribe switched on or not. `focus` is what to pay attention to."""
         record = await self._summarize(focus, cancel, vault)
         return NotesResult(self._desk.notes, (record,))
 
+    # The AI notepad
+
     async def _take_notes(self, place: int, cancel: CancelToken | None) -> NotesRecord | None:
-        notes = self._desk.notes
-        message = notes.chat.messages[place] if place >= 0 else None
+        message = _message_at(self._desk.notes, place)
         if message is None or message.is_user or not message.scannable:
-            text = f"Message {place + 1} is no reply, so there are no notes to take from it."
+            text = f"There is no reply at message {place + 1} to take notes from."
             raise ValueError(text)
         if not self._settings.ai_notepad_enabled:
             return None
@@ -211,52 +171,200 @@ class SessionNotes:
 
     def _take_tagged(self, place: int, message: Message) -> NotesRecord | None:
         found = notepad.tagged_notes(message.text)
-        warning = (
-            f"The reply opens a block of notes and never closes it ({notepad.CLOSING} is missing), so it stays visible."
-        )
+        warning = f"A block of notes in the reply is never closed with {notepad.CLOSING}, so it stays visible."
         if not found.removed:
             return NotesRecord(NOTEPAD, NotesOutcome.NOTHING, warning) if found.unclosed else None
-        # An earlier part of the same reply may have had notes: they are no longer in its text.
+        # A reply that was continued may have had notes before; its text no longer has them.
         own = notepad.added(message_notes.notes_of(message), found.notes)
         notes = self._desk.notes.with_message(place, message_notes.with_notes(message, found.text, own))
-        record = self._noted(notes, notepad.added(notes.controls.notepad, found.notes), found.notes)
-        return replace(
-            record, removed=found.removed, text=f"{record.text} {warning}" if found.unclosed else record.text
-        )
+        record = replace(self._put_notes(notes, notes.controls.notepad, found.notes), removed=found.removed)
+        return replace(record, text=f"{record.text} {warning}") if found.unclosed else record
 
     async def _extract(self, place: int, message: Message, cancel: CancelToken | None) -> NotesRecord:
+        begun = self._desk.notes
+        known = notepad.withdrawn(begun.controls.notepad, message_notes.notes_of(message))
+        asked = await self._ask(notepad.extraction_request(known, message.text, self._settings), cancel)
         notes = self._desk.notes
-        known = notepad.withdrawn(notes.controls.notepad, message_notes.notes_of(message))
-        request = notepad.extraction_request(known, message.text, self._settings)
-        call = await self._ask(request, cancel)
-        if call.reply is None:
-            return call.failure(NOTEPAD)
-        now = self._desk.notes
-        if now.key != notes.key or not _same_reply(now.chat, place, message):
-            return call.dropped(NOTEPAD, "the chat or the reply has changed meanwhile")
-        if not trim(call.reply.text):
-            return call.empty(NOTEPAD)
+        current = _message_at(notes, place)
+        if asked.reply is None:
+            return _failure(NOTEPAD, asked)
+        if notes.key != begun.key or current is None or (current.swipe, current.text) != (message.swipe, message.text):
+            return asked.ended(
+                NOTEPAD, NotesOutcome.DROPPED, "The reply has changed meanwhile, so the notes from it were dropped."
+            )
+        if not trim(asked.reply.text):
+            return asked.ended(NOTEPAD, NotesOutcome.FAILED, _EMPTY)
+        taken = notepad.answered_notes(asked.reply.text)
         visible = notepad.without_asides(message.text)
-        current = now.chat.messages[place]
-        before = message_notes.notes_of(current)
-        taken = notepad.answered_notes(call.reply.text)
-        # Asked a second time about the same reply, the new answer stands for the old one.
-        rest = notepad.withdrawn(now.controls.notepad, before) if taken else now.controls.notepad
-        now = now.with_message(place, message_notes.with_notes(current, visible.text, taken or before))
-        record = self._noted(now, notepad.added(rest, taken), taken)
         if not taken and not visible.removed:
-            record = replace(record, outcome=NotesOutcome.NOTHING)
-        return replace(record, removed=visible.removed, call=call.record, text=call.with_notes(record.text))
+            return asked.ended(NOTEPAD, NotesOutcome.NOTHING, "There was nothing to note.")
+        before, rest = message_notes.notes_of(current), notes.controls.notepad
+        if taken:  # asked again about the same reply, the new answer stands for the old one
+            rest = notepad.withdrawn(rest, before)
+        notes = notes.with_message(place, message_notes.with_notes(current, visible.text, taken or before))
+        record = self._put_notes(notes, rest, taken)
+        return replace(record, removed=visible.removed, call=asked.call, text=_with_remarks(record.text, asked.reply))
 
-    def _noted(self, notes: ChatNotes, text: str, taken: str) -> NotesRecord:
-        """Put the notes with their new notepad on the desk, and say what is different."""
-        changed = text != self._desk.notes.controls.notepad
-        lost = bool(taken) and not text.endswith(taken)
-        before = notes.controls.notepad
-        shortened = changed and bool(before) and not lost and not text.startswith(before[: len(before) // 2])
-        self._desk.notes = notes.with_notepad(text)
-        sentence = f"Noted {len(taken.splitlines())} lines." if taken else "There was nothing to note."
-        if shortened:
-            sentence += " The notepad was full, so its oldest lines were dropped."
-        metadata: dict[str, Json] = {notepad.NOTEPAD_KEY: text} if changed else {}
-        return NotesRecord(NOTEPAD, NotesOutcome.STORED, sentence, notes=taken, metadata=metadata)
+    def _put_notes(self, notes: ChatNotes, rest: str, taken: str) -> NotesRecord:
+        """Put the chat on the desk with a notepad of `rest` and what was taken."""
+        whole = notepad.added(rest, taken)
+        text = "Took notes from the reply." if taken else "There was nothing to note."
+        if length(whole) < length(rest) + length(taken):
+            text += f" The notepad is full ({notepad.LIMIT} characters), so its oldest lines were dropped."
+        metadata: dict[str, Json] = {notepad.NOTEPAD_KEY: whole} if whole != notes.controls.notepad else {}
+        self._desk.notes = notes.with_notepad(whole) if metadata else notes
+        return NotesRecord(NOTEPAD, NotesOutcome.STORED, text, notes=taken, metadata=metadata)
+
+    # The session scribe
+
+    async def _summarize(self, focus: str, cancel: CancelToken | None, vault: Path | None) -> NotesRecord:
+        if self._scribing:
+            return NotesRecord(SCRIBE, NotesOutcome.PAUSED, "A session note is being written already.")
+        self._scribing = True
+        try:
+            return await self._write_summary(focus, cancel, vault)
+        finally:
+            self._scribing = False
+
+    async def _write_summary(self, focus: str, cancel: CancelToken | None, vault: Path | None) -> NotesRecord:
+        begun = self._desk.notes
+        transcript = lines(begun.chat.messages, self._settings.scribe_scan_depth)
+        if not trim(transcript):
+            return NotesRecord(SCRIBE, NotesOutcome.NOTHING, "There is no conversation to write a session note about.")
+        request = scribe.summary_request(transcript, begun.controls.scribe_summary, focus, self._settings)
+        asked = await self._ask_through_breaker(request, cancel)
+        if isinstance(asked, NotesRecord):
+            return asked
+        if asked.reply is None:
+            return _failure(SCRIBE, asked)
+        if self._desk.notes.key != begun.key:
+            return asked.ended(
+                SCRIBE, NotesOutcome.DROPPED, "Another chat was opened meanwhile, so the session note was dropped."
+            )
+        text = trim(asked.reply.text)
+        if not text:
+            return asked.ended(SCRIBE, NotesOutcome.FAILED, _EMPTY)
+        note = scribe.SessionNote(begun.chat.character_name, self._now(), text)
+        chat_length = len(begun.chat.messages)  # what came since was not in the transcript
+        self._desk.notes = self._desk.notes.with_summary(note, chat_length)
+        record = NotesRecord(
+            SCRIBE,
+            NotesOutcome.STORED,
+            _with_remarks("Wrote a session note.", asked.reply),
+            notes=text,
+            call=asked.call,
+            note=note,
+            metadata=scribe.stored(note, chat_length),
+        )
+        return record if vault is None else await self._save(record, note, vault)
+
+    async def _save(self, record: NotesRecord, note: scribe.SessionNote, vault: Path) -> NotesRecord:
+        try:
+            path = await asyncio.to_thread(save_session_note, vault, note, self._settings)
+        except VaultError as error:
+            text = f"{record.text} The chat has it, but not the vault: {error}"
+            return replace(record, outcome=NotesOutcome.STORED_WITHOUT_FILE, text=text)
+        return replace(record, path=path, text=f"{record.text} It is in “{path.name}”.")
+
+    async def _ask_through_breaker(self, request: ChatRequest, cancel: CancelToken | None) -> _Asked | NotesRecord:
+        """The scribe shares throttle and breaker with AI selection; extraction goes past both (spec 1.3, 1.8)."""
+        notes = self._desk.notes
+        if breaker.throttled(notes.ai, self._now_ms()):
+            return NotesRecord(SCRIBE, NotesOutcome.PAUSED, LlmError(ErrorKind.THROTTLED).text)
+        granted, ai = breaker.acquire(notes.ai, self._now_ms())
+        if not granted:
+            return NotesRecord(SCRIBE, NotesOutcome.PAUSED, _RESTING)
+        self._desk.notes = replace(notes, ai=ai)
+        asked: _Asked | None = None
+        try:
+            asked = await self._ask(request, cancel)
+        finally:  # a cancelled task may hold the probe too
+            self._settle(notes.key, asked)
+        return asked
+
+    def _settle(self, key: str, asked: _Asked | None) -> None:
+        notes, now_ms = self._desk.notes, self._now_ms()
+        if notes.key != key:
+            return
+        ai = notes.ai
+        if asked is not None and asked.reply is not None:
+            ai = replace(breaker.succeeded(ai), last_success_ms=now_ms)
+        elif asked is not None and asked.error is not None and _counts(asked.error):
+            ai = breaker.failed(ai, now_ms)
+        elif self._behaviour.probe_leak == FIXED:
+            ai = breaker.released(ai)
+        self._desk.notes = replace(notes, ai=ai)
+
+    # Both
+
+    async def _ask(self, request: ChatRequest, cancel: CancelToken | None) -> _Asked:
+        merged = self._settings.ai_force_user_role
+        sent = replace(request, system="", user=merged_message(request)) if merged else request
+        begun = self._timer()
+        try:
+            reply = await _answer(self._answers, sent, cancel)
+        except Cancelled:
+            error = LlmError(ErrorKind.ABORTED)
+        except LlmError as reported:
+            error = reported
+        else:
+            return _Asked(self._call(request, begun, reply=reply), reply)
+        return _Asked(self._call(request, begun, error=error.message or str(error)), error=error)
+
+    def _call(self, request: ChatRequest, begun: float, *, reply: ChatReply | None = None, error: str = "") -> AiCall:
+        details: dict[str, Json] = {"merged_into_user": self._settings.ai_force_user_role}
+        if reply is not None:
+            details |= {"input_tokens": reply.usage.input, "output_tokens": reply.usage.output, "notes": reply.notes}
+        return AiCall(
+            kind=request.kind,
+            system=request.system,
+            user=request.user,
+            max_tokens=request.max_tokens,
+            json_schema=False,
+            model=request.model,
+            reply="" if reply is None else reply.text,
+            error=error,
+            source=(reply.source if reply is not None else "") or self._answers.label,
+            duration_ms=1000 * (self._timer() - begun),
+            details=details,
+        )
+
+    def _now_ms(self) -> int:
+        return int(1000 * self._now().timestamp())
+
+
+async def _answer(answers: AnswerSource, request: ChatRequest, cancel: CancelToken | None) -> ChatReply:
+    """The answer. Raises LlmError, and Cancelled where the token said so first; either way nothing goes on running."""
+    if cancel is None:
+        return await answers.answer(request)
+    task = asyncio.ensure_future(answers.answer(request))
+    try:
+        while not cancel.cancelled:
+            done, _ = await asyncio.wait({task}, timeout=_POLL_S)
+            if done:
+                return task.result()
+        raise Cancelled
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def _message_at(notes: ChatNotes, place: int) -> Message | None:
+    messages = notes.chat.messages
+    return messages[place] if 0 <= place < len(messages) else None
+
+
+def _counts(error: LlmError) -> bool:
+    return error.counts_as_failure or error.kind in _REFUSALS
+
+
+def _failure(tool: str, asked: _Asked) -> NotesRecord:
+    error = asked.error or LlmError(ErrorKind.UNKNOWN)
+    if error.kind is ErrorKind.ABORTED:
+        return asked.ended(tool, NotesOutcome.CANCELLED, "It was stopped before the answer came; nothing was changed.")
+    return asked.ended(tool, NotesOutcome.FAILED, error.text)
+
+
+def _with_remarks(text: str, reply: ChatReply) -> str:
+    cut_off = "The answer ended at the reply limit, so its end may be missing; raise the limit in the settings."
+    return " ".join((text, *([cut_off] if reply.cut_off else []), *reply.notes))

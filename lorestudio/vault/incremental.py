@@ -76,9 +76,9 @@ class VaultState:
 class Refreshed:
     """The state after a look at the vaults.
 
-    `read` and `parsed` count files. `failures` are sentences about vaults that could not be read, whose previous
-    entries were kept. `finalised` is whether DeepLore would have made its index anew and so have dropped its cached AI
-    selection: when something changed, and always when some file is no entry (spec 1.13, 12.7).
+    `read` and `parsed` count files. `failures` are sentences about vaults and files that could not be read, whose
+    previous entries were kept. `finalised` is whether DeepLore would have made its index anew and so have dropped its
+    cached AI selection: when something changed, and always when some file is no entry (spec 1.13, 12.7).
     """
 
     state: VaultState
@@ -138,11 +138,11 @@ def update(
     parser = parser_key(rules, counter)
     vaults: list[KnownVault] = []
     parsed = 0
-    failures = []
+    failures: list[str] = []
     for number, vault in enumerate(scanned):
         before = _before(previous, number, vault.name)
-        if vault.failure:
-            failures.append(vault.failure)
+        failures += [vault.failure] * bool(vault.failure) + list(vault.remarks)
+        if vault.failure and before.files:
             vaults.append(before)
             continue
         known = {file.filename: file for file in before.files} if before.parser == parser else {}
@@ -209,7 +209,8 @@ def _rules(
 ) -> tuple[FieldDefinitions, ParseRules]:
     """The field definitions of the first vault and the rules that they and the settings make."""
     path = definition_path(settings)
-    text = _before(previous, 0, primary.name).text(path) if primary.failure else primary.text(path)
+    before = _before(previous, 0, primary.name)
+    text = before.text(path) if primary.failure and before.files else primary.text(path)
     definitions = field_definitions(text, path)
     return definitions, ParseRules.from_settings(settings, definitions.fields)
 

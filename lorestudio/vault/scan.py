@@ -36,12 +36,17 @@ class ScannedFile:
 
 @dataclass(frozen=True, slots=True)
 class ScannedVault:
-    """A vault as it is now. With a `failure`, a sentence, what was known before holds instead (spec 1.1)."""
+    """A vault as it is now.
+
+    With a `failure`, a sentence, not all of it could be seen: what was known before holds instead, where there is
+    anything (spec 1.1). `remarks` are sentences about single files.
+    """
 
     name: str
     files: tuple[ScannedFile, ...] = ()
     left_out: tuple[LeftOutNote, ...] = ()
     failure: str = ""
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, files: VaultFiles) -> ScannedVault:
@@ -96,7 +101,7 @@ def _scan_file(
     filename: str, place: Path, vault: str, known: KnownFile | None, clock_ns: Callable[[], int]
 ) -> ScannedFile | LeftOutNote:
     # The stamp is taken first: a change during the reading then shows as another stamp the next time.
-    stamp = _stamp(place)
+    stamp = file_stamp(place)
     if stamp is not None and known is not None and known.stamp == stamp:
         return ScannedFile(filename, known.digest, None, stamp)
     now = clock_ns()
@@ -107,7 +112,8 @@ def _scan_file(
     return ScannedFile(filename, text_digest(note.text), note.text, stamp if settled else None)
 
 
-def _stamp(place: Path) -> Stamp | None:
+def file_stamp(place: Path) -> Stamp | None:
+    """The stamp of a file, None where the file system does not tell."""
     try:
         status = place.stat()
     except OSError:

@@ -58,8 +58,10 @@ class Server:
 
     def __init__(self, *behaviours: Behaviour) -> None:
         self.calls: list[Call] = []
+        self.asked = asyncio.Event()
         self.hung_up = asyncio.Event()
         self._behaviours = behaviours
+        self.port = 9
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -81,10 +83,16 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def client(self, api: Api = Api.OPENAI, **options: Any) -> HttpChatClient:
-        profile = Profile(**{
-            "name": "Test", "api": api, "url": self.url, "key_source": KeySource.ENVIRONMENT, "key_variable": "TEST_KEY",
-            **options,
-        })  # fmt: skip
+        profile = Profile(
+            **{
+                "name": "Test",
+                "api": api,
+                "url": self.url,
+                "key_source": KeySource.ENVIRONMENT,
+                "key_variable": "TEST_KEY",
+                **options,
+            }
+        )
         return client_for(profile, Keys(environment={"TEST_KEY": KEY}))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -94,6 +102,7 @@ class Server:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             call = await self._read(reader, writer)
             self.calls.append(call)
+            self.asked.set()
             await self._behaviours[min(len(self.calls), len(self._behaviours)) - 1](call)
             if writer.can_write_eof():
                 writer.write_eof()

@@ -93,7 +93,9 @@ def test_every_kind_says_what_and_what_to_do(kind: ErrorKind) -> None:
     assert error.text.endswith(error.advice)
 
 
-@pytest.mark.parametrize(("timeout_ms", "text"), [(20_000, "20s"), (1500, "1.5s"), (999_999, "999.999s"), (50, "0.05s")])
+@pytest.mark.parametrize(
+    ("timeout_ms", "text"), [(20_000, "20s"), (1500, "1.5s"), (999_999, "999.999s"), (50, "0.05s")]
+)
 def test_timeout_message(timeout_ms: int, text: str) -> None:
     assert timed_out(timeout_ms).message == f"Request timed out ({text})"
 

@@ -100,33 +100,61 @@ def error(message: str, **more: object) -> dict[str, object]:
 
 
 REFUSALS: dict[str, tuple[Behaviour, ErrorKind, int | None, str]] = {
-    "wrong key": (reply(error("Incorrect API key provided: " + KEY), "401 Unauthorized"), ErrorKind.AUTHENTICATION, 401, "key"),
+    "wrong key": (
+        reply(error("Incorrect API key provided: " + KEY), "401 Unauthorized"),
+        ErrorKind.AUTHENTICATION,
+        401,
+        "key",
+    ),
     "forbidden": (reply("", "403 Forbidden"), ErrorKind.AUTHENTICATION, 403, "key"),
     "no money": (reply(error("Your balance is empty"), "402 Payment Required"), ErrorKind.QUOTA, 402, "billing"),
     "quota is 429 too": (
         reply(error("You exceeded your current quota", type="insufficient_quota"), "429 Too Many Requests"),
-        ErrorKind.QUOTA, 429, "billing",
+        ErrorKind.QUOTA,
+        429,
+        "billing",
     ),
     "wrong address": (reply("404 page not found", "404 Not Found", "text/plain"), ErrorKind.NOT_FOUND, 404, "/v1"),
     "unknown model": (
-        reply({"error": "model 'small' not found, try pulling it first"}, "404 Not Found"), ErrorKind.MODEL_UNKNOWN, 404, "model",
+        reply({"error": "model 'small' not found, try pulling it first"}, "404 Not Found"),
+        ErrorKind.MODEL_UNKNOWN,
+        404,
+        "model",
     ),
     "rate limit": (
-        reply(error("Slow down"), "429 Too Many Requests", Retry_After=17), ErrorKind.RATE_LIMITED, 429, "wait 17 s",
+        reply(error("Slow down"), "429 Too Many Requests", Retry_After=17),
+        ErrorKind.RATE_LIMITED,
+        429,
+        "wait 17 s",
     ),
     "server error": (reply(error("boom"), "500 Internal Server Error"), ErrorKind.SERVER, 500, "later"),
     "gateway page": (reply(HTML, "502 Bad Gateway", "text/html"), ErrorKind.SERVER, 502, "later"),
     "gateway timeout": (reply("", "504 Gateway Timeout"), ErrorKind.TIMED_OUT, 504, "timeout"),
     "overloaded": (
-        reply({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, "529 Site is overloaded"),
-        ErrorKind.OVERLOADED, 529, "minute",
+        reply(
+            {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, "529 Site is overloaded"
+        ),
+        ErrorKind.OVERLOADED,
+        529,
+        "minute",
     ),
     "moved": (
-        reply("", "301 Moved Permanently", Location="https://elsewhere.example/v1"), ErrorKind.NOT_FOUND, 301, "profile",
+        reply("", "301 Moved Permanently", Location="https://elsewhere.example/v1"),
+        ErrorKind.NOT_FOUND,
+        301,
+        "profile",
     ),
-    "refused for another reason": (reply(error("max_tokens is too large"), "400 Bad Request"), ErrorKind.UNKNOWN, 400, "message"),
+    "refused for another reason": (
+        reply(error("max_tokens is too large"), "400 Bad Request"),
+        ErrorKind.UNKNOWN,
+        400,
+        "message",
+    ),
     "no system messages": (
-        reply(error("System role not supported"), "400 Bad Request"), ErrorKind.UNKNOWN, 400, "one user message",
+        reply(error("System role not supported"), "400 Bad Request"),
+        ErrorKind.UNKNOWN,
+        400,
+        "one user message",
     ),
     "error with status 200": (reply(error("Provider returned error", code=429)), ErrorKind.RATE_LIMITED, 429, "Wait"),
     "web page": (reply(HTML, content_type="text/html; charset=utf-8"), ErrorKind.INVALID_ANSWER, None, "URL"),
@@ -142,13 +170,13 @@ REFUSALS: dict[str, tuple[Behaviour, ErrorKind, int | None, str]] = {
     "dropped": (drops, ErrorKind.CONNECTION, None, "running"),
     "closed without a word": (drops_quietly, ErrorKind.CONNECTION, None, "running"),
     "another protocol": (no_http, ErrorKind.CONNECTION, None, "running"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("case", REFUSALS)
 def test_refusals(case: str, streamed: bool, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG, logger="lorestudio")
+    caplog.set_level(logging.DEBUG)
     behaviour, kind, status, advice = REFUSALS[case]
     failure = failure_of(behaviour, streamed=streamed)
     assert (failure.kind, failure.status) == (kind, status)
@@ -273,8 +301,7 @@ def test_cancelling_closes_the_connection(behaviour: Behaviour, streamed: bool, 
     async def scenario() -> float:
         async with Server(behaviour) as server:
             task = asyncio.create_task(ask(server, streamed, api))
-            while not server.calls:
-                await asyncio.sleep(0.01)
+            await asyncio.wait_for(server.asked.wait(), 2)
             await asyncio.sleep(0.05)
             begun = time.monotonic()
             task.cancel()
@@ -313,9 +340,16 @@ def test_connection_is_closed_after_an_answer() -> None:
 
 
 def test_tls_with_a_server_that_has_none() -> None:
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 mail.example ESMTP ready\r\n")
+        await reader.read()
+        writer.close()
+
     async def scenario() -> LlmError:
-        async with Server(no_http) as server:
-            client = server.client(url=f"https://127.0.0.1:{server.port}")
+        plain = await asyncio.start_server(greet, "127.0.0.1", 0)
+        async with plain:
+            server = Server(never)
+            client = server.client(url=f"https://127.0.0.1:{plain.sockets[0].getsockname()[1]}")
             with pytest.raises(LlmError) as caught:
                 await client.complete(REQUEST)
             return caught.value

@@ -220,7 +220,9 @@ def test_server_that_does_not_stream() -> None:
 def test_comments_and_line_ends_in_streams() -> None:
     async def behave(call: Any) -> None:
         await call.head(content_type="text/event-stream; charset=utf-8")
-        await call.send(': OPENROUTER PROCESSING\r\n\r\ndata: {"choices": [{"delta":\r\ndata: {"content": "a"}}]}\r\n\r\n')
+        await call.send(
+            ': OPENROUTER PROCESSING\r\n\r\ndata: {"choices": [{"delta":\r\ndata: {"content": "a"}}]}\r\n\r\n'
+        )
         await call.send("data: [DONE]\r\n\r\n")
 
     assert exchange(behave, streamed=True)[1] == ["a"]

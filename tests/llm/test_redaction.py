@@ -30,7 +30,11 @@ def test_hiding_twice_changes_nothing(keys: list[str], text: str) -> None:
     assert redact(once, keys) == once
 
 
-@given(st.sampled_from(["sk-", "sk-proj-", "sk-ant-api03-", "AIza", "gsk_"]), KEY_CHARACTERS, st.sampled_from(["", " ", '"', "'", "(", ":", "="]))
+@given(
+    st.sampled_from(["sk-", "sk-proj-", "sk-ant-api03-", "AIza", "gsk_"]),
+    KEY_CHARACTERS,
+    st.sampled_from(["", " ", '"', "'", "(", ":", "="]),
+)
 def test_keys_are_known_by_their_looks(prefix: str, rest: str, before: str) -> None:
     assert rest not in redact(f"key{before and ' '}{before} {prefix}{rest} end")
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.state import EngineState
 from lorestudio.engine import DeepLoreIndex, RunContext, run
 from lorestudio.exchange.chat_metadata import read_controls, read_state
@@ -21,99 +22,116 @@ from tests.golden.files import GENERATIONS_KEYWORDS, read_json
 CHATS: list[dict[str, Any]] = read_json(GENERATIONS_KEYWORDS)
 
 
-def removed(trace: Trace, index: DeepLoreIndex, stage: str) -> list[str]:
-    """Titles of those who left at a stage, in the order in which they came."""
+def removed(trace: Trace, index: DeepLoreIndex, stage: str) -> list[Entry]:
+    """Those who left at a stage, in the order in which they came."""
     record = trace.stage(stage)
     assert record is not None
     gone = {verdict.entry for verdict in record.with_outcome(Outcome.REMOVED)}
-    return [index.vault.entries[number].title for number in record.entered if number in gone]
+    return [index.vault.entries[number] for number in record.entered if number in gone]
 
 
-def recorded_form(trace: Trace, index: DeepLoreIndex, budget: int) -> dict[str, Any] | None:
-    """Our trace in the fields that were recorded; None where the original publishes no trace."""
-    if trace.outcome not in {RunOutcome.INJECTED, RunOutcome.NOTHING_INJECTED}:
+def titles(entries: Iterable[Entry]) -> list[str]:
+    return [entry.title for entry in entries]
+
+
+def published(trace: Trace) -> bool:
+    """Whether the original shows a trace of this generation; it does not where the generation ended early."""
+    return trace.outcome in {RunOutcome.INJECTED, RunOutcome.NOTHING_INJECTED}
+
+
+def trace_form(trace: Trace, index: DeepLoreIndex) -> dict[str, Any] | None:
+    """Our trace in the fields that were recorded."""
+    if not published(trace):
         return None
-    assert budget > 0
-    records: dict[str, StageRecord] = {record.name: record for record in trace.stages}
+    records = {record.name: record for record in trace.stages}
     entries = index.vault.entries
-    labels = {str(title): label for title, label in _rows(records["match order"].details["labels"])}
-    refused = records["keywords"].with_outcome(Outcome.REFUSED)
-    went_in = {one.title for one in trace.injections}
-    fuzzy, folders = records["BM25"], records["folder filter"]
-    kept = {title for title in (entries[number].title for number in records["requires and excludes"].left)}
-    gone = removed(trace, index, "requires and excludes")
-    assert kept or gone
-
-    def listed(reason: str, **keys: str) -> list[dict[str, Any]]:
-        return [
-            {"title": entries[one.entry].title, **{key: one.details[ours] for key, ours in keys.items()}}
-            for one in refused
-            if one.reason == reason
-        ]
-
-    probability = [
-        {"title": entries[one.entry].title, "probability": one.details.get("probability", 0),
-         "roll": one.details.get("roll", 0)}
-        for one in refused if one.reason.startswith("probability_")
-    ]  # fmt: skip
     return {
         "mode": trace.mode,
-        "kw": [
-            {"title": entries[number].title, "matchedBy": labels.get(entries[number].title, "?")}
-            for number in records["match order"].left
+        **matched_form(records, entries),
+        "gated": [
+            {"title": one.title, "requires": list(one.requires), "excludes": list(one.excludes)}
+            for one in removed(trace, index, "requires and excludes")
         ],
-        "gated": gone,
-        "budget": [
-            {"title": one.title, "tokens": one.tokens, "priority": 10 if "pin" in reasons(trace, one.id) else one.priority}
-            for one in (entries[number] for number in records["budget"].entered)
-            if one.title not in went_in
-        ],
+        "budget": cut_form(trace, records, entries),
         "inj": [
             {"title": one.title, "tokens": one.tokens, "truncated": one.truncated,
              "originalTokens": one.original_tokens if one.truncated else one.tokens}
             for one in trace.injections
         ],
-        "prob": probability,
-        "warm": listed("warmup_short", needed="needed", found="found"),
-        "cool": removed(trace, index, "re-injection cooldown"),
-        "ctx": removed(trace, index, "contextual gating"),
-        "strip": removed(trace, index, "duplicate stripping"),
-        "ref": listed("refine_blocked", primaryKey="key", refineKeys="refine_keys"),
-        "fz": {"active": True, **{key: fuzzy.details[key] for key in ("candidates", "matched", "threshold")}}
-        if fuzzy.status is StageStatus.RAN
-        else {"active": False, "candidates": 0, "matched": 0, "threshold": 0.5},
+        "cool": titles(removed(trace, index, "re-injection cooldown")),
+        "ctx": titles(removed(trace, index, "contextual gating")),
+        "strip": titles(removed(trace, index, "duplicate stripping")),
+        "ff": folder_form(records["folder filter"]),
         "gen": trace.turn.number,
         "tot": trace.total_tokens,
-        "ff": {key: folders.details[key] for key in ("before", "after")}
-        if folders.status is StageStatus.RAN
-        else None,
         "boot": trace.facts["bootstrapping"],
     }  # fmt: skip
 
 
-def _rows(value: Any) -> list[tuple[str, str]]:
-    return [(title, label) for title, label in value]
+def matched_form(records: Mapping[str, StageRecord], entries: Sequence[Entry]) -> dict[str, Any]:
+    """The matcher's lists: matches with their labels, what the keyword pass refused, the BM25 figures."""
+    order = records["match order"]
+    rows: Any = order.details["labels"]
+    labels = dict(rows)
+    lists: dict[str, list[dict[str, Any]]] = {"prob": [], "warm": [], "ref": []}
+    for verdict in records["keywords"].with_outcome(Outcome.REFUSED):
+        title, details = entries[verdict.entry].title, dict(verdict.details)
+        if verdict.reason == "probability_zero":
+            lists["prob"].append({"title": title, "probability": 0, "roll": 0})
+        elif verdict.reason == "probability_lost":
+            lists["prob"].append({"title": title, **details})
+        elif verdict.reason == "warmup_short":
+            lists["warm"].append({"title": title, **details})
+        elif verdict.reason == "refine_blocked":
+            lists["ref"].append({"title": title, "primaryKey": details["key"], "refineKeys": details["refine_keys"]})
+    fuzzy = records["BM25"]
+    figures = {"candidates": 0, "matched": 0, "threshold": 0.5}
+    ran = fuzzy.status is StageStatus.RAN
+    return {
+        "kw": [
+            {"title": entries[number].title, "matchedBy": labels.get(entries[number].title, "?")}
+            for number in order.left
+        ],
+        **lists,
+        "fz": {"active": ran, **{key: fuzzy.details[key] if ran else value for key, value in figures.items()}},
+    }
 
 
-def reasons(trace: Trace, number: int) -> set[str]:
-    """`pin` where the chat's pins made the entry a constant of priority 10."""
-    record = trace.stage("pins and blocks")
-    assert record is not None
-    pinned = {one.entry for one in record.verdicts if one.reason in {"pinned", "pin_upgraded"}}
-    return {"pin"} if number in pinned else set()
+def cut_form(
+    trace: Trace, records: Mapping[str, StageRecord], entries: Sequence[Entry]
+) -> list[dict[str, Any]]:
+    """What came to the budget and whose title did not go in; pinned entries have priority 10 there."""
+    went_in = {one.title for one in trace.injections}
+    pinned = {one.entry for one in records["pins and blocks"].verdicts if one.reason in {"pinned", "pin_upgraded"}}
+    return [
+        {"title": one.title, "tokens": one.tokens, "priority": 10 if one.id in pinned else one.priority}
+        for one in (entries[number] for number in records["budget"].entered)
+        if one.title not in went_in
+    ]
+
+
+def folder_form(record: StageRecord) -> dict[str, Any] | None:
+    if record.status is not StageStatus.RAN:
+        return None
+    return {**record.details, "removed": record.removed}
 
 
 def wanted_form(recorded: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The recorded trace without what only repeats a note's lists or a fixed sentence."""
+    """The recorded trace without the fixed sentences that stand beside removed titles."""
     if recorded is None:
         return None
-    titles = {key: [one["title"] for one in recorded[key]] for key in ("gated", "cool", "ctx", "strip")}
-    folders = recorded["ff"] and {key: recorded["ff"][key] for key in ("before", "after")}
-    return {**recorded, **titles, "ff": folders}
+    return {**recorded, **{key: titles_of(recorded[key]) for key in ("cool", "ctx", "strip")}}
 
 
-def as_recorded(state: EngineState) -> dict[str, Any]:
-    """The chat's state in the recorded form; maps are sorted, their order has no meaning."""
+def titles_of(rows: list[dict[str, Any]]) -> list[str]:
+    return [row["title"] for row in rows]
+
+
+def as_recorded(state: EngineState, *, ended_early: bool) -> dict[str, Any]:
+    """The chat's state in the recorded form; maps are sorted, their order has no meaning.
+
+    The recording host had no prompt manager that would hold on to prompts after an early end.
+    """
     counters = state.counters
     return {
         "gc": counters.generation_count,
@@ -133,7 +151,11 @@ def as_recorded(state: EngineState) -> dict[str, Any]:
             }
             for record in state.injection_log
         ],
-        "prompts": [[one.tag, one.text, one.position, one.depth, one.role] for one in state.prompts],
+        "prompts": [
+            [one.tag, one.text, one.position, one.depth, one.role]
+            for one in state.prompts
+            if not (ended_early and one.managed)
+        ],
     }  # fmt: skip
 
 
@@ -149,8 +171,8 @@ def sources(trace: Trace, index: DeepLoreIndex) -> list[dict[str, Any]]:
 
 def test_there_are_fifty_chats_of_six_generations() -> None:
     assert [len(chat["steps"]) for chat in CHATS] == [6] * 50
-    published = [step["o"]["trace"] is not None for chat in CHATS for step in chat["steps"]]
-    assert published.count(True) == 279
+    shown = [step["o"]["trace"] is not None for chat in CHATS for step in chat["steps"]]
+    assert (shown.count(True), shown.count(False)) == (279, 21)
 
 
 @pytest.mark.parametrize("number", range(50))
@@ -158,35 +180,23 @@ def test_recorded_chat(number: int) -> None:
     chat = CHATS[number]
     index = DeepLoreIndex(VaultIndex(entries=entries_of(chat["idx"])))
     settings = sanitise(chat["settings"]).settings
-    state = read_state(chat["meta"])
+    controls, state = read_controls(chat["meta"]), read_state(chat["meta"])
     last_sources = None
     for step in chat["steps"]:
-        rolls = step["rolls"][1:]  # the first number makes the generation's log id
-        state_before = state
-        result = asyncio.run(
-            run(
-                RunContext(
-                    index=index,
-                    chat=tuple(read_message(one) for one in step["chat"]),
-                    settings=settings,
-                    turn=Turn(len(step["chat"]), 0, 0),
-                    controls=read_controls(chat["meta"]),
-                    state=state,
-                    character="Eris",
-                    random=lambda _, numbers=rolls: Scripted(numbers),  # type: ignore[misc]
-                )
-            )
-        )
+        messages = tuple(read_message(one) for one in step["chat"])
+        rolls = Scripted(step["rolls"][1:])  # the first number makes the generation's log id
+        context = RunContext(
+            index, messages, settings, Turn(len(messages), 0, 0), controls, state, "Eris", random=lambda _, one=rolls: one
+        )  # type: ignore[misc]
+        result = asyncio.run(run(context))
         trace, state = result.trace, result.state
         observed = step["o"]
-        assert recorded_form(trace, index, settings.max_tokens_budget) == wanted_form(observed["trace"])
+        assert trace_form(trace, index) == wanted_form(observed["trace"])
         assert len(trace.draws) == observed["draws"] - 1
-        got = as_recorded(state)
-        for key in ("cd", "de", "co", "ih", "cc"):
-            assert got[key] == sorted(observed[key]), key
-        for key in ("gc", "log", "prompts"):
-            assert got[key] == observed[key], key
-        if trace.outcome in {RunOutcome.INJECTED, RunOutcome.NOTHING_INJECTED}:
+        if published(trace):
             last_sources = sources(trace, index) if trace.prompt else None
         assert last_sources == observed["src"]
-        assert state_before is not state
+        trackers = {key: sorted(observed[key]) for key in ("cd", "de", "co", "ih", "cc")}
+        assert as_recorded(state, ended_early=not published(trace)) == {
+            **trackers, "gc": observed["gc"], "log": observed["log"] or [], "prompts": observed["prompts"],
+        }  # fmt: skip

@@ -1,0 +1,243 @@
+"""Every action of the window as data: menus, toolbar, palette, shortcut help and accessible names are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Where(StrEnum):
+    """Where a shortcut works. Single letters belong to a pane and are ignored while a text field has the keyboard."""
+
+    WINDOW = "everywhere"
+    CHAT = "in the chat"
+    TRACE = "in the trace"
+    RUNS = "in the chat and the trace"
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the window can do at a moment; `enabled_when` of an action asks it."""
+
+    project: bool = False
+    chat: bool = False
+    busy: bool = False
+    replaying: bool = False
+    message: bool = False
+    trace: bool = False
+    entry: bool = False
+    unsaved: bool = False
+    swipes: bool = False
+    back: bool = False
+    forward: bool = False
+
+
+def _always(_situation: Situation) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing a person can do. `menu` is a path such as `View/Theme`; "" keeps it out of the menus."""
+
+    id: str
+    title: str
+    menu: str
+    shortcuts: tuple[str, ...] = ()
+    where: Where = Where.WINDOW
+    enabled_when: Callable[[Situation], bool] = _always
+    icon: str = ""
+    tip: str = ""
+    checkable: bool = False
+    separator_before: bool = False
+
+
+def _idle(now: Situation) -> bool:
+    return not now.busy
+
+
+def _chat(now: Situation) -> bool:
+    return now.chat
+
+
+def _trace(now: Situation) -> bool:
+    return now.trace
+
+
+def _entry(now: Situation) -> bool:
+    return now.entry
+
+
+ACTIONS: Final[tuple[Action, ...]] = (
+    Action("vault.open", "Open vault folder…", "File", ("Ctrl+Shift+O",), enabled_when=_idle, icon="folder"),
+    Action(
+        "chat.open",
+        "Open chat…",
+        "File",
+        ("Ctrl+Alt+O",),
+        enabled_when=lambda now: now.project and not now.busy,
+        icon="chat",
+    ),
+    Action("demo.open", "Open the demo", "File", enabled_when=_idle, icon="lorestudio"),
+    Action(
+        "vault.reload",
+        "Reload from disk",
+        "File",
+        ("Ctrl+Shift+R", "F5"),
+        enabled_when=lambda now: now.project and not now.busy,
+        icon="reload",
+        separator_before=True,
+    ),
+    Action("entry.save", "Save", "File", ("Ctrl+S",), enabled_when=lambda now: now.unsaved, icon="save"),
+    Action("app.quit", "Quit", "File", ("Ctrl+Q",), separator_before=True),
+    Action("go.entry", "Go to entry…", "Edit", ("Ctrl+O",), enabled_when=lambda now: now.project, icon="entry"),
+    Action("go.command", "Command palette…", "Edit", ("Ctrl+P", "Ctrl+Shift+P"), icon="search"),
+    Action(
+        "find.pane",
+        "Find in this pane",
+        "Edit",
+        ("Ctrl+F",),
+        enabled_when=lambda now: now.project,
+        separator_before=True,
+    ),
+    Action("find.vault", "Search in vault", "Edit", ("Ctrl+Shift+F",), enabled_when=lambda now: now.project),
+    Action(
+        "copy.why",
+        "Copy the explanation",
+        "Edit",
+        enabled_when=lambda now: now.trace and now.entry,
+        icon="copy",
+        separator_before=True,
+    ),
+    Action("copy.row", "Copy row as Markdown", "Edit", ("Ctrl+C",), Where.TRACE, lambda now: now.trace and now.entry),
+    Action("copy.report", "Copy trace report", "Edit", ("Ctrl+Shift+C",), enabled_when=_trace),
+    Action(
+        "entry.back",
+        "Back",
+        "Entry",
+        ("Ctrl+Alt+Left", "Alt+Left"),
+        enabled_when=lambda now: now.back,
+        icon="chevron-left",
+    ),
+    Action(
+        "entry.forward",
+        "Forward",
+        "Entry",
+        ("Ctrl+Alt+Right", "Alt+Right"),
+        enabled_when=lambda now: now.forward,
+        icon="chevron-right",
+    ),
+    Action("entry.previous", "Previous entry in list", "Entry", ("Alt+Up",), enabled_when=lambda now: now.project),
+    Action("entry.next", "Next entry in list", "Entry", ("Alt+Down",), enabled_when=lambda now: now.project),
+    Action(
+        "entry.source",
+        "Switch between form and source",
+        "Entry",
+        ("Ctrl+E",),
+        enabled_when=_entry,
+        separator_before=True,
+    ),
+    Action("entry.revert", "Throw away unsaved changes…", "Entry", enabled_when=lambda now: now.unsaved),
+    Action(
+        "replay.all",
+        "Replay all",
+        "Run",
+        ("Ctrl+R",),
+        enabled_when=lambda now: now.chat and not now.busy,
+        icon="play",
+        tip="Run every reply of the chat through the pipeline",
+    ),
+    Action(
+        "replay.here",
+        "Run to this message",
+        "Run",
+        ("Ctrl+Return",),
+        Where.RUNS,
+        lambda now: now.message and not now.busy,
+    ),
+    Action("replay.cancel", "Stop", "Run", ("Ctrl+.",), enabled_when=lambda now: now.replaying, icon="stop"),
+    Action(
+        "message.first",
+        "First message",
+        "Run",
+        ("Home",),
+        Where.CHAT,
+        _chat,
+        icon="first",
+        separator_before=True,
+    ),
+    Action("message.previous", "Previous message", "Run", ("Left",), Where.CHAT, _chat, icon="previous"),
+    Action("message.next", "Next message", "Run", ("Right",), Where.CHAT, _chat, icon="next"),
+    Action("message.last", "Last message", "Run", ("End",), Where.CHAT, _chat, icon="last"),
+    Action("message.number", "Go to message number…", "Run", ("G",), Where.RUNS, _chat),
+    Action(
+        "message.previous_change", "Previous message with a change", "Run", ("K",), Where.RUNS, lambda now: now.trace
+    ),
+    Action("message.next_change", "Next message with a change", "Run", ("J",), Where.RUNS, lambda now: now.trace),
+    Action(
+        "swipe.previous",
+        "Previous swipe",
+        "Run",
+        ("Shift+Left",),
+        Where.CHAT,
+        lambda now: now.swipes,
+        separator_before=True,
+    ),
+    Action("swipe.next", "Next swipe", "Run", ("Shift+Right",), Where.CHAT, lambda now: now.swipes),
+    Action("message.expand", "Show all of a long message", "Run", ("X",), Where.CHAT, lambda now: now.message),
+    Action("trace.entry", "Open the chosen entry", "Trace", ("E",), Where.RUNS, _entry),
+    Action("trace.why", "Why? for the chosen cell", "Trace", ("W",), Where.RUNS, _entry),
+    Action("trace.filter", "Filter rows", "Trace", ("F",), Where.TRACE, _trace),
+    Action("trace.all_stages", "Show stages that decided nothing", "Trace", checkable=True),
+    Action("view.theme.system", "Like the system", "View/Theme", icon="contrast", checkable=True),
+    Action("view.theme.light", "Light", "View/Theme", checkable=True),
+    Action("view.theme.dark", "Dark", "View/Theme", checkable=True),
+    Action("view.next_pane", "Next pane", "View", ("F6",), separator_before=True),
+    Action("view.previous_pane", "Previous pane", "View", ("Shift+F6",)),
+    Action("view.full_screen", "Full screen", "View", ("F11",), checkable=True),
+    Action("view.reset", "Reset layout", "View", separator_before=True),
+    Action("help.shortcuts", "Keyboard shortcuts", "Help", ("F1", "?"), icon="question"),
+    Action("help.details", "Details of the last problem", "Help"),
+    Action("help.about", "About lorestudio", "Help", separator_before=True),
+)
+
+MENUS: Final = ("File", "Edit", "Entry", "View", "Run", "Trace", "Help")
+"""The menu bar, from left to right."""
+
+PANE_SHORTCUT: Final = "Ctrl+{number}"
+"""Opens the pane with that number; the panes' actions are made from the panes."""
+
+_OVERLAPS: Final = {
+    Where.WINDOW: set(Where),
+    Where.CHAT: {Where.WINDOW, Where.CHAT, Where.RUNS},
+    Where.TRACE: {Where.WINDOW, Where.TRACE, Where.RUNS},
+    Where.RUNS: {Where.WINDOW, Where.CHAT, Where.TRACE, Where.RUNS},
+}
+
+
+def pane_action(number: int, name: str, title: str) -> Action:
+    """The action that shows a pane and gives it the keyboard."""
+    return Action(
+        f"pane.{name}",
+        title,
+        "View",
+        (PANE_SHORTCUT.format(number=number),),
+        separator_before=number == 1,
+    )
+
+
+def conflicts(actions: Iterable[Action]) -> list[tuple[str, str, str]]:
+    """Shortcuts that two actions share in places that overlap: the shortcut and both ids."""
+    found: list[tuple[str, str, str]] = []
+    seen: list[tuple[str, Action]] = []
+    for action in actions:
+        for shortcut in action.shortcuts:
+            found += [
+                (shortcut, other.id, action.id)
+                for known, other in seen
+                if known.casefold() == shortcut.casefold() and action.where in _OVERLAPS[other.where]
+            ]
+            seen.append((shortcut, action))
+    return found

@@ -1,0 +1,94 @@
+"""Work off the GUI thread: a job runs in a thread of its own pool, and its news come back as queued signals."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, Signal
+
+logger = logging.getLogger(__name__)
+
+
+class Job(QObject):
+    """One piece of work. `done` carries its result, `failed` the exception; `reported` what the work reports.
+
+    Each job ends with exactly one of the two, and with `ended` after it.
+    """
+
+    reported = Signal(object)
+    done = Signal(object)
+    failed = Signal(object)
+    ended = Signal()
+
+    def __init__(self, title: str, work: Callable[[Callable[[object], None]], Any], parent: QObject) -> None:
+        super().__init__(parent)
+        self.title = title
+        self.work = work
+
+
+class _Task(QRunnable):
+    def __init__(self, job: Job) -> None:
+        super().__init__()
+        self._job = job
+
+    def run(self) -> None:
+        """Do the work; whatever it raises is handed to the GUI thread."""
+        job = self._job
+        try:
+            result = job.work(job.reported.emit)
+        except Exception as error:  # whatever it is must reach the person
+            logger.debug("job %r failed", job.title, exc_info=error)
+            job.failed.emit(error)
+        else:
+            job.done.emit(result)
+        finally:
+            job.ended.emit()
+
+
+class Jobs(QObject):
+    """The jobs of one window, at most two at a time, each known until it has ended."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(2)
+        self._pool.setExpiryTimeout(200)
+        self._running: dict[Job, _Task] = {}
+
+    def start(
+        self,
+        title: str,
+        work: Callable[[Callable[[object], None]], Any],
+        *,
+        done: Callable[[Any], object],
+        failed: Callable[[Exception], object],
+        reported: Callable[[Any], object] | None = None,
+    ) -> Job:
+        """Run `work(report)` in a thread; the other functions are called on the GUI thread with what came of it."""
+        job = Job(title, work, self)
+        queued = Qt.ConnectionType.QueuedConnection
+        job.done.connect(done, queued)
+        job.failed.connect(failed, queued)
+        if reported is not None:
+            job.reported.connect(reported, queued)
+        task = _Task(job)
+        task.setAutoDelete(False)
+        self._running[job] = task
+        job.ended.connect(lambda: self._forget(job), queued)
+        self._pool.start(task)
+        return job
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs and all news have been delivered."""
+        return not self._running
+
+    def wait(self, milliseconds: int = 10_000) -> bool:
+        """Block until the threads are done; for the end of the program only."""
+        return self._pool.waitForDone(milliseconds)
+
+    def _forget(self, job: Job) -> None:
+        self._running.pop(job, None)
+        job.deleteLater()

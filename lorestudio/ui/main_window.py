@@ -1,0 +1,491 @@
+"""The window: panes around one selection, menus from the action table, layout and theme remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QSettings, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QMainWindow,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.ui import dialogs, layout
+from lorestudio.ui.actions import ACTIONS, Situation, Where, pane_action
+from lorestudio.ui.drafts import Drafts
+from lorestudio.ui.history import History
+from lorestudio.ui.menus import Commands
+from lorestudio.ui.notices import Notice
+from lorestudio.ui.panes.budget_pane import BudgetPane
+from lorestudio.ui.panes.chat_pane import ChatPane
+from lorestudio.ui.panes.entry_pane import EntryPane
+from lorestudio.ui.panes.trace_pane import TracePane
+from lorestudio.ui.panes.vault_pane import VaultPane
+from lorestudio.ui.panes.why_pane import WhyPane
+from lorestudio.ui.selection import Selection
+from lorestudio.ui.session import Session
+from lorestudio.ui.status import StatusLine
+from lorestudio.ui.theme import CHOICES, Theme
+from lorestudio.ui.widgets.bars import BarStack
+from lorestudio.ui.widgets.empty import EmptyState
+from lorestudio.ui.widgets.pane import Pane, PaneDock
+from lorestudio.ui.widgets.picker import Choice, Picker
+from lorestudio.ui.words import shorten, tr
+
+
+class MainWindow(QMainWindow):
+    """One window on one session. `closed` follows the end of the window, after everything was saved or given up."""
+
+    closed = Signal()
+
+    def __init__(self, session: Session, theme: Theme, settings: QSettings) -> None:
+        super().__init__()
+        self.session, self.theme, self.settings = session, theme, settings
+        self.selection = Selection(self)
+        self.drafts = Drafts(self)
+        self._names_timer = QTimer(self)
+        self._names_timer.setSingleShot(True)
+        self._names_timer.setInterval(0)
+        self._names_timer.timeout.connect(self._show_names)
+        self.history = History(self.selection, self)
+        self._leaving = False
+        self._arranged = False
+        self._shown_state = False
+        self.setWindowTitle("lorestudio")
+        self.setWindowIcon(theme.icon("lorestudio", "accent"))
+        self.setMinimumSize(720, 480)
+        layout.prepare(self)
+        session.project_changed.connect(self._make_room)  # before the panes fill: they are laid out once only
+        self.vault = VaultPane(theme, session, self.selection, self.drafts)
+        self.entry = EntryPane(theme, session, self.selection, self.drafts, session.jobs)
+        self.chat = ChatPane(theme, session, self.selection)
+        self.trace = TracePane(theme, session, self.selection)
+        self.why = WhyPane(theme, session, self.selection)
+        self.budget = BudgetPane(theme, session, self.selection)
+        self.panes: tuple[Pane, ...] = (self.vault, self.chat, self.entry, self.trace, self.why, self.budget)
+        self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
+        pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
+        table = (*ACTIONS, *pane_actions)
+        self.commands = Commands(self, table, self.run, theme)
+        self._handlers = self._make_handlers()
+        self.bars = BarStack(theme, self.commands.title, self)
+        self.welcome = EmptyState(theme, "lorestudio", self, large=True)
+        self.status = StatusLine(session, self)
+        self._build()
+        self._connect()
+        self._make_room()
+        self._show_project()
+        self.update_actions()
+
+    # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.commands.fill_menu_bar(self.menuBar(), self)
+        self.commands.attach(
+            {
+                Where.CHAT: (self.chat.view,),
+                Where.TRACE: (self.trace,),
+                Where.RUNS: (self.chat, self.trace, self.why, self.budget),
+            }
+        )
+        holder = QWidget(self)
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.bars)
+        self.setMenuWidget(self._with_menu_bar(holder))
+        self.welcome.say(
+            tr("See what your lore does"),
+            tr(
+                "Open the folder that holds your notes, or look around in the demo first: it runs at once, offline, "
+                "and shows for every reply which notes went into the prompt and why."
+            ),
+            (("vault.open", tr("Open vault folder…")), ("demo.open", tr("Open the demo"))),
+        )
+        self.setCentralWidget(self.welcome)
+        self.setStatusBar(self.status)
+        for name, button in self.chat.buttons.items():
+            button.setDefaultAction(self.commands.actions[name])
+        self.entry.save_button.setDefaultAction(self.commands.actions["entry.save"])
+        for pane in self.panes:
+            action = self.commands.actions[f"pane.{pane.name}"]
+            action.setToolTip(tr("Show the pane and give it the keyboard"))
+
+    def _with_menu_bar(self, below: QWidget) -> QWidget:
+        """The menu bar with the search field's button and the theme switch, and the messages under it."""
+        whole = QWidget(self)
+        column = QVBoxLayout(whole)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        line = QWidget(whole)
+        row = QHBoxLayout(line)
+        row.setContentsMargins(0, 3, 8, 3)
+        row.setSpacing(4)
+        bar = self.menuBar()
+        row.addWidget(bar)
+        row.addStretch(1)
+        self._search = QToolButton(line)
+        self._search.setProperty("kind", "text")
+        self._search.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._search.setText(tr("Go to entry or command   Ctrl+P"))
+        self._search.setAccessibleName(tr("Command palette"))
+        self._search.clicked.connect(partial(self.run, "go.command"))
+        self._theme_button = QToolButton(line)
+        self._theme_button.setAccessibleName(tr("Switch between light and dark"))
+        self._theme_button.setToolTip(tr("Switch between light and dark"))
+        self._theme_button.clicked.connect(self._flip_theme)
+        row.addWidget(self._search)
+        row.addWidget(self._theme_button)
+        column.addWidget(line)
+        column.addWidget(below)
+        return whole
+
+    def _connect(self) -> None:
+        session, selection = self.session, self.selection
+        session.project_changed.connect(self._show_project)
+        session.state_changed.connect(self.update_actions)
+        session.traces_changed.connect(lambda _generations: self.update_actions())
+        session.notice.connect(self.say)
+        for signal in (selection.generation_changed, selection.entry_changed, self.history.changed):
+            signal.connect(self.update_actions)
+        self.drafts.changed.connect(lambda _path: self.update_actions())
+        self.entry.saved.connect(self._note_saved)
+        for emptiness in (self.welcome, self.bars, self.chat, self.trace):
+            signal = emptiness.wanted if isinstance(emptiness, ChatPane | TracePane) else emptiness.pressed
+            signal.connect(self.run)
+        self.why.copy_button.clicked.disconnect()
+        self.why.copy_button.clicked.connect(partial(self.run, "copy.why"))
+        self.why.copied.connect(lambda: self.status.flash(tr("The explanation was copied.")))
+        self.theme.changed.connect(self._paint)
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._focus_changed)
+        for dock in self.docks.values():
+            dock.visibilityChanged.connect(lambda _visible: self._names_timer.start())
+            dock.dockLocationChanged.connect(lambda _area: self._names_timer.start())
+        self._paint()
+
+    def _make_handlers(self) -> dict[str, Callable[[], object]]:
+        chat, trace, session = self.chat, self.trace, self.session
+        handlers: dict[str, Callable[[], object]] = {
+            "vault.open": self._ask_vault,
+            "chat.open": self._ask_chat,
+            "demo.open": session.open_demo,
+            "vault.reload": session.reload,
+            "entry.save": self.entry.save,
+            "app.quit": self.close,
+            "go.entry": self._open_switcher,
+            "go.command": self._open_palette,
+            "find.pane": self._find,
+            "find.vault": self._find_in_vault,
+            "copy.why": self.why.copy,
+            "copy.row": trace.copy_row,
+            "copy.report": self._copy_report,
+            "entry.back": self.history.back,
+            "entry.forward": self.history.forward,
+            "entry.previous": partial(self.vault.step, -1),
+            "entry.next": partial(self.vault.step, 1),
+            "entry.source": self._toggle_source,
+            "entry.revert": self._ask_revert,
+            "replay.all": session.replay,
+            "replay.here": self._run_here,
+            "replay.cancel": self._cancel,
+            "message.first": partial(chat.go_to_end, last=False),
+            "message.previous": partial(chat.step, -1),
+            "message.next": partial(chat.step, 1),
+            "message.last": partial(chat.go_to_end, last=True),
+            "message.number": self._go_to_number,
+            "message.previous_change": partial(chat.step_change, -1),
+            "message.next_change": partial(chat.step_change, 1),
+            "swipe.previous": partial(self._step_swipe, -1),
+            "swipe.next": partial(self._step_swipe, 1),
+            "message.expand": chat.toggle_expanded,
+            "trace.entry": partial(self.show_pane, "entry"),
+            "trace.why": partial(self.show_pane, "why"),
+            "trace.filter": trace.open_search,
+            "trace.all_stages": self._toggle_stages,
+            "view.next_pane": partial(self.cycle_panes, 1),
+            "view.previous_pane": partial(self.cycle_panes, -1),
+            "view.full_screen": self._toggle_full_screen,
+            "view.reset": self.reset_layout,
+            "help.shortcuts": self._show_shortcuts,
+            "help.details": self._show_details,
+            "help.about": partial(dialogs.show_about, self),
+        }
+        handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
+        handlers |= {f"pane.{pane.name}": partial(self.show_pane, pane.name) for pane in self.panes}
+        return handlers
+
+    # ---- what can be done -------------------------------------------------------------------------------------------
+
+    def run(self, action: str) -> None:
+        """Do what an action of the table says."""
+        self._handlers[action]()
+        self.update_actions()
+
+    def say(self, notice: Notice) -> None:
+        """Show a message above the panes."""
+        self.bars.add(notice)
+
+    def show_pane(self, name: str) -> None:
+        """Bring a pane to the front and give it the keyboard."""
+        dock = self.docks[name]
+        dock.show()
+        dock.raise_()
+        dock.pane.focus_target().setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def cycle_panes(self, steps: int) -> None:
+        """Give the keyboard to the next pane that is not closed."""
+        shown = [pane for pane in self.panes if not self.docks[pane.name].isHidden()]
+        current = self.current_pane()
+        if shown:
+            place = shown.index(current) if current in shown else (-1 if steps > 0 else 0)
+            self.show_pane(shown[(place + steps) % len(shown)].name)
+
+    def current_pane(self) -> Pane | None:
+        """The pane that has the keyboard."""
+        widget = QApplication.focusWidget()
+        while widget is not None and not isinstance(widget, Pane):
+            widget = widget.parentWidget()
+        return widget
+
+    def choose_theme(self, choice: str) -> None:
+        """Take another theme and remember it."""
+        self.settings.setValue("theme", choice)
+        self.theme.choose(choice)
+        self.update_actions()
+
+    def reset_layout(self) -> None:
+        """Put all panes back where they belong in a window of this size."""
+        current = self.current_pane() or self.chat
+        layout.arrange(self, self.docks, self.width(), self.height())
+        current.focus_target().setFocus()
+
+    def situation(self) -> Situation:
+        """What can be done at the moment."""
+        session, selection = self.session, self.selection
+        project = session.project
+        return Situation(
+            project=project is not None,
+            chat=project is not None and project.chat is not None,
+            busy=session.busy,
+            replaying=session.replaying,
+            message=selection.generation is not None,
+            trace=session.trace(selection.generation) is not None,
+            entry=selection.entry is not None,
+            unsaved=self.entry.unsaved,
+            swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
+            back=self.history.can_go_back,
+            forward=self.history.can_go_forward,
+        )
+
+    def update_actions(self) -> None:
+        """Enable what makes sense now, and tick what is on."""
+        self.commands.update(self.situation())
+        actions = self.commands.actions
+        for choice in CHOICES:
+            actions[f"view.theme.{choice}"].setChecked(self.theme.choice == choice)
+        actions["view.full_screen"].setChecked(self.isFullScreen())
+        actions["trace.all_stages"].setChecked(self.trace.all_stages.isChecked())
+
+    # ---- handlers ---------------------------------------------------------------------------------------------------
+
+    def _ask_vault(self) -> None:
+        start = str(self.settings.value("folders/vault", ""))
+        dialogs.choose_folder(self, tr("Open the folder with your notes"), start, self._open_vault)
+
+    def _open_vault(self, path: Path) -> None:
+        self.settings.setValue("folders/vault", str(path))
+        self.session.open([path])
+
+    def _ask_chat(self) -> None:
+        start = str(self.settings.value("folders/chat", ""))
+        filters = tr("Chats (*.jsonl *.json *.txt);;All files (*)")
+        dialogs.choose_file(self, tr("Open a chat"), start, filters, self._open_chat)
+
+    def _open_chat(self, path: Path) -> None:
+        self.settings.setValue("folders/chat", str(path.parent))
+        self.session.open_chat(path)
+
+    def _ask_revert(self) -> None:
+        text = tr("The unsaved text of this note will be lost.")
+        dialogs.confirm(self, tr("Throw away unsaved changes"), text, tr("Throw away"), self.entry.revert)
+
+    def _open_palette(self) -> None:
+        choices = [
+            Choice(
+                action.title.rstrip("…"),
+                action.menu.replace("/", " › "),
+                self.commands.actions[action.id].shortcut().toString(),
+                action.id,
+                self.commands.actions[action.id].isEnabled(),
+            )
+            for action in self.commands.table.values()
+            if action.id != "go.command"
+        ]
+        self._pick(tr("Command palette"), tr("Type a few letters of a command"), choices, self.run_key)
+
+    def _open_switcher(self) -> None:
+        project = self.session.project
+        if project is not None:
+            entries = project.index.entries
+            choices = [Choice(entry.title, ", ".join(entry.keys), entry.folder or "", entry.id) for entry in entries]
+            self._pick(tr("Go to entry"), tr("Type a few letters of a title"), choices, self._go_to_entry)
+
+    def _pick(self, title: str, placeholder: str, choices: list[Choice], picked: Callable[[object], None]) -> None:
+        picker = Picker(self.theme, title, placeholder, choices, self)
+        picker.picked.connect(picked)
+        picker.open_over(self)
+
+    def run_key(self, key: object) -> None:
+        """Do what was picked in the palette."""
+        self.run(str(key))
+
+    def _go_to_entry(self, key: object) -> None:
+        if isinstance(key, int):
+            self.selection.choose_entry(key)
+            self.show_pane("entry")
+
+    def _find(self) -> None:
+        pane = self.current_pane()
+        if pane is None or not pane.open_search():
+            self._find_in_vault()
+
+    def _find_in_vault(self) -> None:
+        self.show_pane("vault")
+        self.vault.open_search()
+
+    def _copy_report(self) -> None:
+        self.trace.copy_report()
+        self.status.flash(tr("The report was copied."))
+
+    def _toggle_source(self) -> None:
+        self.docks["entry"].show()
+        self.docks["entry"].raise_()
+        self.entry.toggle_source()
+
+    def _run_here(self) -> None:
+        if self.selection.generation is not None:
+            self.session.run_to(self.selection.generation)
+
+    def _cancel(self) -> None:
+        self.chat.strip.stopping()
+        self.session.cancel()
+
+    def _go_to_number(self) -> None:
+        self.docks["chat"].show()
+        self.docks["chat"].raise_()
+        self.chat.open_search()
+
+    def _step_swipe(self, steps: int) -> None:
+        if self.selection.message is not None:
+            self.chat.step_swipe(self.selection.message, steps)
+
+    def _toggle_stages(self) -> None:
+        self.trace.set_all_stages(not self.trace.model.all_stages)
+
+    def _toggle_full_screen(self) -> None:
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def _flip_theme(self) -> None:
+        self.choose_theme("light" if self.theme.palette.dark else "dark")
+
+    def _show_shortcuts(self) -> None:
+        dialogs.show_shortcuts(self, self.commands.shortcut_groups())
+
+    def _show_details(self) -> None:
+        dialogs.show_text(self, tr("Details"), self.bars.details() or tr("There was no problem so far."))
+
+    # ---- following --------------------------------------------------------------------------------------------------
+
+    def _make_room(self) -> None:
+        project = self.session.project
+        self.selection.clear()
+        self.history.clear()
+        self.welcome.setVisible(project is None)
+        if project is None:
+            for dock in self.docks.values():
+                dock.hide()
+            self.welcome.focus_first()
+        elif not self._arranged:
+            self._arranged = True
+            if not layout.restore(self, self.settings):
+                self.reset_layout()
+
+    def _show_project(self) -> None:
+        project = self.session.project
+        if project is None:
+            return
+        self.setWindowTitle(f"{project.name} - lorestudio")
+        if project.chat is not None:
+            # The last reply is what people ask about.
+            replies = [item for item in self.session.generations if item.message < len(project.chat.messages)]
+            self.chat.choose(replies[-1].message if replies else len(project.chat.messages))
+        self.chat.view.setFocus()
+
+    def _note_saved(self, path: object) -> None:
+        if isinstance(path, Path):
+            self.session.note_saved(path)
+            self.status.flash(tr("{name} was saved.", name=path.name))
+
+    def _focus_changed(self, _old: QWidget | None, _new: QWidget | None) -> None:
+        current = self.current_pane()
+        for dock in self.docks.values():
+            dock.bar.set_active(dock.pane is current)
+
+    def _show_names(self) -> None:
+        for dock in self.docks.values():
+            dock.bar.show_name(not self.tabifiedDockWidgets(dock))
+
+    def _paint(self) -> None:
+        self._search.setIcon(self.theme.icon("search"))
+        self._theme_button.setIcon(self.theme.icon("contrast"))
+        self.why.copy_button.setIcon(self.theme.icon("copy"))
+        self.setWindowIcon(self.theme.icon("lorestudio", "accent"))
+
+    # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        """Qt: the size at the first start."""
+        return QSize(1280, 800)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: sizes of panes hold only once the window has its size."""
+        super().showEvent(event)
+        if not self._shown_state:
+            self._shown_state = True
+            if self._arranged and not layout.restore(self, self.settings):
+                self.reset_layout()
+            self._show_names()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Qt: nothing unsaved is lost without a question."""
+        if self.drafts.all and not self._leaving:
+            event.ignore()
+            names = [path.name for path in self.drafts.all]
+            dialogs.ask_unsaved(self, names, self._answer_unsaved)
+            return
+        if self._arranged:
+            layout.save(self, self.settings)
+        self.session.close()
+        event.accept()
+        self.closed.emit()
+
+    def _answer_unsaved(self, answer: str) -> None:
+        if answer == "discard":
+            self._leaving = True
+            self.close()
+        elif answer == "save":
+            self.entry.save_all(self._saved_all)
+
+    def _saved_all(self, problems: list[str]) -> None:
+        for problem in problems:
+            self.say(Notice(shorten(problem, 300), "error"))
+        if not problems:
+            self.close()

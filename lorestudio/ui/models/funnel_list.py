@@ -1,0 +1,98 @@
+"""The stages of a run as steps of a funnel: how many came in, how many went on, and what took the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from PySide6.QtCore import QAbstractListModel, QObject
+
+from lorestudio.trace.model import Outcome, Phase, StageStatus, Trace
+from lorestudio.trace.reasons import REASONS, explain_stage
+from lorestudio.ui.qt import ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, TOOLTIP, Index
+from lorestudio.ui.words import count, number, tr
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stage. `share` is its candidates as a part of the most there ever were, 0 to 1."""
+
+    stage: str
+    phase: Phase
+    left: int
+    added: int
+    removed: int
+    share: float
+    removed_share: float
+    why: str
+    error: str
+
+    def describe(self) -> str:
+        """The step in words."""
+        parts = [count(self.left, "candidate", "candidates")]
+        if self.added:
+            parts.append(tr("{amount} added", amount=number(self.added)))
+        if self.removed:
+            parts.append(tr("{amount} removed", amount=number(self.removed)))
+        if self.error:
+            parts.append(tr("failed: {error}", error=self.error))
+        return f"{self.stage}: {', '.join(parts)}" + (f" ({self.why})" if self.why else "")
+
+
+def steps(trace: Trace, *, everything: bool = False) -> tuple[Step, ...]:
+    """The steps of a run; without `everything`, only those that changed the number of candidates, or failed."""
+    most = max((max(len(record.entered), len(record.left)) for record in trace.stages), default=0) or 1
+    found = []
+    for record in trace.stages:
+        changed = record.added or record.removed or record.status is StageStatus.FAILED
+        if changed or everything:
+            reasons = Counter(
+                verdict.reason for verdict in record.verdicts if verdict.outcome in {Outcome.ADDED, Outcome.REMOVED}
+            )
+            why = ", ".join(f"{_label(code)} × {number(amount)}" for code, amount in reasons.most_common(3))
+            found.append(
+                Step(
+                    record.name,
+                    record.phase,
+                    len(record.left),
+                    record.added,
+                    record.removed,
+                    len(record.left) / most,
+                    record.removed / most,
+                    why or explain_stage(record, trace),
+                    record.error,
+                )
+            )
+    return tuple(found)
+
+
+class FunnelList(QAbstractListModel):
+    """`ITEM` is the step; the display and accessible texts say the same in words."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._steps: tuple[Step, ...] = ()
+
+    def set_trace(self, trace: Trace | None, *, everything: bool = False) -> None:
+        """Show another run."""
+        self.beginResetModel()
+        self._steps = steps(trace, everything=everything) if trace is not None else ()
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = NO_INDEX) -> int:
+        """Qt: one row per step."""
+        return 0 if parent.isValid() else len(self._steps)
+
+    def data(self, index: Index, role: int = DISPLAY) -> object:
+        """Qt: the step, or it in words."""
+        if not 0 <= index.row() < len(self._steps):
+            return None
+        step = self._steps[index.row()]
+        if role == ITEM:
+            return step
+        return step.describe() if role in {DISPLAY, ACCESSIBLE_TEXT, TOOLTIP} else None
+
+
+def _label(code: str) -> str:
+    reason = REASONS.get(code)
+    return reason.label if reason is not None else code.replace("_", " ")

@@ -1,0 +1,100 @@
+"""How states look and what they are called: for each a glyph, a fill and a word, never a colour alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from lorestudio.domain.entry import Entry
+from lorestudio.trace.journey import Cell, CellState, Fate, FateState
+from lorestudio.trace.model import Phase
+from lorestudio.ui.words import tr
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A glyph (an icon's name), the fill behind it ("" for none), and the state in a word or two."""
+
+    icon: str
+    fill: str
+    word: str
+
+
+_ADDED: Final = Mark("plus", "yellow", "candidate")
+_ADDED_BY_AI: Final = Mark("plus", "sky", "chosen by AI")
+_KEPT: Final = Mark("check", "", "kept")
+_PLACED: Final = Mark("check", "green", "injected")
+_CHANGED: Final = Mark("tilde", "", "changed")
+_TRIMMED: Final = Mark("scissors", "green", "trimmed")
+_PINNED: Final = Mark("star", "sky", "pinned")
+_GATED: Final = Mark("cross", "orange", "gated out")
+_COOLING: Final = Mark("pause", "grey", "cooling down")
+_CUT: Final = Mark("scissors", "purple", "cut")
+_REFUSED: Final = Mark("slash", "", "refused")
+_ABSENT: Final = Mark("dot", "", "not a candidate")
+_BLANK: Final = Mark("", "", "not reached")
+_DROPPED: Final = Mark("cross", "grey", "not selected")
+
+_BY_REASON: Final = {
+    "placed": _PLACED,
+    "truncated": _TRIMMED,
+    "pinned": _PINNED,
+    "pin_upgraded": _PINNED,
+    "ai_pick": _ADDED_BY_AI,
+    "cooling_down": _COOLING,
+    "reinjection_pause": _COOLING,
+}
+_BY_STATE: Final = {
+    CellState.ADDED: _ADDED,
+    CellState.KEPT: _KEPT,
+    CellState.CHANGED: _CHANGED,
+    CellState.REMOVED: _GATED,
+    CellState.REFUSED: _REFUSED,
+    CellState.ABSENT: _ABSENT,
+    CellState.NOT_REACHED: _BLANK,
+}
+_REMOVED_IN: Final = {Phase.BUDGET: _CUT, Phase.SELECT: _DROPPED, Phase.MATCH: _DROPPED, Phase.LOAD: _DROPPED}
+
+
+def cell_mark(cell: Cell, phase: Phase) -> Mark:
+    """The mark of one cell of a journey."""
+    reason = cell.verdict.reason if cell.verdict is not None else ""
+    if reason in _BY_REASON:
+        return _BY_REASON[reason]
+    if cell.state is CellState.REMOVED:
+        return _REMOVED_IN.get(phase, _GATED)
+    return _BY_STATE[cell.state]
+
+
+def fate_mark(fate: Fate) -> Mark:
+    """The mark of what became of an entry in the end."""
+    if fate.state is FateState.INJECTED:
+        return _PLACED
+    if fate.state is FateState.TRUNCATED:
+        return _TRIMMED
+    if fate.state is FateState.REMOVED:
+        return _BY_REASON.get(fate.reason) or _REMOVED_IN.get(fate.phase or Phase.GATE, _GATED)
+    if fate.state is FateState.REFUSED:
+        return _BY_REASON.get(fate.reason, _REFUSED)
+    return _ADDED if fate.state is FateState.UNDECIDED else _ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What sort of entry a note is: a glyph and a word."""
+
+    icon: str
+    word: str
+
+
+def entry_kind(entry: Entry) -> Kind:
+    """The sort that matters most for when an entry goes in."""
+    for flag, icon, word in (
+        (entry.guide, "guide", "writing guide, never injected"),
+        (entry.constant, "constant", "constant, always in"),
+        (entry.seed, "seed", "seed, for the start of a chat"),
+        (entry.bootstrap, "bootstrap", "bootstrap, in while the chat is short"),
+    ):
+        if flag:
+            return Kind(icon, tr(word))
+    return Kind("normal", tr("normal"))

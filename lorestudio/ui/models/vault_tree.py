@@ -1,0 +1,264 @@
+"""The vault as a tree: folders, entries with their state, and at the end the notes that gave no entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
+
+from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.ui.models.marks import Mark, entry_kind
+from lorestudio.ui.qt import (
+    ACCESSIBLE_DESCRIPTION,
+    ACCESSIBLE_TEXT,
+    DISPLAY,
+    ENTRY_ID,
+    ITEM,
+    MARK,
+    NO_INDEX,
+    TOOLTIP,
+    Index,
+)
+from lorestudio.ui.words import count, number, tr
+
+
+class Branch(StrEnum):
+    """What a row of the tree is."""
+
+    FOLDER = "folder"
+    GROUP = "group"
+    ENTRY = "entry"
+    LEFT_OUT = "left_out"
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One row. `icon` is its glyph; `item` the entry or left-out note behind it."""
+
+    kind: Branch
+    title: str
+    icon: str
+    parent: Node | None = None
+    item: Entry | LeftOutNote | None = None
+    children: list[Node] = field(default_factory=list)
+    row: int = 0
+    amount: int = 0
+
+    @property
+    def entry(self) -> Entry | None:
+        """The entry of an entry row."""
+        return self.item if isinstance(self.item, Entry) else None
+
+
+class VaultTree(QAbstractItemModel):
+    """`DISPLAY` is the title, `ITEM` the node, `MARK` what became of the entry in the chosen generation.
+
+    `set_filter` keeps what contains every word in its title, keys, tags, file name or problem; `matches` counts it.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._index = VaultIndex()
+        self._words: tuple[str, ...] = ()
+        self._texts: dict[int, str] = {}
+        self._root = Node(Branch.FOLDER, "", "")
+        self._by_id: dict[int, Node] = {}
+        self._fate: Callable[[int], Mark | None] = lambda _entry: None
+        self._is_dirty: Callable[[Entry | LeftOutNote], bool] = lambda _note: False
+        self.matches = 0
+
+    # ---- content ----------------------------------------------------------------------------------------------------
+
+    def set_index(self, index: VaultIndex) -> None:
+        """Show another vault."""
+        self._index = index
+        self._texts = {entry.id: _search_text(entry) for entry in index.entries}
+        self._rebuild()
+
+    def set_filter(self, text: str) -> None:
+        """Show only what contains every word of `text`, without regard to case."""
+        words = tuple(text.casefold().split())
+        if words != self._words:
+            self._words = words
+            self._rebuild()
+
+    @property
+    def filtered(self) -> bool:
+        """Whether a filter hides rows."""
+        return bool(self._words)
+
+    def set_marks(self, fate: Callable[[int], Mark | None], is_dirty: Callable[[Entry | LeftOutNote], bool]) -> None:
+        """Where marks and dirty dots come from; asked for visible rows only."""
+        self._fate, self._is_dirty = fate, is_dirty
+
+    def refresh_marks(self) -> None:
+        """The marks may have changed; views repaint what they show."""
+        if self._root.children:
+            last = len(self._root.children) - 1
+            self.dataChanged.emit(self.index(0, 0), self.index(last, 0), [MARK, ACCESSIBLE_TEXT])
+
+    def entries(self) -> list[int]:
+        """Ids of all shown entries, in the tree's order."""
+        return [node.item.id for node in _walk(self._root) if isinstance(node.item, Entry)]
+
+    def index_of(self, entry: int | None) -> QModelIndex:
+        """The row of an entry, an invalid index where the filter hides it."""
+        node = self._by_id.get(entry) if entry is not None else None
+        return self.createIndex(node.row, 0, node) if node is not None else QModelIndex()
+
+    def node(self, index: Index) -> Node:
+        """The row behind an index; the invisible root for an invalid one."""
+        item = index.internalPointer() if index.isValid() else None
+        return item if isinstance(item, Node) else self._root
+
+    def is_dirty(self, node: Node) -> bool:
+        """Whether the row's note has unsaved text."""
+        return node.item is not None and self._is_dirty(node.item)
+
+    # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def index(self, row: int, column: int, parent: Index = NO_INDEX) -> QModelIndex:
+        """Qt: the index of a child."""
+        children = self.node(parent).children
+        return self.createIndex(row, column, children[row]) if 0 <= row < len(children) else QModelIndex()
+
+    def parent(self, index: Index = NO_INDEX) -> QModelIndex:  # type: ignore[override] # the stubs know only QObject's
+        """Qt: the index of the row above."""
+        above = self.node(index).parent
+        return QModelIndex() if above is None or above is self._root else self.createIndex(above.row, 0, above)
+
+    def rowCount(self, parent: Index = NO_INDEX) -> int:
+        """Qt: how many rows are below."""
+        return len(self.node(parent).children)
+
+    def columnCount(self, parent: Index = NO_INDEX) -> int:
+        """Qt: one column."""
+        return 1
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Qt: every row can be chosen, so that the keyboard reaches it."""
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable if index.isValid() else Qt.ItemFlag.NoItemFlags
+
+    def data(self, index: Index, role: int = DISPLAY) -> object:
+        """Qt: what a row shows and says."""
+        node = self.node(index)
+        if role == DISPLAY:
+            return node.title
+        if role == ITEM:
+            return node
+        entry = node.entry
+        if role == ENTRY_ID:
+            return entry.id if entry is not None else None
+        if role == MARK:
+            return self._fate(entry.id) if entry is not None else None
+        if role == ACCESSIBLE_TEXT:
+            return self._spoken(node)
+        if role in {TOOLTIP, ACCESSIBLE_DESCRIPTION}:
+            return _tooltip(node)
+        return None
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _spoken(self, node: Node) -> str:
+        entry = node.entry
+        if entry is None:
+            amount = count(node.amount, "note", "notes")
+            return f"{node.title}, {amount}" if node.kind is not Branch.LEFT_OUT else _tooltip(node)
+        parts = [node.title, entry_kind(entry).word]
+        if entry.warnings:
+            parts.append(count(len(entry.warnings), "warning", "warnings"))
+        if self._is_dirty(entry):
+            parts.append(tr("unsaved changes"))
+        mark = self._fate(entry.id)
+        if mark is not None:
+            parts.append(tr("this turn: {word}", word=tr(mark.word)))
+        return ", ".join(parts)
+
+    def _rebuild(self) -> None:
+        self.beginResetModel()
+        self._root = Node(Branch.FOLDER, "", "")
+        self._by_id = {}
+        folders: dict[tuple[str, str], Node] = {}
+        several = len(self._index.vaults) > 1
+        self.matches = 0
+        for entry in self._index.entries:
+            if all(word in self._texts[entry.id] for word in self._words):
+                self.matches += 1
+                home = self._folder(folders, entry.vault if several else "", entry.filename.rpartition("/")[0])
+                node = Node(Branch.ENTRY, entry.title, entry_kind(entry).icon, home, entry)
+                home.children.append(node)
+                self._by_id[entry.id] = node
+        for title, icon, broken in ((tr("Broken notes"), "broken", True), (tr("Left out"), "left-out", False)):
+            self._add_group(title, icon, [note for note in self._index.left_out if note.problem.broken is broken])
+        _arrange(self._root)
+        self.endResetModel()
+
+    def _folder(self, folders: dict[tuple[str, str], Node], vault: str, path: str) -> Node:
+        if not path and not vault:
+            return self._root
+        known = folders.get((vault, path))
+        if known is None:
+            above, _, name = path.rpartition("/")
+            home = self._folder(folders, vault, above) if path else self._root
+            known = folders[vault, path] = Node(Branch.FOLDER, name or vault, "folder", home)
+            home.children.append(known)
+        return known
+
+    def _add_group(self, title: str, icon: str, notes: list[LeftOutNote]) -> None:
+        shown = [note for note in notes if all(word in _left_out_text(note) for word in self._words)]
+        if shown:
+            self.matches += len(shown)
+            group = Node(Branch.GROUP, title, icon, self._root)
+            group.children = [
+                Node(Branch.LEFT_OUT, note.filename.rpartition("/")[2] or note.filename, icon, group, note)
+                for note in shown
+            ]
+            self._root.children.append(group)
+
+
+def _walk(node: Node) -> Iterator[Node]:
+    for child in node.children:
+        yield child
+        yield from _walk(child)
+
+
+_ORDER = {Branch.FOLDER: 0, Branch.ENTRY: 1, Branch.LEFT_OUT: 1, Branch.GROUP: 2}
+
+
+def _arrange(node: Node) -> int:
+    """Folders first, then notes by title, groups last; returns how many notes are below."""
+    if node.parent is None or node.kind is not Branch.GROUP:
+        node.children.sort(
+            key=lambda child: (_ORDER[child.kind], "" if child.kind is Branch.GROUP else child.title.casefold())
+        )
+    node.amount = 0
+    for row, child in enumerate(node.children):
+        child.row = row
+        node.amount += _arrange(child) if child.children else 1
+    return node.amount
+
+
+def _search_text(entry: Entry) -> str:
+    parts = (entry.title, entry.filename, *entry.keys, *entry.refine_keys, *entry.tags)
+    return "\n".join(parts).casefold()
+
+
+def _left_out_text(note: LeftOutNote) -> str:
+    return f"{note.filename}\n{note.message}\n{note.problem.value}".casefold()
+
+
+def _tooltip(node: Node) -> str:
+    if isinstance(node.item, LeftOutNote):
+        return f"{node.item.filename}: {node.item.message}"
+    entry = node.entry
+    if entry is None:
+        return count(node.amount, "note", "notes")
+    lines = [
+        f"{entry.filename}",
+        tr("{kind} · priority {priority}", kind=entry_kind(entry).word, priority=number(entry.priority)),
+        tr("keys: {keys}", keys=", ".join(entry.keys) or tr("none")),
+    ]
+    lines += [f"{warning.field}: {warning.message}" for warning in entry.warnings]
+    return "\n".join(lines)

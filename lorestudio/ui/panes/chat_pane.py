@@ -1,0 +1,259 @@
+"""The chat and the replay: one row per message, and the controls that walk through them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListView, QStackedWidget, QToolButton, QWidget
+
+from lorestudio.studio.generation import Generation
+from lorestudio.studio.jobs import Progress
+from lorestudio.trace.model import Trace
+from lorestudio.ui.models.chat_list import ChatList
+from lorestudio.ui.selection import Selection
+from lorestudio.ui.session import Session
+from lorestudio.ui.theme import Theme
+from lorestudio.ui.widgets.chat_delegate import ChatDelegate
+from lorestudio.ui.widgets.empty import EmptyState
+from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.progress import ProgressStrip
+from lorestudio.ui.words import count, tr
+
+_FOUND_IN_CHAT: Final = frozenset({"key_hit", "relabeled", "refine_blocked"})
+CONTROLS: Final = ("message.first", "message.previous", "message.next", "message.last")
+
+
+class _Number(QLineEdit):
+    """A message's number; Enter goes there, Escape puts back what was."""
+
+    left = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: Escape gives the keyboard back."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class _MessageList(QListView):
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: another width breaks the lines anew; the chosen message stays in sight."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.scheduleDelayedItemsLayout()
+            QTimer.singleShot(0, self, self._keep_in_sight)
+
+    def _keep_in_sight(self) -> None:
+        self.executeDelayedItemsLayout()
+        if self.currentIndex().isValid():
+            self.scrollTo(self.currentIndex())
+
+
+class ChatPane(Pane):
+    """Follows and sets the chosen message. `wanted` carries the id of an action that a button asks for."""
+
+    wanted = Signal(str)
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+        super().__init__("chat", tr("Chat and replay"), theme)
+        self._session, self._selection = session, selection
+        self.model = ChatList(self)
+        self.model.set_traces(self._trace_of)
+        self.view = _MessageList(self)
+        self.view.setModel(self.model)
+        self.delegate = ChatDelegate(theme, self.view)
+        self.view.setItemDelegate(self.delegate)
+        self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.view.verticalScrollBar().setSingleStep(24)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view.setMouseTracking(True)
+        self.view.setAccessibleName(tr("Messages"))
+        self.empty = EmptyState(theme, "chat", self)
+        self.empty.pressed.connect(self.wanted)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.view)
+        self._pages.addWidget(self.empty)
+        self.strip = ProgressStrip(self)
+        self.strip.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
+        self.buttons: dict[str, QToolButton] = {}
+        self.column.addWidget(self._make_controls())
+        self.column.addWidget(self.strip)
+        self.column.addWidget(self._pages, 1)
+        self.delegate.swipe_wanted.connect(self.step_swipe)
+        self.delegate.fold_wanted.connect(self.model.toggle_expanded)
+        self.view.selectionModel().currentChanged.connect(self._chosen)
+        session.project_changed.connect(self._show_project)
+        session.traces_changed.connect(self._traces_changed)
+        session.state_changed.connect(self._show_state)
+        session.progress.connect(self._show_progress)
+        selection.generation_changed.connect(self._show_message)
+        selection.entry_changed.connect(self._highlight)
+        theme.changed.connect(self.view.viewport().update)
+        self.model.marks_changed.connect(self.view.viewport().update)
+        self._show_project()
+
+    def focus_target(self) -> QWidget:
+        """The messages."""
+        return self.view
+
+    def open_search(self) -> bool:
+        """Go to the field for a message's number."""
+        self.go.setFocus()
+        self.go.selectAll()
+        return True
+
+    # ---- walking ----------------------------------------------------------------------------------------------------
+
+    def choose(self, message: int) -> None:
+        """Look at a message, with the swipe that is shown for it."""
+        if 0 <= message < self.model.rowCount():
+            generation = self._session.generation_for(message)
+            if generation is not None and generation.message == message:
+                generation = Generation(message, self.model.viewed_swipe(message))
+            self._selection.choose_message(message, generation)
+
+    def step(self, steps: int) -> None:
+        """Go forward or back by so many messages."""
+        now = self._selection.message
+        last = self.model.rowCount() - 1
+        self.choose(max(0, min(last, now + steps if now is not None else (0 if steps > 0 else last))))
+
+    def go_to_end(self, *, last: bool) -> None:
+        """Go to the first message, or to the reply to come."""
+        self.choose(self.model.rowCount() - 1 if last else 0)
+
+    def step_change(self, steps: int) -> None:
+        """Go to the next or previous reply that injects other entries than the reply before it."""
+        done = sorted({item.message for item in self._session.generations})
+        changed, before = [], None
+        for message in done:
+            trace = self._trace_of(message, self.model.viewed_swipe(message))
+            now = frozenset(injection.entry for injection in trace.injections) if trace is not None else None
+            if now is not None and now != before:
+                changed.append(message)
+            before = now
+        place = self._selection.message if self._selection.message is not None else -1
+        later = [message for message in changed if (message > place if steps > 0 else message < place)]
+        if later:
+            self.choose(later[0] if steps > 0 else later[-1])
+
+    def step_swipe(self, message: int, steps: int) -> None:
+        """Look at another swipe of a message."""
+        swipe = self.model.viewed_swipe(message) + steps
+        if 0 <= swipe < self.model.swipes(message):
+            self.model.view_swipe(message, swipe)
+            generation = Generation(message, swipe)
+            if generation in self._session.generations:
+                self._selection.choose_message(message, generation)
+
+    def toggle_expanded(self) -> None:
+        """Open or fold the chosen message."""
+        if self._selection.message is not None:
+            self.model.toggle_expanded(self._selection.message)
+            self.view.scheduleDelayedItemsLayout()
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _make_controls(self) -> QWidget:
+        bar = QWidget(self)
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(8, 4, 8, 4)
+        row.setSpacing(2)
+        for action in CONTROLS:
+            self.buttons[action] = button = QToolButton(bar)
+            row.addWidget(button)
+            if action == "message.previous":
+                self.go = _Number(bar)
+                self.go.setFixedWidth(46)
+                self.go.setAlignment(Qt.AlignmentFlag.AlignCenter)
+                self.go.setAccessibleName(tr("Message number"))
+                self.go.setToolTip(tr("Message number; Enter goes there (G)"))
+                self.go.returnPressed.connect(self._go)
+                self.go.left.connect(self._leave_number)
+                row.addWidget(self.go)
+        row.addStretch(1)
+        self.buttons["replay.all"] = play = QToolButton(bar)
+        play.setProperty("kind", "text")
+        play.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        row.addWidget(play)
+        return bar
+
+    def _go(self) -> None:
+        text = self.go.text().strip().lstrip("#")
+        if text.isdecimal():
+            self.choose(max(0, min(int(text), self.model.rowCount() - 1)))
+        self._leave_number()
+
+    def _leave_number(self) -> None:
+        self._show_number()
+        self.view.setFocus()
+
+    def _show_number(self) -> None:
+        message = self._selection.message
+        self.go.setText("" if message is None else str(message))
+
+    def _trace_of(self, message: int, swipe: int) -> Trace | None:
+        return self._session.traces.get(Generation(message, swipe))
+
+    def _show_project(self) -> None:
+        project = self._session.project
+        chat = project.chat if project is not None else None
+        self.model.set_chat(chat)
+        if project is None:
+            self.empty.say(tr("No chat yet"), tr("Open a vault first, then the chat that used it."))
+        else:
+            self.empty.say(
+                tr("This vault has no chat open"),
+                tr("Open a chat file of SillyTavern (.jsonl) to see what every reply had in its prompt."),
+                (("chat.open", tr("Open chat…")), ("demo.open", tr("Open the demo"))),
+            )
+        self._pages.setCurrentWidget(self.view if chat is not None else self.empty)
+        name = project.chat_path.name if project is not None and project.chat_path is not None else ""
+        messages = count(len(chat.messages), "message", "messages") if chat is not None else ""
+        self.note_changed.emit(" · ".join(part for part in (name, messages) if part))
+        self.go.setEnabled(chat is not None)
+
+    def _traces_changed(self, generations: tuple[Generation, ...] | None) -> None:
+        self.model.refresh(tuple({item.message for item in generations}) if generations is not None else None)
+        self._highlight()
+
+    def _show_state(self) -> None:
+        if self._session.busy:
+            self.strip.start(self._session.activity, stoppable=self._session.replaying)
+        else:
+            self.strip.finish()
+
+    def _show_progress(self, progress: Progress) -> None:
+        self.strip.set_progress(progress.done, progress.total)
+
+    def _chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        if current.isValid():
+            self.choose(current.row())
+
+    def _show_message(self) -> None:
+        message = self._selection.message
+        self._show_number()
+        if message is None:
+            self.view.selectionModel().clear()
+        elif self.view.currentIndex().row() != message:
+            self.view.setCurrentIndex(self.model.index(message))
+            self.view.scrollTo(self.model.index(message))
+        self._highlight()
+
+    def _highlight(self) -> None:
+        """Mark the key that brought the chosen entry in, in the messages that the chosen run looked at."""
+        trace = self._session.trace(self._selection.generation)
+        generation, entry = self._selection.generation, self._selection.entry
+        if trace is not None and generation is not None and entry is not None:
+            for record in trace.stages:
+                for verdict in record.verdicts:
+                    key = verdict.details.get("key")
+                    if verdict.entry == entry and isinstance(key, str) and verdict.reason in _FOUND_IN_CHAT:
+                        where = verdict.details.get("message")
+                        message = where if isinstance(where, int) else None
+                        self.model.highlight(key, generation.message, message)
+                        return
+        self.model.highlight("", 0, None)

@@ -1,0 +1,384 @@
+"""What one generation did: a sentence, then the journey matrix, the funnel, the prompt and the whole as text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QPlainTextEdit,
+    QStackedWidget,
+    QTabWidget,
+    QTextBrowser,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.entry import Position
+from lorestudio.trace.journey import journey
+from lorestudio.trace.model import PromptBlock, Trace
+from lorestudio.trace.summary import summary
+from lorestudio.trace.text import as_markdown, as_text, turn_words
+from lorestudio.ui import html
+from lorestudio.ui.models.funnel_list import FunnelList, Step
+from lorestudio.ui.models.journey_table import JourneyTable, cell_sentence
+from lorestudio.ui.models.origins import OTHER, origins
+from lorestudio.ui.qt import ENTRY_ID, ITEM
+from lorestudio.ui.selection import Selection
+from lorestudio.ui.session import Session
+from lorestudio.ui.theme import Theme, fixed_font
+from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.empty import EmptyState
+from lorestudio.ui.widgets.funnel_delegate import FunnelDelegate
+from lorestudio.ui.widgets.journey_view import JourneyView
+from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.words import count, number, tr
+
+
+class TracePane(Pane):
+    """Follows the chosen generation, entry and stage, and sets entry and stage. `wanted` carries an action's id."""
+
+    wanted = Signal(str)
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+        super().__init__("trace", tr("Trace"), theme)
+        self._session, self._selection = session, selection
+        self._trace: Trace | None = None
+        self._filled: set[int] = set()
+        self._reply = ""
+        self._following = False
+        self._build()
+        self._connect()
+        self._show()
+
+    def _build(self) -> None:
+        theme = self.theme
+        self.stale = MessageBar(theme, self)
+        self.stale.pressed.connect(self.wanted)
+        self.stale.closed.connect(self.stale.hide)
+        self.summary = QLabel(self)
+        self.summary.setProperty("kind", "summary")
+        self.summary.setWordWrap(True)
+        self.summary.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.summary.setContentsMargins(12, 8, 12, 6)
+        self.summary.setAccessibleName(tr("Summary"))
+        self.model = JourneyTable(self)
+        self.journey = JourneyView(theme, self.model, self)
+        self._build_views()
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self._make_journey_page(), tr("Journey"))
+        self.tabs.addTab(self.funnel, tr("Funnel"))
+        self.tabs.addTab(self.prompt, tr("Prompt"))
+        self.tabs.addTab(self.log, tr("Log"))
+        self.tabs.currentChanged.connect(self._tab_chosen)
+        shown = QWidget(self)
+        column = QVBoxLayout(shown)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.summary)
+        column.addWidget(self.tabs, 1)
+        self.empty = EmptyState(theme, "trace", self)
+        self.empty.pressed.connect(self.wanted)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(shown)
+        self._pages.addWidget(self.empty)
+        self._shown_page = shown
+        self.column.addWidget(self.stale)
+        self.column.addWidget(self._pages, 1)
+
+    def _build_views(self) -> None:
+        theme, selection = self.theme, self._selection
+        self.funnel_model = FunnelList(self)
+        self.funnel = QListView(self)
+        self.funnel.setModel(self.funnel_model)
+        self.funnel.setItemDelegate(FunnelDelegate(theme, self.funnel))
+        self.funnel.setAccessibleName(tr("Funnel: candidates by stage"))
+        self.prompt = QTextBrowser(self)
+        self.prompt.setOpenLinks(False)
+        self.prompt.anchorClicked.connect(lambda link: selection.choose_entry(int(link.path())))
+        self.prompt.setAccessibleName(tr("Prompt"))
+        self.prompt.document().setDocumentMargin(12)
+        self.log = QPlainTextEdit(self)
+        self.log.setReadOnly(True)
+        self.log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.log.setFont(fixed_font(self.font().pointSizeF()))
+        self.log.setAccessibleName(tr("The run as text"))
+
+    def _connect(self) -> None:
+        session, selection = self._session, self._selection
+        self.journey.selectionModel().currentChanged.connect(self._cell_chosen)
+        self.funnel.activated.connect(self._step_chosen)
+        session.project_changed.connect(self._show)
+        session.traces_changed.connect(lambda _generations: self._show())
+        session.state_changed.connect(self._show_state)
+        selection.generation_changed.connect(self._show)
+        selection.entry_changed.connect(self._show_entry)
+        selection.stage_changed.connect(self._show_entry)
+        self.theme.changed.connect(self._repaint)
+        self._paint_icons()
+
+    def focus_target(self) -> QWidget:
+        """The current view of the run."""
+        if self._pages.currentWidget() is not self._shown_page:
+            return self
+        return (self.journey, self.funnel, self.prompt, self.log)[self.tabs.currentIndex()]
+
+    def open_search(self) -> bool:
+        """Go to the field that filters the rows."""
+        if self._trace is None:
+            return False
+        self.tabs.setCurrentIndex(0)
+        self.filter.setFocus()
+        self.filter.selectAll()
+        return True
+
+    def set_all_stages(self, everything: bool) -> None:
+        """Whether stages that decided nothing are shown."""
+        self.model.set_all_stages(everything)
+        self.funnel_model.set_trace(self._trace, everything=everything)
+        self._show_rows()
+        self.all_stages.setChecked(everything)
+        self._show_entry()
+
+    def copy_row(self) -> None:
+        """The chosen entry's journey as a Markdown table."""
+        trace, entry = self._trace, self._selection.entry
+        if trace is None or entry is None:
+            return
+        head = f"**{self.model.title(entry)}**: {tr(self.model.result(entry).word)}"
+        lines = [head, "", "| Stage | Why |", "|---|---|"]
+        for record, cell in zip(trace.stages, journey(trace, entry), strict=True):
+            if cell.verdict is not None:
+                lines.append(f"| {record.name} | {cell_sentence(trace, entry, record, cell)} |".replace("\n", " "))
+        QGuiApplication.clipboard().setText("\n".join(lines) + "\n")
+
+    def copy_report(self) -> None:
+        """The whole run as Markdown."""
+        project = self._session.project
+        if self._trace is not None and project is not None:
+            QGuiApplication.clipboard().setText(as_markdown(self._trace, project.index))
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _make_journey_page(self) -> QWidget:
+        page = QWidget(self)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        bar = QWidget(page)
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(6, 2, 8, 2)
+        row.setSpacing(8)
+        self.filter = QLineEdit(bar)
+        self.filter.setPlaceholderText(tr("Filter rows"))
+        self.filter.setAccessibleName(tr("Filter the journey"))
+        self.filter.setClearButtonEnabled(True)
+        self.filter.textChanged.connect(self._filter)
+        self.all_stages = QToolButton(bar)
+        self.all_stages.setCheckable(True)
+        self.all_stages.setAccessibleName(tr("Show stages that decided nothing"))
+        self.all_stages.setToolTip(tr("Show the stages that decided nothing, too"))
+        self.all_stages.clicked.connect(lambda: self.wanted.emit("trace.all_stages"))
+        self.filter.setFixedWidth(118)
+        row.addWidget(self.filter)
+        row.addWidget(self.all_stages)
+        self.nothing = EmptyState(self.theme, "search", page)
+        self.nothing.pressed.connect(self.wanted)
+        self._rows_or_nothing = QStackedWidget(page)
+        self._rows_or_nothing.addWidget(self.journey)
+        self._rows_or_nothing.addWidget(self.nothing)
+        column.addWidget(self._rows_or_nothing, 1)
+        self.tabs.setCornerWidget(bar)
+        return page
+
+    def _show(self) -> None:
+        trace = self._session.trace(self._selection.generation)
+        self._show_state()
+        self._reply = self._reply_words(trace) if trace is not None else ""
+        if trace is not None and trace is self._trace:
+            self._show_rows()
+            return
+        self._trace = trace
+        self._filled = set()
+        project = self._session.project
+        self.model.set_trace(trace, project.index if project is not None else None)
+        self.funnel_model.set_trace(trace, everything=self.all_stages.isChecked())
+        if trace is None:
+            self._show_empty()
+            return
+        self.summary.setText(summary(trace))
+        self._pages.setCurrentWidget(self._shown_page)
+        self._show_rows()
+        self._fill_tab()
+        self._show_entry()
+
+    def _reply_words(self, trace: Trace) -> str:
+        project, message = self._session.project, self._selection.message
+        note = turn_words(trace.turn)
+        if message is not None and message != trace.turn.message:
+            return tr("{reply}, the one after message #{message}", reply=note, message=message)
+        if project is not None and project.chat is not None and trace.turn.message == len(project.chat.messages):
+            return tr("The reply to come")
+        return note
+
+    def _show_empty(self) -> None:
+        project = self._session.project
+        self.note_changed.emit("")
+        if project is None:
+            self.empty.say(tr("No trace"), tr("A trace shows what the pipeline did with every entry, and why."))
+        elif project.chat is None:
+            text = tr("A run needs a chat: its last messages are searched for the keys of the entries.")
+            self.empty.say(tr("No chat to run"), text, (("chat.open", tr("Open chat…")),))
+        elif self._session.busy:
+            self.empty.say(tr("Working…"), tr("The trace appears as soon as this reply has been run."))
+        elif self._selection.generation is None:
+            text = tr("Choose a message of the chat to see what its reply was given.")
+            self.empty.say(tr("No message chosen"), text)
+        else:
+            text = tr("This reply has not been run.")
+            buttons = (("replay.here", tr("Run to here")), ("replay.all", tr("Replay all")))
+            self.empty.say(tr("No trace yet"), text, buttons)
+        self._pages.setCurrentWidget(self.empty)
+
+    def _show_state(self) -> None:
+        stale = self._session.stale
+        if stale:
+            self.stale.say(stale, "warning", (("vault.reload", tr("Read again and replay")),))
+        else:
+            self.stale.hide()
+        if self._trace is None and self._session.trace(self._selection.generation) is None:
+            self._show_empty()
+
+    def _show_rows(self) -> None:
+        shown, total = self.model.rowCount(), self.model.candidates
+        hidden = self.model.hidden_stages
+        words = count(total, "entry", "entries")
+        if self.filter.text():
+            words = tr("{shown} of {total}", shown=number(shown), total=words)
+        if hidden:
+            words += " · " + count(hidden, "quiet stage not shown", "quiet stages not shown")
+        self.note_changed.emit(f"{self._reply} · {words}")
+        if shown:
+            self._rows_or_nothing.setCurrentWidget(self.journey)
+            return
+        if self.filter.text():
+            self.nothing.say(tr("No row fits the filter"), tr("Rows are filtered by title and result."))
+        else:
+            tips = tr(
+                "To widen the search: raise the scan depth, add keys that the chat uses, or switch recursion or fuzzy "
+                "search on."
+            )
+            self.nothing.say(tr("Nothing came into question"), tips)
+        self._rows_or_nothing.setCurrentWidget(self.nothing)
+
+    def _filter(self, text: str) -> None:
+        self.model.set_filter(text)
+        self._show_rows()
+        self._show_entry()
+
+    def _show_entry(self) -> None:
+        entry = self._selection.entry
+        self._following = True  # rows that come and go move the view's own cursor
+        try:
+            self.model.set_guest(entry if not self.filter.text() else None)
+            self._follow(entry)
+        finally:
+            self._following = False
+
+    def _follow(self, entry: int | None) -> None:
+        row = self.model.row_of(entry)
+        if row < 0:
+            self.journey.clearSelection()
+            return
+        self._rows_or_nothing.setCurrentWidget(self.journey)
+        index = self.model.index(row, self.model.column_of(self._selection.stage))
+        if self.journey.currentIndex() != index:
+            self.journey.setCurrentIndex(index)
+            self.journey.scrollTo(index)
+
+    def _cell_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        entry = current.data(ENTRY_ID)
+        if isinstance(entry, int) and not self._following:
+            record = self.model.stage(current.column())
+            self._selection.choose_entry(entry, record.name if record is not None else None)
+
+    def _step_chosen(self, index: QModelIndex) -> None:
+        step = index.data(ITEM)
+        if isinstance(step, Step) and self._trace is not None:
+            record = self._trace.stage(step.stage)
+            if record is not None and record.verdicts:
+                self._selection.choose_entry(record.verdicts[0].entry, step.stage)
+
+    def _tab_chosen(self, tab: int) -> None:
+        self.filter.setVisible(tab == 0)
+        self.all_stages.setVisible(tab <= 1)
+        self._fill_tab()
+
+    def _fill_tab(self) -> None:
+        """Texts are made when their tab is first looked at."""
+        tab, trace = self.tabs.currentIndex(), self._trace
+        if trace is None or tab in self._filled:
+            return
+        self._filled.add(tab)
+        if tab == 2:
+            self.prompt.setHtml(html.page(self.theme.palette, self._prompt_body(trace)))
+        elif tab == 3:
+            self.log.setPlainText(as_text(trace))
+
+    def _paint_icons(self) -> None:
+        self.all_stages.setIcon(self.theme.icon("columns"))
+
+    def _repaint(self) -> None:
+        self._paint_icons()
+        self._filled.discard(2)
+        self._fill_tab()
+        self.journey.viewport().update()
+        self.funnel.viewport().update()
+
+    def _prompt_body(self, trace: Trace) -> str:
+        if not trace.prompt:
+            return html.paragraph(tr("Nothing was handed over in this run."), color=self.theme.palette.text_muted)
+        came_from = origins(trace)
+        parts = []
+        for block in trace.prompt:
+            parts.append(html.paragraph(_block_title(block), color=self.theme.palette.text_muted, bold=True, above=10))
+            pieces, place = [], 0
+            for part in sorted(block.parts, key=lambda item: item.start):
+                pieces.append(html.text(block.text[place : part.start]))
+                words = html.text(block.text[part.start : part.end])
+                if part.entry is None:
+                    pieces.append(f"<span style='color:{self.theme.palette.text_faint}'>{words}</span>")
+                else:
+                    pieces.append(self._entry_part(part.entry, words, came_from.get(part.entry, OTHER).word))
+                place = part.end
+            pieces.append(html.text(block.text[place:]))
+            parts.append(f"<div style='margin-bottom:8px'>{''.join(pieces)}</div>")
+        return "".join(parts)
+
+    def _entry_part(self, entry: int, words: str, origin: str) -> str:
+        label = f"{html.text(self.model.title(entry))} · {html.text(tr(origin))}"
+        return (
+            f"<table width='100%' cellpadding='6' style='margin-top:4px'><tr><td bgcolor='{self.theme.palette.raised}'>"
+            f"<a href='entry:{entry}'><b>{label}</b></a><br>{words}</td></tr></table>"
+        )
+
+
+_PLACES = {
+    Position.AFTER: "After the main prompt",
+    Position.IN_CHAT: "In the chat, depth {depth}",
+    Position.BEFORE: "Before the main prompt",
+    Position.OUTLET: "Outlet",
+}
+
+
+def _block_title(block: PromptBlock) -> str:
+    known = {int(position): words for position, words in _PLACES.items()}
+    place = tr(known.get(block.position, "Position {position}"), depth=number(block.depth), position=block.position)
+    return f"{place} ({block.tag})"

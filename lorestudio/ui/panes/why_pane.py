@@ -1,0 +1,207 @@
+"""Why an entry went in or stayed out: the decision, what would change it, and the whole way through the stages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QGuiApplication, QTextDocument
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedWidget, QTextBrowser, QToolButton, QWidget
+
+from lorestudio.trace.journey import Cell, CellState, explain_cell, fates, journey
+from lorestudio.trace.model import StageRecord, Trace
+from lorestudio.trace.reasons import Explanation
+from lorestudio.trace.text import entry_as_text
+from lorestudio.ui import html
+from lorestudio.ui.models.journey_table import cell_sentence
+from lorestudio.ui.models.marks import Mark, cell_mark, fate_mark
+from lorestudio.ui.selection import Selection
+from lorestudio.ui.session import Session
+from lorestudio.ui.theme import Theme
+from lorestudio.ui.widgets.empty import EmptyState
+from lorestudio.ui.widgets.paint import mark_pixmap
+from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.words import tr
+
+_SILENT: Final = frozenset({CellState.NOT_REACHED, CellState.ABSENT})
+_INNER: Final = frozenset({"start", "end", "source_id"})
+"""Details that help the program and not the reader."""
+
+
+class WhyPane(Pane):
+    """Follows the chosen entry, stage and generation; a click on a stage chooses it. `copied` follows a copy."""
+
+    copied = Signal()
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+        super().__init__("why", tr("Why?"), theme)
+        self._session, self._selection = session, selection
+        self._head = QWidget(self)
+        row = QHBoxLayout(self._head)
+        row.setContentsMargins(12, 7, 6, 2)
+        row.setSpacing(7)
+        self._icon = QLabel(self._head)
+        self._title = QLabel(self._head)
+        self._title.setProperty("kind", "title")
+        self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._state = QLabel(self._head)
+        self._state.setProperty("kind", "small")
+        self.copy_button = QToolButton(self._head)
+        self.copy_button.setAccessibleName(tr("Copy the explanation"))
+        self.copy_button.setToolTip(tr("Copy the explanation"))
+        self.copy_button.clicked.connect(self.copy)
+        row.addWidget(self._icon)
+        row.addWidget(self._title, 1)
+        row.addWidget(self._state)
+        row.addWidget(self.copy_button)
+        self.browser = QTextBrowser(self)
+        self.browser.setOpenLinks(False)
+        self.browser.anchorClicked.connect(self._follow)
+        self.browser.setAccessibleName(tr("Explanation"))
+        self.browser.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextBrowserInteraction | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.browser.document().setDocumentMargin(10)
+        self.browser.setMinimumHeight(40)
+        self.empty = EmptyState(theme, "question", self)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.browser)
+        self._pages.addWidget(self.empty)
+        self.column.addWidget(self._head)
+        self.column.addWidget(self._pages, 1)
+        for signal in (
+            session.project_changed,
+            selection.generation_changed,
+            selection.entry_changed,
+            selection.stage_changed,
+            theme.changed,
+        ):
+            signal.connect(self._show)
+        session.traces_changed.connect(lambda _generations: self._show())
+        self._shown: tuple[object, ...] = ()
+        self._show()
+
+    def focus_target(self) -> QWidget:
+        """The explanation."""
+        return self.browser
+
+    def copy(self) -> None:
+        """Put the whole explanation on the clipboard, as plain text."""
+        trace, entry = self._session.trace(self._selection.generation), self._selection.entry
+        project = self._session.project
+        if trace is not None and entry is not None and project is not None:
+            QGuiApplication.clipboard().setText(entry_as_text(trace, entry, project.index))
+            self.copied.emit()
+
+    @property
+    def text(self) -> str:
+        """What is shown, as plain text."""
+        return self.browser.toPlainText() if self._pages.currentWidget() is self.browser else self.empty.text.text()
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        selection = self._selection
+        trace, entry = self._session.trace(selection.generation), self._session.entry(selection.entry)
+        shown = (id(trace), selection.entry, selection.stage, self.theme.palette.name)
+        if entry is None or trace is None:
+            self._shown = ()
+            self._show_empty(entry is not None)
+            return
+        if shown == self._shown:
+            return
+        self._shown = shown
+        end = fates(trace, (entry.id,))[entry.id]
+        mark = fate_mark(end)
+        self._head.show()
+        self._title.setText(entry.title)
+        self._title.setToolTip(entry.filename)
+        self._show_mark(mark)
+        self.browser.setHtml(html.page(self.theme.palette, self._body(trace, entry.id, end.explain(trace))))
+        self._pages.setCurrentWidget(self.browser)
+
+    def _show_mark(self, mark: Mark) -> None:
+        self._icon.setPixmap(mark_pixmap(mark, self.theme, 18))
+        self._state.setText(tr(mark.word))
+
+    def _show_empty(self, has_entry: bool) -> None:
+        self._head.hide()
+        if has_entry:
+            self.empty.say(tr("No trace to explain yet"), tr("Choose a message of the chat and run it."))
+        else:
+            self.empty.say(tr("Why?"), tr("Choose an entry, or a cell of the journey, to read why it went in or not."))
+        self._pages.setCurrentWidget(self.empty)
+
+    def _body(self, trace: Trace, entry: int, outcome: Explanation) -> str:
+        palette = self.theme.palette
+        records = {record.name: record for record in trace.stages}
+        cells = journey(trace, entry)
+        chosen = next((cell for cell in cells if cell.stage == self._selection.stage), None)
+        parts = []
+        if chosen is not None:
+            record = records[chosen.stage]
+            parts.append(html.paragraph(record.name.capitalize(), color=palette.text_muted, bold=True))
+            parts.append(html.paragraph(cell_sentence(trace, entry, record, chosen)))
+            explanation = explain_cell(trace, entry, chosen)
+            if explanation is not None and explanation.fix:
+                parts.append(self._fix(explanation))
+            if chosen.verdict is not None and chosen.verdict.reason:
+                parts.append(self._details(chosen))
+            parts.append(html.paragraph(tr("In the end"), color=palette.text_muted, bold=True, above=8))
+        parts.append(html.paragraph(outcome.sentence, bold=chosen is None))
+        if outcome.fix and chosen is None:
+            parts.append(self._fix(outcome))
+        parts.append(html.paragraph(tr("The way through the stages"), color=palette.text_muted, bold=True, above=8))
+        parts.append(self._journey(trace, entry, cells, records))
+        return "".join(parts)
+
+    def _fix(self, explanation: Explanation) -> str:
+        palette = self.theme.palette
+        tone = str(explanation.tone)
+        ground, ink = getattr(palette, f"{tone}_soft"), getattr(palette, tone)
+        return html.box(explanation.fix, tr("To change this:"), ground, ink)
+
+    def _details(self, cell: Cell) -> str:
+        if cell.verdict is None:
+            return ""
+        items = [f"{name}: {value}" for name, value in cell.verdict.details.items() if name not in _INNER]
+        code = tr("reason {code}", code=cell.verdict.reason)
+        return html.paragraph(" · ".join([code, *items]), color=self.theme.palette.text_faint)
+
+    def _journey(self, trace: Trace, entry: int, cells: tuple[Cell, ...], records: dict[str, StageRecord]) -> str:
+        palette = self.theme.palette
+        rows, silent = [], 0
+        for cell in cells:
+            record = records[cell.stage]
+            explained = explain_cell(trace, entry, cell)
+            if (
+                cell.verdict is None
+                and (cell.state in _SILENT or cell.state is CellState.KEPT)
+                and not (cell.state is CellState.ABSENT and explained is not None)
+            ):
+                silent += 1
+                continue
+            mark = cell_mark(cell, record.phase)
+            picture = f"mark:{mark.icon}:{mark.fill or 'none'}"
+            self._add_picture(picture, mark)
+            sentence = cell_sentence(trace, entry, record, cell)
+            ground = f" bgcolor='{palette.accent_soft}'" if cell.stage == self._selection.stage else ""
+            rows.append(
+                f"<tr><td{ground} width='20' style='padding:2px 3px'><img src='{picture}' width='15' height='15'></td>"
+                f"<td{ground} style='padding:2px 10px 2px 2px' width='118'>"
+                f"<a href='stage:{html.text(cell.stage)}'>{html.text(cell.stage)}</a></td>"
+                f"<td{ground} style='padding:2px 0'>{html.text(sentence)}</td></tr>"
+            )
+        if silent:
+            words = tr("{silent} other stages let it pass, or did not look at it.", silent=silent)
+            style = f"padding-top:3px;color:{palette.text_faint}"
+            rows.append(f"<tr><td></td><td colspan='2' style='{style}'>{words}</td></tr>")
+        return f"<table cellspacing='0' cellpadding='0' width='100%'>{''.join(rows)}</table>"
+
+    def _add_picture(self, name: str, mark: Mark) -> None:
+        picture = mark_pixmap(mark, self.theme, 16)
+        self.browser.document().addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), picture)
+
+    def _follow(self, link: QUrl) -> None:
+        if link.scheme() == "stage":
+            self._selection.choose_entry(self._selection.entry, link.path())

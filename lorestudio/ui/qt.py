@@ -1,0 +1,24 @@
+"""Short names for the long ones of Qt that models and delegates use on every line."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
+
+Index: TypeAlias = QModelIndex | QPersistentModelIndex
+
+DISPLAY: Final = Qt.ItemDataRole.DisplayRole
+TOOLTIP: Final = Qt.ItemDataRole.ToolTipRole
+ACCESSIBLE_TEXT: Final = Qt.ItemDataRole.AccessibleTextRole
+ACCESSIBLE_DESCRIPTION: Final = Qt.ItemDataRole.AccessibleDescriptionRole
+ITEM: Final = Qt.ItemDataRole.UserRole
+"""The object behind a row: an entry, a message row, a step."""
+MARK: Final = Qt.ItemDataRole.UserRole + 1
+"""A `models.marks.Mark` to draw."""
+ENTRY_ID: Final = Qt.ItemDataRole.UserRole + 2
+"""The id of the entry behind a row, None where there is none."""
+
+HORIZONTAL: Final = Qt.Orientation.Horizontal
+VERTICAL: Final = Qt.Orientation.Vertical
+NO_INDEX: Final = QModelIndex()

@@ -1,0 +1,68 @@
+"""The line at the bottom: the vault in numbers, the limits in force, and what is going on."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
+
+from lorestudio.studio.project import Project
+from lorestudio.ui.session import Session
+from lorestudio.ui.words import count, number, tr
+
+FLASH_MS = 4000
+
+
+class StatusLine(QStatusBar):
+    """Follows a session."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.setSizeGripEnabled(False)
+        self._vault, self._broken, self._limits, self._run = (QLabel(self) for _ in range(4))
+        self._run.setAccessibleName(tr("Replay state"))
+        for label in (self._vault, self._broken, self._limits):
+            self.addWidget(label)
+        self.addPermanentWidget(self._run)
+        session.project_changed.connect(self._show)
+        session.state_changed.connect(self._show)
+        session.traces_changed.connect(lambda _generations: self._show())
+        self._show()
+
+    def flash(self, text: str) -> None:
+        """Say something that need not stay."""
+        self.showMessage(text, FLASH_MS)
+
+    def _show(self) -> None:
+        project = self._session.project
+        self._run.setText(self._running())
+        for label in (self._vault, self._broken, self._limits):
+            label.setVisible(project is not None)
+        if project is None:
+            return
+        left_out = project.index.left_out
+        broken = sum(note.problem.broken for note in left_out)
+        parts = [count(len(project.index.entries), "entry", "entries")]
+        if len(left_out) > broken:
+            parts.append(tr("{notes} left out", notes=count(len(left_out) - broken, "note", "notes")))
+        self._vault.setText(" · ".join(parts))
+        self._broken.setText(f"▲ {count(broken, 'broken note', 'broken notes')}")
+        self._broken.setVisible(bool(broken))
+        self._limits.setText(_limits(project))
+
+    def _running(self) -> str:
+        session = self._session
+        if session.busy:
+            return session.activity
+        if not session.generations:
+            return tr("No chat")
+        done, total = number(len(session.traces)), number(len(session.generations))
+        done = tr("{done} of {total} replies run", done=done, total=total)
+        return f"{done} · " + (tr("out of date") if session.stale else tr("keywords only, offline"))
+
+
+def _limits(project: Project) -> str:
+    settings = project.settings
+    tokens = tr("no token limit") if settings.unlimited_budget else count(settings.max_tokens_budget, "token", "tokens")
+    entries = tr("no entry limit") if settings.unlimited_entries else count(settings.max_entries, "entry", "entries")
+    depth = number(settings.scan_depth)
+    return tr("scan depth {depth} · {tokens} · {entries}", depth=depth, tokens=tokens, entries=entries)

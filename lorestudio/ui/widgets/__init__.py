@@ -1,0 +1,1 @@
+"""Widgets of our own that more than one pane uses."""

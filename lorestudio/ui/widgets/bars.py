@@ -1,0 +1,135 @@
+"""Inline messages: a bar inside the window that says what happened, why, and what can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from lorestudio.ui.notices import Notice
+from lorestudio.ui.theme import Theme
+from lorestudio.ui.words import tr
+
+_ICONS = {"good": "check", "neutral": "info", "warning": "warning", "error": "error"}
+
+
+class MessageBar(QFrame):
+    """One message with its buttons. `closed` follows a click on the cross, `pressed` carries the id of a button."""
+
+    closed = Signal()
+    pressed = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("Bar")
+        self._theme = theme
+        self._tone = "neutral"
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 4, 6, 4)
+        row.setSpacing(8)
+        self._icon = QLabel(self)
+        self.label = QLabel(self)
+        self.label.setWordWrap(True)
+        self.label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.label.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self._buttons = QHBoxLayout()
+        self._close = QToolButton(self)
+        self._close.setAccessibleName(tr("Dismiss this message"))
+        self._close.setToolTip(tr("Dismiss"))
+        self._close.clicked.connect(self.closed)
+        row.addWidget(self._icon)
+        row.addWidget(self.label, 1)
+        row.addLayout(self._buttons)
+        row.addWidget(self._close)
+        theme.changed.connect(self._paint)
+        self.hide()
+
+    def say(
+        self, text: str, tone: str = "neutral", buttons: tuple[tuple[str, str], ...] = (), details: str = ""
+    ) -> None:
+        """Show `text`; each button is its id and its title."""
+        self._tone = tone
+        self.label.setText(text)
+        self.label.setToolTip(details)
+        self.setAccessibleName(text)
+        while self._buttons.count():
+            item = self._buttons.takeAt(0)
+            widget = item.widget() if item is not None else None
+            if widget is not None:
+                widget.deleteLater()
+        for action, title in buttons:
+            button = QPushButton(title, self)
+            button.clicked.connect(partial(self.pressed.emit, action))
+            self._buttons.addWidget(button)
+        self._paint()
+        self.show()
+
+    def _paint(self) -> None:
+        self.setProperty("tone", self._tone)
+        self.style().unpolish(self)
+        self.style().polish(self)
+        icon = self._theme.icon(_ICONS.get(self._tone, "info"), self._tone)
+        self._icon.setPixmap(icon.pixmap(16, 16))
+        self._close.setIcon(self._theme.icon("close", "text_muted"))
+
+
+class BarStack(QWidget):
+    """The messages of the window, newest on top, at most three; a notice with a known key replaces the older one."""
+
+    pressed = Signal(str)
+    MOST = 3
+
+    def __init__(self, theme: Theme, title_of: Callable[[str], str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._title_of = theme, title_of
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._bars: list[tuple[Notice, MessageBar]] = []
+        self.hide()
+
+    @property
+    def texts(self) -> list[str]:
+        """What is said at present, newest first."""
+        return [notice.text for notice, _bar in self._bars]
+
+    def add(self, notice: Notice) -> None:
+        """Show a notice."""
+        for known, bar in list(self._bars):
+            if known.text == notice.text or (notice.key and known.key == notice.key):
+                self._remove(bar)
+        bar = MessageBar(self._theme, self)
+        bar.closed.connect(partial(self._remove, bar))
+        bar.pressed.connect(self._press)
+        buttons = tuple((action, self._title_of(action)) for action in notice.actions)
+        if notice.details:
+            buttons += (("help.details", tr("Details")),)
+        bar.say(notice.text, notice.tone, buttons, notice.details)
+        self._bars.insert(0, (notice, bar))
+        self._column.insertWidget(0, bar)
+        for _known, old in self._bars[self.MOST :]:
+            self._remove(old)
+        self.show()
+
+    def clear(self) -> None:
+        """Take all messages away."""
+        for _notice, bar in list(self._bars):
+            self._remove(bar)
+
+    def details(self) -> str:
+        """The details of the newest message that has some."""
+        return next((notice.details for notice, _bar in self._bars if notice.details), "")
+
+    def _press(self, action: str) -> None:
+        self.pressed.emit(action)
+
+    def _remove(self, bar: MessageBar) -> None:
+        self._bars = [pair for pair in self._bars if pair[1] is not bar]
+        self._column.removeWidget(bar)
+        bar.hide()
+        bar.deleteLater()
+        self.setVisible(bool(self._bars))

@@ -1,0 +1,255 @@
+"""Rows of the chat: who speaks, the text with found keys marked, swipes, and what the run injected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QPainter
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from lorestudio.ui.models.chat_list import ChatRow, Speaker
+from lorestudio.ui.qt import ITEM, Index
+from lorestudio.ui.theme import Theme, scaled
+from lorestudio.ui.widgets.paint import chip_width, draw_chip, draw_focus, draw_glyph, hairline
+from lorestudio.ui.widgets.wrap import Line, Wrapper
+from lorestudio.ui.words import number, tr
+
+MOST_LINES: Final = 7
+"""A longer message is folded until it is opened."""
+
+_EDGE, _AVATAR, _GAP, _TOP = 12, 26, 10, 8
+_ROLE_WORD: Final = {
+    Speaker.USER: "you",
+    Speaker.CHARACTER: "",
+    Speaker.HIDDEN: "hidden, not sent",
+    Speaker.NARRATOR: "narrator, not searched for keys",
+    Speaker.NEXT: "next reply",
+}
+_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    lines: tuple[Line, ...]
+    folded: bool
+    height: int
+
+
+class ChatDelegate(QStyledItemDelegate):
+    """Draws `ChatRow`s. `swipe_wanted` carries a row and a step (-1 or +1) after a click on a swipe arrow."""
+
+    swipe_wanted = Signal(int, int)
+    fold_wanted = Signal(int)
+
+    def __init__(self, theme: Theme, view: QListView, parent: QObject | None = None) -> None:
+        super().__init__(parent or view)
+        self._theme, self._view = theme, view
+        self._wrapper: Wrapper | None = None
+        self._layouts: dict[tuple[str, int, bool], _Layout] = {}
+
+    # ---- measuring --------------------------------------------------------------------------------------------------
+
+    def wrapper(self) -> Wrapper:
+        """What measures texts in the view's font."""
+        font = self._view.font()
+        if self._wrapper is None or self._wrapper.font != font:
+            self._wrapper = Wrapper(font)
+            self._layouts.clear()
+        return self._wrapper
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Qt: as tall as the text needs in the view's width."""
+        row = index.data(ITEM)
+        width = self._view.viewport().width()
+        return QSize(100, self._layout(row, width).height) if isinstance(row, ChatRow) else QSize(100, 20)
+
+    def _layout(self, row: ChatRow, width: int) -> _Layout:
+        key = (row.text, width, row.expanded)
+        known = self._layouts.get(key)
+        if known is None:
+            if len(self._layouts) > 8000:
+                self._layouts.clear()
+            wrapper = self.wrapper()
+            room = max(40, width - 2 * _EDGE - _AVATAR - _GAP)
+            lines = wrapper.lines(row.text, room, None if row.expanded else MOST_LINES + 2)
+            folded = not row.expanded and len(lines) > MOST_LINES + 1
+            if folded:
+                lines = lines[:MOST_LINES]
+            spacing = self._line_height()
+            height = 2 * _TOP + self._header_height() + 3 + spacing * (len(lines) + bool(folded))
+            known = self._layouts[key] = _Layout(tuple(lines), folded, round(height))
+        return known
+
+    def _line_height(self) -> float:
+        return self.wrapper().metrics.height() * 1.12
+
+    def _header_height(self) -> float:
+        return max(20.0, self.wrapper().metrics.height())
+
+    # ---- drawing ----------------------------------------------------------------------------------------------------
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Qt: draw a row."""
+        row = index.data(ITEM)
+        if not isinstance(row, ChatRow):
+            return
+        theme = self._theme
+        rect = QRectF(option.rect)
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if chosen:
+            painter.fillRect(rect, theme.color("accent_soft"))
+            painter.fillRect(QRectF(rect.left(), rect.top(), 3, rect.height()), theme.color("accent"))
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(rect, theme.color("hover"))
+        painter.setPen(hairline(theme.color("border")))
+        painter.drawLine(QPointF(rect.left() + _EDGE, rect.bottom()), QPointF(rect.right() - _EDGE, rect.bottom()))
+        self._draw_avatar(painter, QRectF(rect.left() + _EDGE, rect.top() + _TOP, _AVATAR, _AVATAR), row)
+        body = rect.adjusted(_EDGE + _AVATAR + _GAP, _TOP, -_EDGE, -_TOP)
+        self._draw_header(painter, QRectF(body.left(), body.top(), body.width(), self._header_height()), row, chosen)
+        body.setTop(body.top() + self._header_height() + 3)
+        self._draw_text(painter, body, row, chosen)
+        if chosen and option.state & QStyle.StateFlag.State_HasFocus:
+            draw_focus(painter, rect, theme)
+        painter.restore()
+
+    def _draw_avatar(self, painter: QPainter, box: QRectF, row: ChatRow) -> None:
+        fill = {Speaker.USER: "blue", Speaker.CHARACTER: "green", Speaker.NEXT: "sky"}.get(row.speaker, "grey")
+        ground, ink = self._theme.fill(fill)
+        if row.speaker in {Speaker.HIDDEN, Speaker.NARRATOR}:
+            ground, ink = self._theme.color("sunken"), self._theme.color("text_muted")
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ground)
+        painter.drawEllipse(box)
+        if row.speaker is Speaker.HIDDEN:
+            draw_glyph(painter, box, "hidden", ink.name(), 15)
+            return
+        painter.setFont(self._font(0.95, bold=True))
+        painter.setPen(ink)
+        letter = "+" if row.speaker is Speaker.NEXT else row.name[:1].upper()
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, letter)
+
+    def _draw_header(self, painter: QPainter, box: QRectF, row: ChatRow, chosen: bool) -> None:
+        theme = self._theme
+        right = box.right()
+        painter.setFont(self._font(0.88))
+        metrics = QFontMetricsF(painter.font())
+        if row.chip:
+            wide = chip_width(metrics, row.chip)
+            chip = QRectF(right - wide, box.center().y() - 9, wide, 18)
+            ground = theme.color("panel") if chosen else theme.color("good_soft" if "·" in row.chip else "neutral_soft")
+            ink = theme.color("good" if "·" in row.chip else "neutral")
+            draw_chip(painter, chip, row.chip, ground, ink, theme.color("border"))
+            right -= wide + 8
+        if row.swipes > 1:
+            before, middle, after = self.swipe_boxes(box, row, right)
+            ink_name = theme.palette.on_accent_soft if chosen else theme.palette.text_muted
+            draw_glyph(painter, before, "chevron-left", ink_name, 14)
+            draw_glyph(painter, after, "chevron-right", ink_name, 14)
+            painter.setPen(QColor(ink_name))
+            painter.drawText(middle, Qt.AlignmentFlag.AlignCenter, f"{row.swipe + 1}/{row.swipes}")
+            right = before.left() - 6
+        ink = theme.color("on_accent_soft" if chosen else "text")
+        painter.setFont(self._font(1.0, bold=True))
+        wrapper = QFontMetricsF(painter.font())
+        name = wrapper.elidedText(row.name, Qt.TextElideMode.ElideRight, max(30.0, right - box.left() - 30))
+        painter.setPen(ink)
+        painter.drawText(box, _LEFT, name)
+        left = box.left() + wrapper.horizontalAdvance(name) + 8
+        painter.setFont(self._font(0.88))
+        painter.setPen(theme.color("on_accent_soft" if chosen else "text_faint"))
+        word = tr(_ROLE_WORD[row.speaker])
+        note = " · ".join(part for part in (f"#{number(row.number)}", word) if part)
+        room = right - left
+        painter.drawText(
+            QRectF(left, box.top(), max(room, 0), box.height()),
+            _LEFT,
+            metrics.elidedText(note, Qt.TextElideMode.ElideRight, max(room, 0)),
+        )
+
+    def _draw_text(self, painter: QPainter, box: QRectF, row: ChatRow, chosen: bool) -> None:
+        theme, wrapper = self._theme, self.wrapper()
+        layout = self._layout(row, self._view.viewport().width())
+        painter.setFont(wrapper.font)
+        muted = row.speaker in {Speaker.HIDDEN, Speaker.NARRATOR, Speaker.NEXT}
+        ink = theme.color("on_accent_soft" if chosen else "text_muted" if muted else "text")
+        height = self._line_height()
+        top = box.top()
+        for line in layout.lines:
+            part = row.text[line[0] : line[1]]
+            for start, end in row.spans:
+                if start < line[1] and end > line[0]:
+                    first, last = max(start, line[0]) - line[0], min(end, line[1]) - line[0]
+                    x = box.left() + wrapper.metrics.horizontalAdvance(part[:first])
+                    wide = wrapper.metrics.horizontalAdvance(part[:last]) - (x - box.left())
+                    painter.setPen(hairline(theme.color("border_strong")))
+                    painter.setBrush(theme.color("mark"))
+                    painter.drawRoundedRect(QRectF(x - 1.5, top + 0.5, wide + 3, height - 1), 3, 3)
+            painter.setPen(ink)
+            painter.drawText(QRectF(box.left(), top, box.width() + 20, height), _LEFT, part)
+            self._draw_marked_ink(painter, box.left(), top, height, part, line, row)
+            top += height
+        if layout.folded:
+            painter.setFont(self._font(0.88, bold=True))
+            painter.setPen(theme.color("on_accent_soft" if chosen else "accent"))
+            text = tr("… more (X shows all)")
+            painter.drawText(QRectF(box.left(), top, box.width(), height), _LEFT, text)
+
+    def _draw_marked_ink(
+        self, painter: QPainter, left: float, top: float, height: float, part: str, line: Line, row: ChatRow
+    ) -> None:
+        """Found keys again, in the ink that belongs to their ground."""
+        metrics = self.wrapper().metrics
+        painter.setPen(self._theme.color("on_mark"))
+        for start, end in row.spans:
+            if start < line[1] and end > line[0]:
+                first, last = max(start, line[0]) - line[0], min(end, line[1]) - line[0]
+                x = left + metrics.horizontalAdvance(part[:first])
+                painter.drawText(QRectF(x, top, 2000, height), _LEFT, part[first:last])
+
+    def swipe_boxes(self, header: QRectF, row: ChatRow, right: float) -> tuple[QRectF, QRectF, QRectF]:
+        """Where the arrows and the count of the swipe switcher are."""
+        wide = QFontMetricsF(self._font(0.88)).horizontalAdvance(f"{row.swipes}/{row.swipes}") + 4
+        after = QRectF(right - 16, header.top(), 16, header.height())
+        middle = QRectF(after.left() - wide, header.top(), wide, header.height())
+        before = QRectF(middle.left() - 16, header.top(), 16, header.height())
+        return before, middle, after
+
+    def _font(self, factor: float, *, bold: bool = False) -> QFont:
+        return scaled(self.wrapper().font, factor, bold=bold)
+
+    # ---- mouse ------------------------------------------------------------------------------------------------------
+
+    def editorEvent(self, event: QEvent, model: object, option: QStyleOptionViewItem, index: Index) -> bool:
+        """Qt: clicks on swipe arrows and on the fold line."""
+        row = index.data(ITEM)
+        if event.type() is not QEvent.Type.MouseButtonRelease or not isinstance(event, QMouseEvent):
+            return False
+        if not isinstance(row, ChatRow):
+            return False
+        rect = QRectF(option.rect)
+        place = event.position()
+        header = QRectF(
+            rect.left() + _EDGE + _AVATAR + _GAP,
+            rect.top() + _TOP,
+            rect.width() - 2 * _EDGE - _AVATAR - _GAP,
+            self._header_height(),
+        )
+        if row.swipes > 1:
+            right = header.right()
+            if row.chip:
+                right -= chip_width(QFontMetricsF(self._font(0.88)), row.chip) + 8
+            before, _middle, after = self.swipe_boxes(header, row, right)
+            for box, step in ((before, -1), (after, 1)):
+                if box.adjusted(-3, -3, 3, 3).contains(place):
+                    self.swipe_wanted.emit(index.row(), step)
+                    return True
+        layout = self._layout(row, self._view.viewport().width())
+        if (layout.folded or row.expanded) and place.y() > rect.bottom() - _TOP - self._line_height():
+            self.fold_wanted.emit(index.row())
+            return True
+        return False

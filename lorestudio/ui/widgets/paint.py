@@ -1,0 +1,84 @@
+"""Small things that several delegates draw: marks, chips, rounded boxes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPen, QPixmap
+
+from lorestudio.ui.models.marks import Mark
+from lorestudio.ui.theme import Theme, glyph
+
+
+def hairline(color: QColor, width: float = 1.0) -> QPen:
+    """A pen of `width` device-independent pixels that no transformation widens."""
+    pen = QPen(color, width)
+    pen.setCosmetic(True)
+    return pen
+
+
+def hatch(color: QColor, theme: Theme) -> QBrush:
+    """The pattern of what was cut, in a shade of `color` that stands out from a pane."""
+    return QBrush(color if theme.palette.dark else color.darker(125), Qt.BrushStyle.BDiagPattern)
+
+
+def draw_glyph(painter: QPainter, box: QRectF, name: str, color: str, size: int = 16) -> None:
+    """The icon `name` centred in `box`; `color` is `#RRGGBB`."""
+    if name:
+        corner = box.center() - QPointF(size / 2, size / 2)
+        painter.drawPixmap(corner, glyph(name, color, size))
+
+
+def draw_mark(painter: QPainter, box: QRectF, mark: Mark, theme: Theme, size: int = 18) -> None:
+    """A mark centred in `box`: its glyph on its fill, or the bare glyph where it has none."""
+    square = QRectF(box.center().x() - size / 2, box.center().y() - size / 2, size, size)
+    if not mark.fill:
+        ink = theme.palette.text_faint if mark.icon in {"check", "dot"} else theme.palette.text_muted
+        draw_glyph(painter, square, mark.icon, ink, size - 4)
+        return
+    ground, ink = theme.palette.fill(mark.fill)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(hairline(theme.color("fill_edge")))
+    painter.setBrush(QColor(ground))
+    painter.drawRoundedRect(square.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+    painter.restore()
+    draw_glyph(painter, square, mark.icon, ink, size - 5)
+
+
+def mark_pixmap(mark: Mark, theme: Theme, size: int = 16) -> QPixmap:
+    """A mark as a picture of `size` device-independent pixels."""
+    pixmap = QPixmap(2 * size, 2 * size)
+    pixmap.setDevicePixelRatio(2)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    draw_mark(painter, QRectF(0, 0, size, size), mark, theme, size)
+    painter.end()
+    return pixmap
+
+
+def chip_width(metrics: QFontMetricsF, text: str) -> float:
+    """How wide a chip with `text` is."""
+    return metrics.horizontalAdvance(text) + 16
+
+
+def draw_chip(painter: QPainter, box: QRectF, text: str, ground: QColor, ink: QColor, edge: QColor) -> None:
+    """A rounded chip with `text` in the painter's font."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(hairline(edge))
+    painter.setBrush(ground)
+    radius = box.height() / 2
+    painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
+    painter.setPen(ink)
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+    painter.restore()
+
+
+def draw_focus(painter: QPainter, rect: QRect | QRectF, theme: Theme) -> None:
+    """The two pixel ring of what the keyboard is on."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(hairline(theme.color("focus"), 2))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(QRectF(rect).adjusted(1, 1, -1, -1), 4, 4)
+    painter.restore()

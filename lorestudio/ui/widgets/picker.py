@@ -1,0 +1,197 @@
+"""A popup to pick something by a few letters: the command palette and the quick switcher."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QAbstractListModel, QEvent, QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.ui.fuzzy import ranked
+from lorestudio.ui.qt import ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, Index
+from lorestudio.ui.theme import Theme, scaled
+from lorestudio.ui.words import count, tr
+
+_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing to pick: what it is called, more about it, its shortcut, and what the picker hands back."""
+
+    title: str
+    detail: str
+    hint: str
+    key: object
+    enabled: bool = True
+
+
+class _Choices(QAbstractListModel):
+    def __init__(self, choices: Sequence[Choice], parent: QObject) -> None:
+        super().__init__(parent)
+        self._all = list(choices)
+        self._shown = list(choices)
+
+    def search(self, text: str) -> None:
+        """Show what fits `text`."""
+        self.beginResetModel()
+        self._shown = [self._all[place] for place in ranked(text, (choice.title for choice in self._all))]
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = NO_INDEX) -> int:
+        """Qt: one row per choice."""
+        return 0 if parent.isValid() else len(self._shown)
+
+    def data(self, index: Index, role: int = DISPLAY) -> object:
+        """Qt: a choice."""
+        if not 0 <= index.row() < len(self._shown):
+            return None
+        choice = self._shown[index.row()]
+        if role == ITEM:
+            return choice
+        if role == DISPLAY:
+            return choice.title
+        if role == ACCESSIBLE_TEXT:
+            parts = [choice.title, choice.detail, choice.hint, "" if choice.enabled else tr("not available now")]
+            return ", ".join(part for part in parts if part)
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Qt: what is not available is shown, and says so, but cannot be picked."""
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+
+
+class _ChoiceDelegate(QStyledItemDelegate):
+    def __init__(self, theme: Theme, parent: QObject) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Qt: one line."""
+        return QSize(200, 30)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Qt: draw a choice."""
+        choice = index.data(ITEM)
+        if not isinstance(choice, Choice):
+            return
+        theme = self._theme
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.save()
+        if chosen:
+            painter.fillRect(option.rect, theme.color("accent_soft"))
+        box = QRectF(option.rect).adjusted(12, 0, -12, 0)
+        plain = theme.color("text" if choice.enabled else "border_strong")
+        painter.setPen(theme.color("on_accent_soft") if chosen and choice.enabled else plain)
+        painter.drawText(box, _LEFT, choice.title)
+        wide = QFontMetricsF(option.font).horizontalAdvance(choice.title) + 10
+        painter.setFont(scaled(option.font, 0.9))
+        painter.setPen(theme.color("on_accent_soft" if chosen else "text_faint"))
+        metrics = QFontMetricsF(painter.font())
+        painter.drawText(box, _RIGHT, choice.hint)
+        room = box.width() - wide - metrics.horizontalAdvance(choice.hint) - 10
+        detail = metrics.elidedText(choice.detail, Qt.TextElideMode.ElideRight, max(room, 0))
+        painter.drawText(box.adjusted(wide, 0, 0, 0), _LEFT, detail)
+        painter.restore()
+
+
+class Picker(QDialog):
+    """Type, arrow keys, Enter. `picked` carries the key of the choice; Escape closes and picks nothing."""
+
+    picked = Signal(object)
+
+    def __init__(
+        self, theme: Theme, title: str, placeholder: str, choices: Sequence[Choice], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        self.setAccessibleName(title)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        frame = QFrame(self)
+        frame.setObjectName("Popup")
+        outer.addWidget(frame)
+        column = QVBoxLayout(frame)
+        column.setContentsMargins(8, 8, 8, 6)
+        column.setSpacing(6)
+        self.field = QLineEdit(frame)
+        self.field.setPlaceholderText(placeholder)
+        self.field.setAccessibleName(title)
+        self.field.setClearButtonEnabled(True)
+        self._model = _Choices(choices, self)
+        self.view = QListView(frame)
+        self.view.setModel(self._model)
+        self.view.setItemDelegate(_ChoiceDelegate(theme, self.view))
+        self.view.setUniformItemSizes(True)
+        self.view.setAccessibleName(tr("Matches"))
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the arrow keys reach it through the field
+        self._count = QLabel(frame)
+        self._count.setProperty("kind", "small")
+        column.addWidget(self.field)
+        column.addWidget(self.view, 1)
+        column.addWidget(self._count)
+        self.field.textChanged.connect(self._search)
+        self.field.installEventFilter(self)
+        self.view.clicked.connect(self._pick)
+        self._search("")
+
+    def open_over(self, window: QWidget) -> None:
+        """Show the popup in the upper middle of `window`."""
+        width = min(620, max(360, window.width() - 200))
+        height = min(420, max(240, window.height() - 200))
+        self.resize(width, height)
+        corner = window.mapToGlobal(window.rect().topLeft())
+        self.move(corner.x() + (window.width() - width) // 2, corner.y() + 64)
+        self.show()
+        self.field.setFocus()
+
+    def pick_current(self) -> None:
+        """Take the row that the keyboard is on."""
+        self._pick(self.view.currentIndex())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: arrow keys move through the list while the field keeps the keyboard."""
+        if watched is self.field and event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            rows, row = self._model.rowCount(), self.view.currentIndex().row()
+            page = 8
+            moves = {
+                Qt.Key.Key_Down: row + 1,
+                Qt.Key.Key_Up: row - 1,
+                Qt.Key.Key_PageDown: row + page,
+                Qt.Key.Key_PageUp: row - page,
+            }
+            if event.key() in moves and rows:
+                self.view.setCurrentIndex(self._model.index(max(0, min(rows - 1, moves[Qt.Key(event.key())]))))
+                return True
+            if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+                self.pick_current()
+                return True
+        return super().eventFilter(watched, event)
+
+    def _search(self, text: str) -> None:
+        self._model.search(text)
+        self.view.setCurrentIndex(self._model.index(0))
+        found = self._model.rowCount()
+        none = tr("Nothing has these letters in this order.")
+        self._count.setText(count(found, "match", "matches") if found else none)
+
+    def _pick(self, index: Index) -> None:
+        choice = index.data(ITEM)
+        if isinstance(choice, Choice) and choice.enabled:
+            self.close()
+            self.picked.emit(choice.key)

@@ -1,0 +1,133 @@
+"""Where a vault's notes come from: a folder on disk, or Obsidian."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from lorestudio.vault.files import VaultError
+from lorestudio.vault.known import KnownFile
+from lorestudio.vault.obsidian import ObsidianVault, index_order
+from lorestudio.vault.scan import ScannedFile, ScannedVault, scan_folder
+
+OnProgress = Callable[[int, int], None]
+"""Gets the number of files done and their total. For a folder it is called in a worker thread."""
+
+
+class VaultSource(Protocol):
+    """One vault, wherever it is."""
+
+    @property
+    def id(self) -> str:
+        """Tells it from all others on this computer, over restarts."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """What its entries call their vault."""
+        ...
+
+    @property
+    def folder(self) -> Path | None:
+        """Its folder on disk, None where it has none."""
+        ...
+
+    async def scan(
+        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnProgress | None = None
+    ) -> ScannedVault:
+        """The vault as it is now; files in `known` need not be read again. Problems are a `failure` in the result."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSource:
+    """A vault in a folder; `title` is the vault's name in place of the folder's."""
+
+    path: Path
+    title: str = ""
+
+    @property
+    def id(self) -> str:
+        """The folder's place."""
+        return f"folder:{self.path.expanduser().resolve()}"
+
+    @property
+    def name(self) -> str:
+        """The vault's name."""
+        return self.title or self.path.expanduser().resolve().name
+
+    @property
+    def folder(self) -> Path:
+        """The folder."""
+        return self.path.expanduser().resolve()
+
+    async def scan(
+        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnProgress | None = None
+    ) -> ScannedVault:
+        """Look at the folder in a worker thread; a cancelled call stops it at the next file."""
+        stop = threading.Event()
+
+        def work() -> ScannedVault:
+            return scan_folder(self.folder, known, self.name, on_progress, stop.is_set, definition_path=definition_path)
+
+        try:
+            return await asyncio.to_thread(work)
+        except VaultError as error:
+            return ScannedVault(self.name, failure=str(error))
+        finally:
+            stop.set()
+
+
+@dataclass(frozen=True, slots=True)
+class ObsidianSource:
+    """A vault behind the Local REST API. All notes are fetched each time; the plugin has no cheaper way to compare."""
+
+    vault: ObsidianVault
+
+    @property
+    def id(self) -> str:
+        """The plugin's address."""
+        return f"obsidian:{self.vault.address.url}"
+
+    @property
+    def name(self) -> str:
+        """The vault's name."""
+        return self.vault.address.name
+
+    @property
+    def folder(self) -> None:
+        """None: it is somewhere else."""
+        return
+
+    async def scan(
+        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnProgress | None = None
+    ) -> ScannedVault:
+        """Fetch the vault. A note that cannot be fetched stays as it is known; none at all counts as a failure."""
+        try:
+            fetched = await self.vault.fetch(on_progress, definition_path=definition_path)
+        except VaultError as error:
+            return ScannedVault(self.name, failure=str(error))
+        scanned = ScannedVault.of(fetched.files)
+        if fetched.failure or not scanned.files:
+            failure = fetched.failure or f"Obsidian lists no note in the vault “{self.name}”."
+            return ScannedVault(self.name, scanned.files, scanned.left_out, failure)
+        kept = {note.filename: note for note in fetched.unread if note.filename in known}
+        if not kept:
+            return scanned
+        files = {file.filename: file for file in scanned.files}
+        files |= {name: ScannedFile(name, known[name].digest) for name in kept}
+        return ScannedVault(
+            self.name,
+            tuple(files[name] for name in sorted(files, key=_place)),
+            tuple(note for note in scanned.left_out if note.filename not in kept),
+            remarks=tuple(f"{note.message} It stays as it was." for note in kept.values()),
+        )
+
+
+def _place(filename: str) -> tuple[bool, list[tuple[bool, bytes]]]:
+    """Index order, with files that are no notes at the end."""
+    return not filename.endswith(".md"), index_order(filename)

@@ -1,0 +1,184 @@
+"""Noticing changes in vaults' folders as they happen, or by looking now and then where the system cannot tell."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from watchfiles import Change, awatch
+
+from lorestudio.vault.files import VaultError
+from lorestudio.vault.folder import list_folder
+from lorestudio.vault.known import Stamp
+from lorestudio.vault.scan import file_stamp
+
+DEBOUNCE_MS: Final = 400
+"""Changes that come within this time of each other are told together; editors write a file in several steps."""
+
+CHECK_S: Final = 1.0
+"""How often is checked that a watched folder is still the same one."""
+
+POLL_S: Final = 5.0
+RETRY_S: Final = 30.0
+"""How long polling goes on before watching is tried again."""
+
+
+_Seen: TypeAlias = Mapping[str, Stamp | None] | None
+"""Every note's stamp, None for a folder that cannot be listed."""
+
+
+class WatchMode(StrEnum):
+    """How changes are noticed."""
+
+    WATCHING = "watching"
+    POLLING = "polling"
+
+
+@dataclass(frozen=True, slots=True)
+class WatchStatus:
+    """How changes are noticed now, and for polling the reason as a sentence."""
+
+    mode: WatchMode
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VaultChanges:
+    """Something has changed below `folder`: the names relative to it, none where anything may have changed."""
+
+    folder: Path
+    filenames: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class WatchTimes:
+    """How quickly things are noticed: debounce in ms, the others in seconds."""
+
+    debounce_ms: int = DEBOUNCE_MS
+    check_s: float = CHECK_S
+    poll_s: float = POLL_S
+    retry_s: float = RETRY_S
+
+
+async def watch_folder(
+    folder: Path,
+    on_status: Callable[[WatchStatus], None] | None = None,
+    times: WatchTimes = WatchTimes(),  # noqa: B008 - it is frozen
+    *,
+    poll_only: bool = False,
+) -> AsyncGenerator[VaultChanges, None]:
+    """Every change below the folder, gathered over the debounce time; names that begin with a dot do not count.
+
+    The first event has no names and says that changes are noticed from now on; later ones without names say that some
+    may have been missed. It goes on until it is closed or its task is cancelled. A folder that cannot be watched is
+    polled, and watching is tried again after a while; `on_status` is told each time the mode or the reason changes.
+    """
+    told: WatchStatus | None = None
+
+    def tell(status: WatchStatus) -> None:
+        nonlocal told
+        if status != told and on_status is not None:
+            on_status(status)
+        told = status
+
+    watched = True  # so that the first round of polling begins with an event
+    seen: _Seen = None
+    while True:
+        reason = "Watching is switched off."
+        if not poll_only:
+            reason = f"The folder “{folder}” is not there."
+            try:
+                async with aclosing(_watch(folder, times)) as events:
+                    async for changes in events:
+                        watched = True
+                        tell(WatchStatus(WatchMode.WATCHING))
+                        yield changes
+            except (OSError, RuntimeError) as error:
+                reason = _reason(folder, error)
+        tell(WatchStatus(WatchMode.POLLING, f"{reason} It is looked at every {times.poll_s:g} s instead."))
+        if watched:
+            watched = False
+            seen = await asyncio.to_thread(_stamps, folder)
+            yield VaultChanges(folder)
+        rounds = max(1, round(times.retry_s / times.poll_s))
+        while poll_only or rounds:
+            await asyncio.sleep(times.poll_s)
+            before, seen = seen, await asyncio.to_thread(_stamps, folder)
+            if seen != before:
+                yield VaultChanges(folder, _difference(before, seen))
+            # A folder that is back can be watched again at once.
+            rounds = 0 if before is None and seen is not None else rounds - 1
+
+
+async def _watch(folder: Path, times: WatchTimes) -> AsyncGenerator[VaultChanges, None]:
+    """Changes as the system tells them; ends when the folder is gone. Raises OSError or RuntimeError."""
+    identity = await asyncio.to_thread(_identity, folder)
+    if identity is None:
+        return
+    root = await asyncio.to_thread(folder.resolve)
+    events = awatch(
+        root,
+        watch_filter=None,
+        debounce=times.debounce_ms,
+        step=min(50, times.debounce_ms),
+        rust_timeout=max(1, round(1000 * times.check_s)),
+        yield_on_timeout=True,
+        ignore_permission_denied=True,
+    )
+    started = False
+    async with aclosing(events):
+        async for found in events:
+            if await asyncio.to_thread(_identity, folder) != identity:
+                return  # the watch is on a folder that was removed or replaced
+            if not started:
+                started = True
+                yield VaultChanges(folder)
+            names = _names(root, found)
+            if names:
+                yield VaultChanges(folder, names)
+
+
+def _names(root: Path, found: set[tuple[Change, str]]) -> frozenset[str]:
+    names = set()
+    for _, path in found:
+        with contextlib.suppress(ValueError):
+            parts = Path(path).relative_to(root).parts
+            if parts and not any(part.startswith(".") for part in parts):
+                names.add("/".join(parts))
+    return frozenset(names)
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _stamps(folder: Path) -> _Seen:
+    try:
+        listing = list_folder(folder)
+    except VaultError:
+        return None
+    return {filename: file_stamp(place) for filename, place in listing.found}
+
+
+def _difference(old: _Seen, new: _Seen) -> frozenset[str]:
+    if old is None or new is None:
+        return frozenset()
+    return frozenset(name for name, _ in old.items() ^ new.items())
+
+
+def _reason(folder: Path, error: Exception) -> str:
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    advice = ""
+    if "limit" in text or getattr(error, "errno", None) in (28, 24):
+        advice = " The system's number of watched files is used up; it can be raised (fs.inotify.max_user_watches)."
+    return f"The folder “{folder}” cannot be watched ({text}).{advice}"

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import httpx
+import pytest
+
+from lorestudio.llm import AnswerSource, ChatReply, ChatRequest, ErrorKind, LlmError, Usage
+from lorestudio.llm.answers import EditedAnswers, LiveAnswers, ScriptedAnswers, TypedAnswers
+from lorestudio.llm.clients import client_for
+from lorestudio.llm.profiles import Profile
+from tests.llm.server import REQUEST, Server, chunk, completion, events, reply
+
+
+def answered(source: AnswerSource, request: ChatRequest = REQUEST) -> ChatReply:
+    return asyncio.run(source.answer(request))
+
+
+def failure(source: AnswerSource, request: ChatRequest = REQUEST) -> LlmError:
+    with pytest.raises(LlmError) as caught:
+        answered(source, request)
+    return caught.value
+
+
+def says(text: str | None) -> Callable[[ChatRequest], Awaitable[str | None]]:
+    async def ask(request: ChatRequest) -> str | None:
+        return None if text is None else f"{text} {request.user}"
+
+    return ask
+
+
+def test_live_answers_whole_and_streamed() -> None:
+    async def scenario() -> None:
+        async with Server(reply(completion("whole")), events([chunk("a"), chunk("b", "stop")])) as server:
+            client = server.client(model="m")
+            assert LiveAnswers(client).label == "Test · m"
+            assert (await LiveAnswers(client).answer(REQUEST)).text == "whole"
+            pieces: list[str] = []
+            streamed = await LiveAnswers(client, pieces.append).answer(REQUEST)
+            assert (streamed.text, pieces) == ("ab", ["a", "b"])
+
+    asyncio.run(scenario())
+
+
+def test_transport_can_be_given() -> None:
+    seen: list[str] = []
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        seen.append(str(request.url))
+        return httpx.Response(200, json=completion("mock"))
+
+    client = client_for(Profile("M", url="https://nowhere.example"), transport=httpx.MockTransport(handle))
+    for _ in range(2):
+        assert answered(LiveAnswers(client)).text == "mock"
+    assert seen == ["https://nowhere.example/v1/chat/completions"] * 2
+
+
+def test_typed_answers() -> None:
+    typed = answered(TypedAnswers(says("[]")))
+    assert (typed.text, typed.source, typed.live, typed.repeatable) == ("[] Which?", "typed by you", False, False)
+    assert typed.usage == Usage()
+
+
+def test_a_person_may_decline() -> None:
+    assert failure(TypedAnswers(says(None))).kind is ErrorKind.ABORTED
+
+
+def test_edited_answers() -> None:
+    script = ScriptedAnswers({"search": [{"json": ["A"]}] * 3})
+
+    def edit(to: str | None) -> EditedAnswers:
+        async def change(request: ChatRequest, reply: ChatReply) -> str | None:
+            assert (request, reply.value) == (REQUEST, ["A"])
+            return to
+
+        return EditedAnswers(script, change)
+
+    assert edit("x").label == "scripted answers, looked over by you"
+    changed = answered(edit('["B"]'))
+    assert (changed.content, changed.source, changed.repeatable) == ('["B"]', "scripted answers, edited by you", False)
+    same = answered(edit('["A"]'))
+    assert (same.content, same.source) == (["A"], "scripted answers")
+    assert failure(edit(None)).kind is ErrorKind.ABORTED
+
+
+def test_script_goes_by_kind_and_in_order() -> None:
+    script = ScriptedAnswers({"search": [{"text": "one"}, {"json": {"selected": []}}], "prefilter": [{"text": "cat"}]})
+    assert answered(script).text == "one"
+    assert answered(script, replace(REQUEST, kind="prefilter")).text == "cat"
+    second = answered(script)
+    assert (second.value, second.text) == ({"selected": []}, '{"selected":[]}')
+    ended = failure(script)
+    assert ended.message == "No scripted AI answer"
+    assert ended.counts_as_failure
+    assert '"search"' in ended.advice
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        ({"message": "Unauthorized", "status": 401}, ErrorKind.AUTHENTICATION, "Unauthorized"),
+        ({"message": "bad gateway 502"}, ErrorKind.SERVER, "bad gateway 502"),
+        (
+            {"message": "This operation was aborted", "name": "AbortError"},
+            ErrorKind.TIMED_OUT,
+            "Request timed out (20s)",
+        ),
+        ({}, ErrorKind.UNKNOWN, ""),
+    ],
+)
+def test_scripted_errors(error: dict[str, object], kind: ErrorKind, message: str) -> None:
+    caught = failure(ScriptedAnswers({"search": [{"error": error}]}), replace(REQUEST, timeout_ms=20_000))
+    assert (caught.kind, caught.message) == (kind, message)
+
+
+def test_a_script_is_checked_at_once() -> None:
+    with pytest.raises(ValueError, match=r"search\[1\]"):
+        ScriptedAnswers({"search": [{"text": "a"}, {"test": "b"}]})
+
+
+def test_null_is_an_empty_answer() -> None:
+    assert answered(ScriptedAnswers({"search": [{"json": None}]})).value is None
+    assert json.loads(answered(ScriptedAnswers({"search": [{"json": None}]})).text) is None

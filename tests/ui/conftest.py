@@ -1,0 +1,142 @@
+"""A window without a display, and nothing left behind: extra windows, threads and running timers fail a test."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pathlib
+
+os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is loaded
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets")
+pytest.importorskip("pytestqt")
+
+from PySide6.QtCore import QEvent, QSettings, QThreadPool, QTimer
+from PySide6.QtWidgets import QApplication
+
+from lorestudio.ui import app as ui_app
+from lorestudio.ui.main_window import MainWindow
+from lorestudio.ui.session import Session
+from lorestudio.ui.theme import Theme
+from tests.ui.worlds import FakeSimulator, make_project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.studio.project import Project
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Qt's own warnings fail a test. The settings of pytest-qt stay here, for runs where it is not installed."""
+    here = pathlib.Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.qt_log_level_fail("WARNING"))
+            # The offscreen platform has no window manager.
+            item.add_marker(pytest.mark.qt_log_ignore("^This plugin does not support "))
+
+
+@pytest.fixture(scope="session")
+def qapp() -> QApplication:
+    return ui_app.application(offscreen=True)
+
+
+def drain() -> None:
+    """Handle what is pending, deletions included."""
+    for _ in range(3):
+        QApplication.processEvents()
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that leaves windows, busy threads or running timers of ours."""
+    if "qapp" not in request.fixturenames:
+        yield
+        return
+    before = set(QApplication.topLevelWidgets())
+    yield
+    drain()
+    gc.collect()
+    drain()
+    left = [widget for widget in QApplication.topLevelWidgets() if widget not in before]
+    assert not left, f"close and delete these windows: {left}"
+    assert QThreadPool.globalInstance().activeThreadCount() == 0, "wait for the threads that the test started"
+    timers = [item for item in gc.get_objects() if isinstance(item, QTimer)]
+    assert not [timer for timer in timers if _active(timer)], "stop the timers that the test started"
+
+
+def _active(timer: QTimer) -> bool:
+    try:
+        return timer.isActive()
+    except RuntimeError:  # its C++ half is gone already
+        return False
+
+
+@pytest.fixture
+def theme(qapp: QApplication) -> Theme:
+    made = Theme("light")
+    made.apply()
+    return made
+
+
+@pytest.fixture
+def make_session(qtbot: QtBot) -> Iterator[Callable[..., Session]]:
+    made: list[Session] = []
+
+    def make(project: Project | None = None, *, replay: bool = True) -> Session:
+        session = Session(make_simulator=FakeSimulator)
+        session.auto_replay = replay
+        made.append(session)
+        if project is not None:
+            session.set_project(project)
+            qtbot.waitUntil(lambda: not session.busy and session.jobs.idle)
+        return session
+
+    yield make
+    for session in made:
+        session.close()
+        drain()
+        session.deleteLater()
+    drain()
+
+
+@pytest.fixture
+def make_window(
+    qtbot: QtBot, theme: Theme, tmp_path: Path, make_session: Callable[..., Session]
+) -> Iterator[Callable[..., MainWindow]]:
+    made: list[MainWindow] = []
+
+    def make(project: Project | None = None, *, replay: bool = True, file: str = "window.ini") -> MainWindow:
+        settings = QSettings(str(tmp_path / file), QSettings.Format.IniFormat)
+        window = MainWindow(make_session(replay=replay), theme, settings)
+        made.append(window)
+        window.resize(1280, 800)
+        window.show()
+        qtbot.waitExposed(window)
+        if project is not None:
+            window.session.set_project(project)
+            qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+        drain()
+        return window
+
+    yield make
+    for window in made:
+        for path in list(window.drafts.all):
+            window.drafts.drop(path)
+        window.close()
+        window.deleteLater()
+    drain()
+
+
+@pytest.fixture
+def window(make_window: Callable[..., MainWindow], tmp_path: Path) -> MainWindow:
+    """The window on a small project, replayed."""
+    return make_window(make_project(tmp_path / "vault"))

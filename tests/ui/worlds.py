@@ -1,0 +1,224 @@
+"""A small vault on disk, a chat, traces made by hand, and a simulator that replays without an engine."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.entry import Entry, Folder, LeftOutNote, NoteProblem, ParserWarning, VaultIndex
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.generation import Generation
+from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
+from lorestudio.studio.project import Project
+from lorestudio.trace.model import (
+    EntryRef,
+    Injection,
+    Limit,
+    Outcome,
+    Phase,
+    PromptBlock,
+    PromptPart,
+    RunOutcome,
+    StageRecord,
+    StageStatus,
+    Trace,
+    Turn,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+DAWNKEEP, SKARN, CROWN, RULES, BELL = range(5)
+
+ENTRIES = (
+    Entry(DAWNKEEP, "places/Dawnkeep.md", "vault", "Dawnkeep", "A fortress.", ("fortress", "dawnkeep"), tokens=40),
+    Entry(SKARN, "Skarn.md", "vault", "Skarn", "A dragon.", ("skarn",), priority=20, tokens=60),
+    Entry(
+        CROWN,
+        "items/Crown.md",
+        "vault",
+        "Crown",
+        "Lost.",
+        ("crown",),
+        tokens=158,
+        requires=("Dawnkeep",),
+        written_requires=("Dawnkeep", "Nobody"),
+        warnings=(ParserWarning("UNKNOWN_VALUE", "priority", "priority is no number", "Write a number."),),
+    ),
+    Entry(RULES, "Rules.md", "vault", "Rules", "Be kind.", constant=True, tokens=10),
+    Entry(BELL, "Bell.md", "vault", "Bell", "It rings.", ("bell",), tokens=5),
+)
+
+LEFT_OUT = (
+    LeftOutNote("bad.md", "vault", NoteProblem.BAD_ENCODING, "not UTF-8: byte 0xFF in line 3"),
+    LeftOutNote("README.md", "vault", NoteProblem.NO_LOREBOOK_TAG, "no lorebook tag"),
+)
+
+
+def make_chat() -> Chat:
+    """Seven messages: a greeting, two replies of which one has two swipes, a hidden message."""
+    return Chat(
+        (
+            Message("Ada", "Welcome, traveller."),
+            Message("Wren", "Tell me about the fortress.", is_user=True),
+            Message("Ada", "Dawnkeep stands.", swipe_id=1, swipes=("It fell.", "Dawnkeep stands.")),
+            Message("Wren", "(( out of character ))", is_user=True, is_system=True),
+            Message("Wren", "And Skarn? And the crown?", is_user=True),
+            Message("Ada", "Skarn circles above Dawnkeep."),
+            Message("Wren", "I run.", is_user=True),
+        ),
+        "Wren",
+        "Ada",
+    )
+
+
+def make_project(folder: Path | None = None, *, chat: bool = True, entries: tuple[Entry, ...] = ENTRIES) -> Project:
+    """A project; with `folder`, the notes are written there."""
+    if folder is not None:
+        for entry in entries:
+            path = folder / entry.filename
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"---\ntags: [lorebook]\n---\n{entry.content}\n", encoding="utf-8", newline="")
+        (folder / "README.md").write_text("Hello\n", encoding="utf-8")
+        (folder / "bad.md").write_bytes(b"\xff")
+    index = VaultIndex(entries, LEFT_OUT, (Folder("places", 1),), vaults=("vault",))
+    folders = (folder,) if folder is not None else ()
+    return Project(folders, index, DeepLoreSettings(), make_chat() if chat else None)
+
+
+def make_trace(message: int = 5, swipe: int = 0) -> Trace:
+    """Rules is constant, Dawnkeep and Skarn go in, Crown does not fit, Bell is refused, all by hand."""
+    refs = {
+        item.id: EntryRef(item.id, item.title, "vault", item.filename, item.priority, item.tokens) for item in ENTRIES
+    }
+    candidates = (RULES, SKARN, DAWNKEEP, CROWN)
+    stages = (
+        StageRecord("snapshot", Phase.LOAD),
+        StageRecord("constants", Phase.MATCH, left=(RULES,), verdicts=(Verdict(RULES, Outcome.ADDED, "constant"),)),
+        StageRecord(
+            "keywords",
+            Phase.MATCH,
+            entered=(RULES,),
+            left=candidates,
+            verdicts=(
+                Verdict(DAWNKEEP, Outcome.ADDED, "key_hit", {"key": "fortress", "message": 1, "depth": 4}),
+                Verdict(SKARN, Outcome.ADDED, "key_hit", {"key": "Skarn", "message": 4, "depth": 4}),
+                Verdict(CROWN, Outcome.ADDED, "key_hit", {"key": "crown", "message": 4, "depth": 4}),
+                Verdict(BELL, Outcome.REFUSED, "warmup_short", {"needed": 3, "found": 1}),
+            ),
+            default_reason="no_key_hit",
+            details={"messages": 4, "characters": 812},
+        ),
+        StageRecord("folder filter", Phase.GATE, StageStatus.SKIPPED, candidates, candidates, note="no_folder_filter"),
+        StageRecord(
+            "budget",
+            Phase.BUDGET,
+            entered=candidates,
+            left=(RULES, SKARN, DAWNKEEP),
+            verdicts=(
+                Verdict(RULES, Outcome.KEPT, "fits", {"tokens": 10, "total": 10}),
+                Verdict(SKARN, Outcome.KEPT, "fits", {"tokens": 60, "total": 70}),
+                Verdict(DAWNKEEP, Outcome.CHANGED, "truncated", {"tokens": 30, "original_tokens": 40}),
+                Verdict(CROWN, Outcome.REMOVED, "over_budget", {"tokens": 158, "free": 0, "needs": 158}),
+            ),
+        ),
+        StageRecord(
+            "placement",
+            Phase.INJECT,
+            entered=(RULES, SKARN, DAWNKEEP),
+            left=(RULES, SKARN, DAWNKEEP),
+            verdicts=tuple(
+                Verdict(entry, Outcome.KEPT, "placed", {"tag": "t", "position": 2, "depth": 4, "role": 0})
+                for entry in (RULES, SKARN, DAWNKEEP)
+            ),
+        ),
+    )
+    text = "Be kind.\n\nA dragon.\n\nA fort"
+    return Trace(
+        "deeplore",
+        "keywords-only",
+        RunOutcome.INJECTED,
+        Turn(message, swipe, message),
+        refs,
+        len(ENTRIES),
+        stages,
+        (
+            Injection(RULES, "Rules", "constant", 10, 100, 2, 4, 0, "t", "h"),
+            Injection(SKARN, "Skarn", "Skarn", 60, 20, 2, 4, 0, "t", "h"),
+            Injection(DAWNKEEP, "Dawnkeep", "fortress", 30, 100, 2, 4, 0, "t", "h", truncated=True, original_tokens=40),
+        ),
+        (PromptBlock("t", 2, 4, 0, text, (PromptPart(0, 8, RULES), PromptPart(10, 19, SKARN))),),
+        (Limit("budget", 100, 100, "tokens"), Limit("entries", 3, 8, "entries")),
+    )
+
+
+def empty_trace(message: int) -> Trace:
+    """A run that matched nothing."""
+    record = StageRecord(
+        "keywords", Phase.MATCH, default_reason="no_key_hit", details={"messages": 2, "characters": 44}
+    )
+    return Trace(
+        "deeplore", "keywords-only", RunOutcome.NOTHING_INJECTED, Turn(message, 0, 1), {}, len(ENTRIES), (record,)
+    )
+
+
+class FakeSimulator:
+    """The simulator's interface over `make_trace`; `pause` seconds pass before each generation."""
+
+    pause = 0.0
+    fails_at: int | None = None
+
+    def __init__(self, project: Project) -> None:
+        chat = project.chat or Chat()
+        self.project = project
+        self.generations = (
+            *(
+                Generation(place, swipe)
+                for place in chat.replies
+                for swipe in (range(len(chat.messages[place].swipes)) or (0,))
+            ),
+            Generation(len(chat.messages)),
+        )
+        self._traces: dict[Generation, Trace] = {}
+
+    @property
+    def traces(self) -> Mapping[Generation, Trace]:
+        return MappingProxyType(self._traces)
+
+    def shown(self, message: int) -> Generation | None:
+        chat = self.project.chat or Chat()
+        swipe = chat.messages[message].swipe if message < len(chat.messages) else 0
+        generation = Generation(message, swipe)
+        return generation if generation in self.generations else None
+
+    async def generate(self, generation: Generation) -> Trace:
+        for item in self.generations[: self.generations.index(generation) + 1]:
+            self._traces.setdefault(item, self._make(item))
+        return self._traces[generation]
+
+    async def replay(
+        self, on_progress: Callable[[Progress], None] | None = None, cancel: CancelToken | None = None
+    ) -> tuple[Trace, ...]:
+        for place, item in enumerate(self.generations, start=1):
+            if cancel is not None and cancel.cancelled:
+                raise Cancelled
+            time.sleep(self.pause)  # noqa: ASYNC251 - stands for a stage that keeps its thread busy
+            if place == self.fails_at:
+                raise ValueError("the third stage broke")
+            self._traces.setdefault(item, self._make(item))
+            if on_progress is not None:
+                on_progress(Progress(place, len(self.generations), item))
+            await asyncio.sleep(0)
+        return tuple(self._traces.values())
+
+    def _make(self, generation: Generation) -> Trace:
+        return empty_trace(generation.message) if generation.message == 2 else make_trace(*_pair(generation))
+
+
+def _pair(generation: Generation) -> tuple[int, int]:
+    return generation.message, generation.swipe
