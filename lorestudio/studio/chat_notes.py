@@ -13,6 +13,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import AiState, ChatControls
 from lorestudio.memory import message_notes, notepad, scribe
+from lorestudio.studio.project import Project
 
 NOTEBOOK_KEY: Final = "deeplore_notebook"
 
@@ -29,6 +30,11 @@ class ChatNotes:
     chat: Chat
     controls: ChatControls = field(default_factory=ChatControls)
     ai: AiState = field(default_factory=AiState)
+
+    @classmethod
+    def of(cls, project: Project) -> ChatNotes:
+        """Those of the project's chat; a project without one has an empty chat."""
+        return cls(str(project.chat_path or project.name), project.chat or Chat(), project.controls)
 
     def with_notebook(self, text: str) -> ChatNotes:
         """The person's own notebook, as they saved it."""

@@ -20,23 +20,20 @@ from typing import Final
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json, length, trim
 from lorestudio.engine.deeplore.ai import breaker
-from lorestudio.engine.deeplore.ai.asking import merged_message
 from lorestudio.engine.deeplore.ai.conversation import lines
 from lorestudio.llm import AnswerSource, ChatReply, ChatRequest, ErrorKind, LlmError
 from lorestudio.memory import message_notes, notepad, scribe
 from lorestudio.settings.behaviour import FIXED, Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat_notes import ChatNotes, NotesDesk
-from lorestudio.studio.jobs import Cancelled, CancelToken
+from lorestudio.studio.jobs import CancelToken
 from lorestudio.studio.scribe_notes import save_session_note
+from lorestudio.studio.tool_calls import Asked, Asking
 from lorestudio.trace.model import AiCall
 from lorestudio.vault import VaultError
 
 NOTEPAD: Final = "AI notepad"
 SCRIBE: Final = "session scribe"
-
-_POLL_S: Final = 0.05
-"""How often a waiting tool looks whether somebody asked it to stop."""
 
 _REFUSALS: Final = frozenset({ErrorKind.AUTHENTICATION, ErrorKind.RATE_LIMITED})
 """What the scribe counts against the breaker and AI selection does not (spec 1.8)."""
@@ -90,18 +87,6 @@ class NotesResult:
         return {key: value for record in self.records for key, value in record.metadata.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question with its answer, or with the reason why there is none."""
-
-    call: AiCall
-    reply: ChatReply | None = None
-    error: LlmError | None = None
-
-    def ended(self, tool: str, outcome: NotesOutcome, text: str) -> NotesRecord:
-        return NotesRecord(tool, outcome, text, call=self.call)
-
-
 class SessionNotes:
     """Runs the two tools over the chat on the desk.
 
@@ -121,11 +106,10 @@ class SessionNotes:
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._desk = desk
-        self._answers = answers
+        self._asking = Asking(answers, merged=settings.ai_force_user_role, timer=timer)
         self._settings = settings
         self._behaviour = behaviour or Behaviour()
         self._now = now
-        self._timer = timer
         self._scribing = False
 
     @property
@@ -183,21 +167,24 @@ class SessionNotes:
     async def _extract(self, place: int, message: Message, cancel: CancelToken | None) -> NotesRecord:
         begun = self._desk.notes
         known = notepad.withdrawn(begun.controls.notepad, message_notes.notes_of(message))
-        asked = await self._ask(notepad.extraction_request(known, message.text, self._settings), cancel)
+        asked = await self._asking.ask(notepad.extraction_request(known, message.text, self._settings), cancel)
         notes = self._desk.notes
         current = _message_at(notes, place)
         if asked.reply is None:
             return _failure(NOTEPAD, asked)
         if notes.key != begun.key or current is None or (current.swipe, current.text) != (message.swipe, message.text):
-            return asked.ended(
-                NOTEPAD, NotesOutcome.DROPPED, "The reply has changed meanwhile, so the notes from it were dropped."
+            return _ended(
+                asked,
+                NOTEPAD,
+                NotesOutcome.DROPPED,
+                "The reply has changed meanwhile, so the notes from it were dropped.",
             )
         if not trim(asked.reply.text):
-            return asked.ended(NOTEPAD, NotesOutcome.FAILED, _EMPTY)
+            return _ended(asked, NOTEPAD, NotesOutcome.FAILED, _EMPTY)
         taken = notepad.answered_notes(asked.reply.text)
         visible = notepad.without_asides(message.text)
         if not taken and not visible.removed:
-            return asked.ended(NOTEPAD, NotesOutcome.NOTHING, "There was nothing to note.")
+            return _ended(asked, NOTEPAD, NotesOutcome.NOTHING, "There was nothing to note.")
         before, rest = message_notes.notes_of(current), notes.controls.notepad
         if taken:  # asked again about the same reply, the new answer stands for the old one
             rest = notepad.withdrawn(rest, before)
@@ -238,12 +225,15 @@ class SessionNotes:
         if asked.reply is None:
             return _failure(SCRIBE, asked)
         if self._desk.notes.key != begun.key:
-            return asked.ended(
-                SCRIBE, NotesOutcome.DROPPED, "Another chat was opened meanwhile, so the session note was dropped."
+            return _ended(
+                asked,
+                SCRIBE,
+                NotesOutcome.DROPPED,
+                "Another chat was opened meanwhile, so the session note was dropped.",
             )
         text = trim(asked.reply.text)
         if not text:
-            return asked.ended(SCRIBE, NotesOutcome.FAILED, _EMPTY)
+            return _ended(asked, SCRIBE, NotesOutcome.FAILED, _EMPTY)
         note = scribe.SessionNote(begun.chat.character_name, self._now(), text)
         chat_length = len(begun.chat.messages)  # what came since was not in the transcript
         self._desk.notes = self._desk.notes.with_summary(note, chat_length)
@@ -266,7 +256,7 @@ class SessionNotes:
             return replace(record, outcome=NotesOutcome.STORED_WITHOUT_FILE, text=text)
         return replace(record, path=path, text=f"{record.text} It is in “{path.name}”.")
 
-    async def _ask_through_breaker(self, request: ChatRequest, cancel: CancelToken | None) -> _Asked | NotesRecord:
+    async def _ask_through_breaker(self, request: ChatRequest, cancel: CancelToken | None) -> Asked | NotesRecord:
         """The scribe shares throttle and breaker with AI selection; extraction goes past both (spec 1.3, 1.8)."""
         notes = self._desk.notes
         if breaker.throttled(notes.ai, self._now_ms()):
@@ -275,14 +265,14 @@ class SessionNotes:
         if not granted:
             return NotesRecord(SCRIBE, NotesOutcome.PAUSED, _RESTING)
         self._desk.notes = replace(notes, ai=ai)
-        asked: _Asked | None = None
+        asked: Asked | None = None
         try:
-            asked = await self._ask(request, cancel)
+            asked = await self._asking.ask(request, cancel)
         finally:  # a cancelled task may hold the probe too
             self._settle(notes.key, asked)
         return asked
 
-    def _settle(self, key: str, asked: _Asked | None) -> None:
+    def _settle(self, key: str, asked: Asked | None) -> None:
         notes, now_ms = self._desk.notes, self._now_ms()
         if notes.key != key:
             return
@@ -295,58 +285,8 @@ class SessionNotes:
             ai = breaker.released(ai)
         self._desk.notes = replace(notes, ai=ai)
 
-    # Both
-
-    async def _ask(self, request: ChatRequest, cancel: CancelToken | None) -> _Asked:
-        merged = self._settings.ai_force_user_role
-        sent = replace(request, system="", user=merged_message(request)) if merged else request
-        begun = self._timer()
-        try:
-            reply = await _answer(self._answers, sent, cancel)
-        except Cancelled:
-            error = LlmError(ErrorKind.ABORTED)
-        except LlmError as reported:
-            error = reported
-        else:
-            return _Asked(self._call(request, begun, reply=reply), reply)
-        return _Asked(self._call(request, begun, error=error.message or str(error)), error=error)
-
-    def _call(self, request: ChatRequest, begun: float, *, reply: ChatReply | None = None, error: str = "") -> AiCall:
-        details: dict[str, Json] = {"merged_into_user": self._settings.ai_force_user_role}
-        if reply is not None:
-            details |= {"input_tokens": reply.usage.input, "output_tokens": reply.usage.output, "notes": reply.notes}
-        return AiCall(
-            kind=request.kind,
-            system=request.system,
-            user=request.user,
-            max_tokens=request.max_tokens,
-            json_schema=False,
-            model=request.model,
-            reply="" if reply is None else reply.text,
-            error=error,
-            source=(reply.source if reply is not None else "") or self._answers.label,
-            duration_ms=1000 * (self._timer() - begun),
-            details=details,
-        )
-
     def _now_ms(self) -> int:
         return int(1000 * self._now().timestamp())
-
-
-async def _answer(answers: AnswerSource, request: ChatRequest, cancel: CancelToken | None) -> ChatReply:
-    """The answer. Raises LlmError, and Cancelled where the token said so first; either way nothing goes on running."""
-    if cancel is None:
-        return await answers.answer(request)
-    task = asyncio.ensure_future(answers.answer(request))
-    try:
-        while not cancel.cancelled:
-            done, _ = await asyncio.wait({task}, timeout=_POLL_S)
-            if done:
-                return task.result()
-        raise Cancelled
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 def _message_at(notes: ChatNotes, place: int) -> Message | None:
@@ -354,15 +294,21 @@ def _message_at(notes: ChatNotes, place: int) -> Message | None:
     return messages[place] if 0 <= place < len(messages) else None
 
 
+def _ended(asked: Asked, tool: str, outcome: NotesOutcome, text: str) -> NotesRecord:
+    return NotesRecord(tool, outcome, text, call=asked.call)
+
+
 def _counts(error: LlmError) -> bool:
     return error.counts_as_failure or error.kind in _REFUSALS
 
 
-def _failure(tool: str, asked: _Asked) -> NotesRecord:
+def _failure(tool: str, asked: Asked) -> NotesRecord:
     error = asked.error or LlmError(ErrorKind.UNKNOWN)
     if error.kind is ErrorKind.ABORTED:
-        return asked.ended(tool, NotesOutcome.CANCELLED, "It was stopped before the answer came; nothing was changed.")
-    return asked.ended(tool, NotesOutcome.FAILED, error.text)
+        return _ended(
+            asked, tool, NotesOutcome.CANCELLED, "It was stopped before the answer came; nothing was changed."
+        )
+    return _ended(asked, tool, NotesOutcome.FAILED, error.text)
 
 
 def _with_remarks(text: str, reply: ChatReply) -> str:

@@ -30,7 +30,8 @@ from lorestudio.vault.front_matter import BOM
 KeyReader = Callable[[], str | None]
 """Gives the plugin's API key, None or "" where there is none.
 
-It is called in a thread, since a keyring may wait for the person. What it raises comes out of the call that needed the key.
+It is called in a thread, since a keyring may wait for the person. What it raises comes out of the call that needed
+the key.
 """
 
 HTTP_PORT: Final = 27123

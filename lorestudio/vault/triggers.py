@@ -22,6 +22,7 @@ class RefreshReason(StrEnum):
     GENERATIONS = "generations"
     POLL = "poll"
     CHANGED_ON_DISK = "changed on disk"
+    SETTINGS = "settings changed"
     MANUAL = "manual"
 
 

@@ -69,7 +69,7 @@ class WatchTimes:
 async def watch_folder(
     folder: Path,
     on_status: Callable[[WatchStatus], None] | None = None,
-    times: WatchTimes = WatchTimes(),  # noqa: B008 - it is frozen
+    times: WatchTimes = WatchTimes(),
     *,
     poll_only: bool = False,
 ) -> AsyncGenerator[VaultChanges, None]:

@@ -76,7 +76,7 @@ def differences(case: Case, got: Mapping[str, Any]) -> list[Difference]:
     found: list[Difference] = []
     ignored = _notepad_hashes(case)
     for one in _walk("", case.expected, mine):
-        if not (one.path in ignored or _SCORES.fullmatch(one.path) and _near(one.expected, one.got)):
+        if not (one.path in ignored or (_SCORES.fullmatch(one.path) and _near(one.expected, one.got))):
             found += _of_call(one) if _CALL.fullmatch(one.path) else [one]
     return found
 

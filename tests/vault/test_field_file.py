@@ -34,7 +34,7 @@ def test_full_layout() -> None:
             "mood", "Current mood", multi=True, gating=False, operator="not_any", tolerance="strict",
             values=("calm", '"tense"'), context_key="mood_now",
         ),
-        FieldDefinition("rank", "rank", type="number", operator="gt", context_key="rank"),
+        FieldDefinition("rank", "rank", type="number", operator="gt", context_key="rank", inherits=True),
     )  # fmt: skip
 
 

@@ -187,7 +187,7 @@ def test_recorded_chat(number: int) -> None:
         rolls = Scripted(step["rolls"][1:])  # the first number makes the generation's log id
         context = RunContext(
             index, messages, settings, Turn(len(messages), 0, 0), controls, state, "Eris", random=lambda _, one=rolls: one
-        )  # type: ignore[misc]
+        )
         result = asyncio.run(run(context))
         trace, state = result.trace, result.state
         observed = step["o"]

@@ -10,8 +10,10 @@ from lorestudio.engine.stage import Ledger, skipped
 from lorestudio.trace.model import Phase, StageRecord
 
 NOTEPAD_INSTRUCTION = (
-    "You may keep private notes for later turns. Whatever you want to remember about plans, promises, moods or open "
-    "questions, write at the very end of your reply between <dle-notes> and </dle-notes>. The reader never sees them."
+    "You may keep private notes for later turns: plans, promises, moods, open questions. If there is something worth "
+    "keeping, put it at the very end of your reply, on a new line after everything else, in one single block that "
+    "begins with <dle-notes> and ends with </dle-notes>. Write short lines for yourself. Never write notes as part of "
+    "the story, and never speak of the notes: the reader does not see them."
 )
 """What tag mode asks of the writing model; the wording is the studio's own."""
 

@@ -224,7 +224,7 @@ def warned(ratio: float, tokens: int, context_size: int) -> tuple[bool, float]:
     state = prepared(there)
     place = {"position": 1, "depth": 4, "role": 0, "tag": "t"}
     state.injections = (
-        Injection(entry=0, title="A", label="", tokens=tokens, priority=1, content_hash="", **place),  # type: ignore[arg-type]
+        Injection(entry=0, title="A", label="", tokens=tokens, priority=1, content_hash="", **place),
     )
     state.blocks = (PromptBlock("t", 1, 4, 0, "text"),)
     run_stage(BookkeepingStage(), there, state=state)

@@ -14,7 +14,7 @@ FOLDERS = {"In": "A", "Below": "A/S", "Near": "AB", "Root": None, "Blank": "", "
 
 def filtered(*folders: str, **fields: object) -> Ran:
     drafts = [entry(title, folder=folder) for title, folder in FOLDERS.items()]
-    return run_stage(STAGE, world(*drafts, folders=folders, **fields), ", ".join(FOLDERS))  # type: ignore[arg-type]
+    return run_stage(STAGE, world(*drafts, folders=folders, **fields), ", ".join(FOLDERS))
 
 
 @pytest.mark.parametrize(

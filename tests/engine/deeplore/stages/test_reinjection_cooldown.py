@@ -16,7 +16,7 @@ def paused(pause: int, now: int, last: dict[str, int], **fields: object) -> Ran:
         entry("A"), entry("K", constant=True), entry("S", seed=True), entry("B", bootstrap=True), entry("P"),
         state=counting(generation_count=now, injection_history=last),
         pins=rules("P"), reinjection_cooldown=pause, **fields,
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip
     return run_stage(STAGE, there, "A, K, S, B, P")
 
 

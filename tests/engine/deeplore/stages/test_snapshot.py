@@ -67,7 +67,7 @@ def test_what_a_rollback_does_not_touch() -> None:
     there = world(
         entry("A"),
         chat=["U: a", "A: b"],
-        state=EngineState(counters=NOW, snapshot=Snapshot("1|0", BEFORE), **kept),  # type: ignore[arg-type]
+        state=EngineState(counters=NOW, snapshot=Snapshot("1|0", BEFORE), **kept),
     )
     _, state = snapshot(there)
     assert {name: getattr(state.before, name) for name in kept} == kept
