@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-Json: TypeAlias = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
+Json: TypeAlias = bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"] | None
 
 WHITE_SPACE: Final = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -90,7 +90,7 @@ def number(value: float) -> int | float:
     return value
 
 
-def to_number(value: object) -> int | float:
+def to_number(value: object) -> int | float:  # noqa: PLR0911  # a table of cases
     """`Number(value)`; NaN where JavaScript gives NaN (spec: deeplore-engine 0.5)."""
     if value is None:
         return 0

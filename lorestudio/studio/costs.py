@@ -27,9 +27,7 @@ class RequestCollector:
         return await self._stand_in.answer(request)
 
 
-async def estimate_replay(
-    project: Project, is_recorded: Callable[[ChatRequest], bool] | None = None
-) -> CostEstimate:
+async def estimate_replay(project: Project, is_recorded: Callable[[ChatRequest], bool] | None = None) -> CostEstimate:
     """How many calls a replay of the project's chat makes and roughly how many tokens they are.
 
     A live run may differ a little, since its answers decide which later ones come from the cache.

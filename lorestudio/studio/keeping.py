@@ -94,8 +94,7 @@ class Keeper:
             if not isinstance(document, Mapping) or document.get("version") != VERSION:
                 return Kept()
             states = [
-                record_from_json(EngineState, item, f"states[{place}]")
-                for place, item in enumerate(document["states"])
+                record_from_json(EngineState, item, f"states[{place}]") for place, item in enumerate(document["states"])
             ]
             return Kept(tuple(document["inputs"]), tuple(states))
         except FileNotFoundError:

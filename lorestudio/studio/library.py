@@ -10,13 +10,15 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.jobs import Cancelled
 from lorestudio.vault.cache import VaultCache
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.incremental import (
@@ -34,9 +36,11 @@ from lorestudio.vault.known import KnownFile, KnownVault, parser_key
 from lorestudio.vault.scan import ScannedVault
 from lorestudio.vault.sources import OnProgress, VaultSource
 from lorestudio.vault.triggers import LastRefresh, RefreshReason, polling_seconds, refresh_due
-from lorestudio.vault.watching import WatchStatus, WatchTimes, watch_folder
+from lorestudio.vault.watching import DEFAULT_TIMES, WatchStatus, WatchTimes, watch_folder
 
 logger = logging.getLogger(__name__)
+
+_Result = TypeVar("_Result")
 
 NAMES_SHOWN: Final = 3
 """How many titles of each kind of change are named (spec: deeplore-ai-and-tools 3.10)."""
@@ -86,7 +90,7 @@ class Library:
         *,
         cache: VaultCache | None = None,
         listener: LibraryListener = LibraryListener(),
-        times: WatchTimes = WatchTimes(),
+        times: WatchTimes = DEFAULT_TIMES,
         clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         self.sources = tuple(sources)
@@ -107,7 +111,8 @@ class Library:
         self._thorough = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._background: set[asyncio.Task[Any]] = set()
-        self._following: list[asyncio.Task[Any]] = []
+        self._follows = False
+        self._following: set[asyncio.Task[Any]] = set()
         self._polling: asyncio.Task[Any] | None = None
         self._problems: dict[str, None] = {}
 
@@ -155,13 +160,13 @@ class Library:
         """Look at all vaults and take in what has changed.
 
         A manual refresh reads every file; others trust the file system's word that a file is unchanged. Calls that
-        come while a refresh waits for its turn share it. A cancelled caller does not stop it; `cancel` does, and then
-        CancelledError comes out here.
+        come while a refresh waits for its turn share it. Cancelling the caller does not stop it; `cancel` does, and
+        then Cancelled is raised here.
         """
         self._thorough = self._thorough or reason is RefreshReason.MANUAL
         if self._queued is None:
-            self._queued = asyncio.create_task(self._refresh_in_turn(reason, on_progress))
-        return await asyncio.shield(self._queued)
+            self._queued = self._tracked(self._refresh_in_turn(reason, on_progress))
+        return await _shared(self._queued)
 
     async def ensure_fresh(self, generation: int, now_ms: int | None = None) -> LibraryNews | None:
         """Refresh before a generation where the settings say so (spec: deeplore-engine 1.13); None where they do not.
@@ -170,7 +175,7 @@ class Library:
         """
         self._generation = generation
         if self._running is not None:
-            await asyncio.shield(self._running)
+            await _shared(self._running)
         now = self._clock_ms() if now_ms is None else now_ms
         due = refresh_due(self._settings, self._last, now, generation, empty=not self.index.entries)
         return None if due is None else await self.refresh(due)
@@ -185,7 +190,7 @@ class Library:
         counter = counter or self._counter
         before = _reading(self._settings, self._counter)
         self._settings, self._counter = settings, counter
-        if self._following:
+        if self._follows:
             self._follow_polling()
         if before == _reading(settings, counter):
             return None
@@ -204,11 +209,12 @@ class Library:
 
     def follow(self) -> None:
         """Notice changes from now on: in folders as they happen, and every so often where the settings say so."""
-        if self._following:
+        if self._follows:
             return
-        self._following = [
+        self._follows = True
+        self._following = {
             self._in_background(self._watch(source)) for source in self.sources if source.folder is not None
-        ]
+        }
         self._follow_polling()
 
     async def settled(self) -> None:
@@ -223,7 +229,7 @@ class Library:
         for task in (*self._following, self._polling, self._running, self._queued):
             if task is not None:
                 task.cancel()
-        self._following, self._polling = [], None
+        self._follows, self._following, self._polling = False, set(), None
         while self._background:
             await asyncio.wait(self._background)
 
@@ -275,11 +281,11 @@ class Library:
         scanned = await self._scan(previous, settings, counter, on_progress, thorough=thorough)
         result = await asyncio.to_thread(update, previous, scanned, settings, counter)
         self._state = result.state
-        self._confirmed = True
+        self._confirmed = self._confirmed or not result.failures
         # A vault that failed is tried again before the next generation.
         at_ms = self._last.at_ms if result.failures else self._clock_ms()
         self._last = LastRefresh(at_ms, self._generation)
-        news = _news(result, previous, reason, time.perf_counter() - begun)
+        news = _news(result, previous, reason, time.perf_counter() - begun, confirmed=self._confirmed)
         self._listener.news(news)
         if self._cache is not None:
             self._in_background(self._store(result.state))
@@ -327,12 +333,14 @@ class Library:
         if folder is None:
             return
         async for _ in watch_folder(folder, lambda status: self._listener.watching(source, status), self._times):
-            await self.refresh(RefreshReason.CHANGED_ON_DISK)
+            with suppress(Cancelled):
+                await self.refresh(RefreshReason.CHANGED_ON_DISK)
 
     async def _poll(self, seconds: float) -> None:
         while True:
             await asyncio.sleep(seconds)
-            await self.refresh(RefreshReason.POLL)
+            with suppress(Cancelled):
+                await self.refresh(RefreshReason.POLL)
 
     def _follow_polling(self) -> None:
         if self._polling is not None:
@@ -340,23 +348,44 @@ class Library:
         seconds = polling_seconds(self._settings)
         self._polling = None if seconds is None else self._in_background(self._poll(seconds))
 
-    def _in_background(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    def _tracked(self, work: Coroutine[Any, Any, _Result]) -> asyncio.Task[_Result]:
         task = asyncio.create_task(work)
         self._background.add(task)
+        task.add_done_callback(self._background.discard)
+        return task
+
+    def _in_background(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
+        """Work that nobody waits for: its failure is told to the listener."""
+        task = self._tracked(work)
         task.add_done_callback(self._ended)
         return task
 
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._background.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
+    def _ended(self, task: asyncio.Task[object]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, Cancelled):
             logger.error("work on the vaults failed", exc_info=error)
-            self._listener.problem(f"The vaults are not being followed any more: {error}. Refresh them yourself.")
+            self._listener.problem(f"Following the vaults has failed: {error}. Refresh them by hand.")
 
     def _tell_cache_problems(self) -> None:
         for problem in self._cache.problems if self._cache is not None else ():
             if problem not in self._problems:
                 self._problems[problem] = None
                 self._listener.problem(problem)
+
+
+async def _shared(task: asyncio.Task[_Result]) -> _Result:
+    """The task's result; it goes on where only the caller is cancelled. Raises Cancelled where the task was stopped."""
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        if task.cancelled() and not _being_cancelled():
+            raise Cancelled from None
+        raise
+
+
+def _being_cancelled() -> bool:
+    caller = asyncio.current_task()
+    return caller is not None and caller.cancelling() > 0
 
 
 def read_once(
@@ -396,12 +425,14 @@ def _titles(entries: Sequence[ChangedEntry]) -> str:
     return f"{shown}, …" if len(entries) > NAMES_SHOWN else shown
 
 
-def _news(result: Refreshed, previous: VaultState | None, reason: RefreshReason, seconds: float) -> LibraryNews:
+def _news(
+    result: Refreshed, previous: VaultState | None, reason: RefreshReason, seconds: float, *, confirmed: bool
+) -> LibraryNews:
     return LibraryNews(
         result.state.index,
         reason,
         result.changes,
-        confirmed=True,
+        confirmed=confirmed,
         changed=previous is None or result.state.index is not previous.index,
         finalised=result.finalised,
         read=result.read,

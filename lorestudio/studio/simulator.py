@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.state import EngineState
+from lorestudio.domain.state import ChatControls, EngineState
 from lorestudio.engine import DeepLoreIndex, RunContext, Watcher, run
 from lorestudio.llm.protocol import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.memory.message_notes import notes_of
+from lorestudio.memory.notepad import withdrawn
 from lorestudio.studio.digests import input_digests
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
@@ -50,9 +53,7 @@ class Simulator:
     under way.
     """
 
-    def __init__(
-        self, project: Project, answers: AnswerSource | None = None, watcher: Watcher | None = None
-    ) -> None:
+    def __init__(self, project: Project, answers: AnswerSource | None = None, watcher: Watcher | None = None) -> None:
         self.project = project
         self.answers: AnswerSource = StandInAnswers() if answers is None else answers
         self._watcher = watcher
@@ -146,6 +147,16 @@ class Simulator:
             self._traces[generation] = result.trace
             self._states.append(result.state)
 
+    def _controls(self, generation: Generation) -> ChatControls:
+        """The chat's choices as they stood then: later replies have not added to the notepad yet."""
+        controls, chat = self.project.controls, self.project.chat
+        if chat is None or not controls.notepad:
+            return controls
+        notepad = controls.notepad
+        for message in reversed(chat.messages[generation.message :]):
+            notepad = withdrawn(notepad, notes_of(message))
+        return replace(controls, notepad=notepad)
+
     def _context(self, place: int, generation: Generation) -> RunContext:
         project, chat = self.project, self.project.chat or Chat()
         positions = tuple(index for index in range(generation.message) if not chat.messages[index].is_system)
@@ -156,7 +167,7 @@ class Simulator:
             positions=positions,
             settings=project.settings,
             turn=Turn(generation.message, generation.swipe, 0, "swipe" if again else "normal"),
-            controls=project.controls,
+            controls=self._controls(generation),
             state=self._states[place],
             character=chat.character_name,
             clock_ms=CLOCK_START_MS + place * CLOCK_STEP_MS,

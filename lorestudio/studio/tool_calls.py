@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
-from lorestudio.domain.javascript import Json
-from lorestudio.engine.deeplore.ai.asking import merged_message
+from lorestudio.engine.deeplore.ai.asking import as_sent, on_record
 from lorestudio.llm import AnswerSource, ChatReply, ChatRequest, ErrorKind, LlmError
 from lorestudio.studio.jobs import Cancelled, CancelToken
 from lorestudio.trace.model import AiCall
@@ -40,35 +39,22 @@ class Asking:
 
         When the task is cancelled, the call is cancelled with it and CancelledError goes on.
         """
-        sent = replace(request, system="", user=merged_message(request)) if self.merged else request
         begun = self.timer()
         try:
-            reply = await _answer(self.answers, sent, cancel)
+            reply = await _answer(self.answers, as_sent(request, merged=self.merged), cancel)
         except Cancelled:
             error = LlmError(ErrorKind.ABORTED)
         except LlmError as reported:
             error = reported
         else:
-            return Asked(self._call(request, begun, reply=reply), reply)
-        return Asked(self._call(request, begun, error=error.message or str(error)), error=error)
+            return Asked(self._on_record(request, begun, reply=reply), reply)
+        return Asked(self._on_record(request, begun, error=error.message or str(error)), error=error)
 
-    def _call(self, request: ChatRequest, begun: float, *, reply: ChatReply | None = None, error: str = "") -> AiCall:
-        details: dict[str, Json] = {"merged_into_user": self.merged}
-        if reply is not None:
-            details |= {"input_tokens": reply.usage.input, "output_tokens": reply.usage.output, "notes": reply.notes}
-        return AiCall(
-            kind=request.kind,
-            system=request.system,
-            user=request.user,
-            max_tokens=request.max_tokens,
-            json_schema=False,
-            model=request.model,
-            reply="" if reply is None else reply.text,
-            error=error,
-            source=(reply.source if reply is not None else "") or self.answers.label,
-            duration_ms=1000 * (self.timer() - begun),
-            details=details,
-        )
+    def _on_record(
+        self, request: ChatRequest, begun: float, *, reply: ChatReply | None = None, error: str = ""
+    ) -> AiCall:
+        duration_ms = 1000 * (self.timer() - begun)
+        return on_record(request, self.answers.label, duration_ms, merged=self.merged, reply=reply, error=error)
 
 
 async def _answer(answers: AnswerSource, request: ChatRequest, cancel: CancelToken | None) -> ChatReply:

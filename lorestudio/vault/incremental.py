@@ -76,9 +76,10 @@ class VaultState:
 class Refreshed:
     """The state after a look at the vaults.
 
-    `read` and `parsed` count files; of the files not read the stamp was the known one. `failures` are sentences about vaults and files that could not be read, whose
-    previous entries were kept. `finalised` is whether DeepLore would have made its index anew and so have dropped its
-    cached AI selection: when something changed, and always when some file is no entry (spec 1.13, 12.7).
+    `read` and `parsed` count files; a file whose stamp is the known one is not read. `failures` are sentences about
+    vaults and files that could not be read, whose previous entries were kept. `finalised` is whether DeepLore would
+    have made its index anew and so have dropped its cached AI selection: when something changed, and always when some
+    file is no entry (spec 1.13, 12.7).
     """
 
     state: VaultState

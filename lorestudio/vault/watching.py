@@ -66,10 +66,13 @@ class WatchTimes:
     retry_s: float = RETRY_S
 
 
+DEFAULT_TIMES: Final = WatchTimes()
+
+
 async def watch_folder(
     folder: Path,
     on_status: Callable[[WatchStatus], None] | None = None,
-    times: WatchTimes = WatchTimes(),
+    times: WatchTimes = DEFAULT_TIMES,
     *,
     poll_only: bool = False,
 ) -> AsyncGenerator[VaultChanges, None]:

@@ -26,6 +26,7 @@ class Doing:
         self._action = action
 
     async def run(self, state: Any, ctx: Any) -> StageRecord:
+        assert ctx is THERE.context
         ledger = Ledger(self, state.candidates)
         self._action(state)
         return ledger.close(state.candidates)

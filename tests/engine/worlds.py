@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -187,11 +188,15 @@ def table_of(record: StageRecord, there: World, hide: Iterable[str] = ()) -> lis
 
 
 def balances(record: StageRecord) -> bool:
-    """Whether nobody appears or disappears without a verdict: entered + added = left + removed."""
-    added = {verdict.entry for verdict in record.verdicts if verdict.outcome == "added"}
+    """Whether nobody appears or disappears without a verdict: entered + added = left + removed.
+
+    An entry both leaves and stays only where it was there twice, as one of two pinned namesakes is (spec 5.1).
+    """
+    added = [verdict.entry for verdict in record.verdicts if verdict.outcome == "added"]
     removed = {verdict.entry for verdict in record.verdicts if verdict.outcome == "removed"}
-    entered, left = set(record.entered), set(record.left)
-    return entered | added == left | removed and not left & removed
+    before = Counter([*record.entered, *added])
+    left = set(record.left)
+    return set(before) == left | removed and all(before[entry] > 1 for entry in left & removed)
 
 
 @dataclass

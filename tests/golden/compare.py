@@ -89,7 +89,7 @@ _CALL: Final = re.compile(r"generations\[\d+\]\.ai_calls\[\d+\]")
 
 
 def _walk(path: str, expected: Any, got: Any) -> Iterator[Difference]:
-    """Differing values, outermost first. AI requests that differ come out whole, their parts have rules of their own."""
+    """Differing values, outermost first. AI requests come out whole, as their parts have rules of their own."""
     if _CALL.fullmatch(path):
         if expected != got:
             yield Difference(path, expected, got)

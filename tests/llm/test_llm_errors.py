@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from lorestudio.llm import ErrorKind, LlmError
-from lorestudio.llm.errors import SHOWN_LENGTH, classify, failed, timed_out
+from lorestudio.llm.errors import KEPT_LENGTH, SHOWN_LENGTH, classify, failed, timed_out
 
 
 # spec: deeplore-ai-and-tools 1.10, in its order; the last column of each group shows that the earlier rule wins.
@@ -111,6 +111,8 @@ def test_keys_are_hidden_before_cutting() -> None:
     key = "sk-proj-" + "a1" * 20
     error = LlmError(ErrorKind.UNKNOWN, "y" * (SHOWN_LENGTH - 10) + " " + key, who=f"host {key}")
     assert "sk-proj" not in f"{error}{error!r}{error.message}{error.sentence}"
+    at_the_end = LlmError(ErrorKind.UNKNOWN, "y" * (KEPT_LENGTH - 6) + " sk-" + "a1" * 20)
+    assert "a1" not in at_the_end.message
 
 
 def test_retry_after_is_told() -> None:

@@ -196,6 +196,14 @@ def test_stream() -> None:
     assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
 
 
+def test_the_key_in_a_stream_is_hidden() -> None:
+    answered, pieces, _ = exchange(events([chunk(f"a {KEY} b", "stop")]), streamed=True)
+    assert pieces == ["a ••• b"]
+    assert KEY not in answered.text + answered.raw
+    halves = events([chunk(KEY[:10]), chunk(KEY[10:], "stop")])
+    assert exchange(halves, streamed=True)[0].text == "•••"
+
+
 def test_stream_ends_with_done_alone() -> None:
     answered, pieces, _ = exchange(events([chunk("a"), "[DONE]"]), streamed=True)
     assert (answered.text, pieces) == ("a", ["a"])

@@ -69,6 +69,10 @@ def test_looks(text: str, result: str) -> None:
     assert redact(text) == result
 
 
+def test_a_key_that_begins_another() -> None:
+    assert hide_known("abcd1234 abcd", ["abcd", "abcd1234"]) == "••• •••"
+
+
 def test_short_keys_are_place_holders() -> None:
     assert hide_known("x marks the spot", ["x", ""]) == "x marks the spot"
 

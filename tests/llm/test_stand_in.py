@@ -89,6 +89,14 @@ def test_messages_of_several_lines_and_background() -> None:
     assert titles(search(*background, "A (user): One.")) == ["Old King", "Mira O'Dell"]
 
 
+def test_long_descriptions_do_not_win_by_their_length() -> None:
+    entries = {
+        "North": ("", f"A raven. {' '.join(f'filler{number}' for number in range(80))}"),
+        "South": ("", "A raven."),
+    }
+    assert titles(search("A (user): raven", entries=entries)) == ["South", "North"]
+
+
 def test_high_needs_a_word_of_the_title() -> None:
     (only,) = chosen(search("A (user): who ruled?"))
     assert (only["title"], only["confidence"]) == ("Old King", "medium")

@@ -58,10 +58,7 @@ def found(key: str, text: str, *, case: bool, words: bool) -> list[int]:
 
 def usable(keys: Sequence[str]) -> list[tuple[str, str]]:
     """The keys that are not blank, each with its first 200 code units."""
-    cut = [
-        (key, units(key)[:200].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")) for key in keys
-    ]
-    return [(key, short) for key, short in cut if key.strip(WHITE_SPACE)]
+    return [(key, joined(units(key)[:200])) for key in keys if key.strip(WHITE_SPACE)]
 
 
 def primary(keys: Sequence[str], text: str, *, case: bool, words: bool) -> str | None:

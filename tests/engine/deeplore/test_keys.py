@@ -132,7 +132,8 @@ ALPHABET = (
 texts = st.text(st.sampled_from(ALPHABET), max_size=30).map(naive_keys.joined)
 short = st.text(st.sampled_from(ALPHABET), max_size=4).map(naive_keys.joined)
 key_lists = st.lists(short, max_size=4)
-refine_lists = st.lists(short.map(trim).filter(bool), max_size=2)  # reading a note trims them and drops blank ones (1.5)
+# Reading a note trims refine keys and drops blank ones (1.5).
+refine_lists = st.lists(short.map(trim).filter(bool), max_size=2)
 notes = st.lists(st.tuples(key_lists, refine_lists), min_size=1, max_size=4)
 
 

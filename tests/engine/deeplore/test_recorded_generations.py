@@ -185,8 +185,9 @@ def test_recorded_chat(number: int) -> None:
     for step in chat["steps"]:
         messages = tuple(read_message(one) for one in step["chat"])
         rolls = Scripted(step["rolls"][1:])  # the first number makes the generation's log id
+        turn = Turn(len(messages), 0, 0)
         context = RunContext(
-            index, messages, settings, Turn(len(messages), 0, 0), controls, state, "Eris", random=lambda _, one=rolls: one
+            index, messages, settings, turn, controls, state, "Eris", random=lambda _, one=rolls: one
         )
         result = asyncio.run(run(context))
         trace, state = result.trace, result.state

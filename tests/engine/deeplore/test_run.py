@@ -76,6 +76,10 @@ WHOLE = world(
     cooldown={"V:Ghost": 1}, draws=[0.9], recursive_scan=True, max_tokens_budget=200,
 )  # fmt: skip
 
+GATED = (
+    "removed Tavern: gated_field field=location label=Location entry_value=[city] context_value=forest "
+    "operator=match_any tolerance=moderate"
+)
 STORY = {
     "snapshot": ["refused Guide: guide_hidden", "left: -"],
     "constants": ["added World: constant", "left: World"],
@@ -103,8 +107,7 @@ STORY = {
     "match order": ["left: World, Crown, Dragon, Mill, Motto, Secret, Start, Tavern, Oath, Late"],
     "priority order": ["left: World, Crown, Dragon, Mill, Motto, Secret, Start, Tavern, Oath, Late"],
     "contextual gating (selection)": [
-        "removed Tavern: gated_field field=location label=Location entry_value=[city] context_value=forest "
-        "operator=match_any tolerance=moderate",
+        GATED,
         "left: World, Crown, Dragon, Mill, Motto, Secret, Start, Oath, Late",
     ],
     "folder filter": [
@@ -431,3 +434,18 @@ def test_verdicts_name_entries_that_the_trace_knows() -> None:
     assert {verdict.outcome for record in trace.stages for verdict in record.verdicts} == {
         Outcome.ADDED, Outcome.KEPT, Outcome.REMOVED, Outcome.REFUSED,
     }  # fmt: skip
+
+
+def test_two_pinned_namesakes_of_one_vault() -> None:
+    """5.1: both take the first one's place in turn, so the later note goes in twice: pinned, and as it is."""
+    there = world(
+        entry("A", "x", filename="one.md", content="one"), entry("A", "x", filename="two.md", content="two"),
+        chat=["U: x"], pins=rules("A"), injection_mode="prompt_list", injection_template="{{content}}",
+    )  # fmt: skip
+    trace = trace_of(there)
+    assert [(one.entry, one.tag, one.priority) for one in trace.injections] == [
+        (1, "deeplore_constants", 10), (1, "deeplore_lore", 100),
+    ]  # fmt: skip
+    assert [(block.tag, block.text) for block in trace.prompt] == [
+        ("deeplore_constants", "two"), ("deeplore_lore", "two"),
+    ]  # fmt: skip

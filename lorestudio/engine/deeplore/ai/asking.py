@@ -20,32 +20,44 @@ _NEVER_ASKED: Final = frozenset({ErrorKind.NO_RECORDED_ANSWER, ErrorKind.NOT_SUP
 async def ask(state: RunState, ctx: RunContext, request: ChatRequest) -> ChatReply:
     """The answer. Raises LlmError where there is none; question and outcome are in the trace."""
     merged = ctx.settings.ai_force_user_role
-    sent = replace(request, system="", user=merged_message(request)) if merged else request
     begun = ctx.timer()
+
+    def record(reply: ChatReply | None = None, error: str = "") -> None:
+        duration_ms = 1000 * (ctx.timer() - begun)
+        state.ai_calls.append(
+            on_record(request, ctx.answers.label, duration_ms, merged=merged, reply=reply, error=error)
+        )
+
     try:
-        reply = await ctx.answers.answer(sent)
+        reply = await ctx.answers.answer(as_sent(request, merged=merged))
     except LlmError as error:
         if error.kind not in _NEVER_ASKED:
-            state.ai_calls.append(_call(ctx, request, begun, merged=merged, error=error.message or str(error)))
+            record(error=error.message or str(error))
         raise
-    state.ai_calls.append(_call(ctx, request, begun, merged=merged, reply=reply))
+    record(reply)
     return reply
 
 
+def as_sent(request: ChatRequest, *, merged: bool) -> ChatRequest:
+    """The request as it goes out: `merged` is for models that take no system message."""
+    return replace(request, system="", user=merged_message(request)) if merged else request
+
+
 def merged_message(request: ChatRequest) -> str:
-    """Instructions and question as one message, for models that take no system message."""
+    """Instructions and question as one message."""
     return f"[Instructions]\n{request.system}\n\n---\n\n{request.user}"
 
 
-def _call(
-    ctx: RunContext,
+def on_record(
     request: ChatRequest,
-    begun: float,
+    source: str,
+    duration_ms: float,
     *,
     merged: bool,
     reply: ChatReply | None = None,
     error: str = "",
 ) -> AiCall:
+    """The call as a trace keeps it; `source` names who was asked where the reply does not."""
     details: dict[str, Json] = {"merged_into_user": merged}
     if reply is not None:
         details |= {"input_tokens": reply.usage.input, "output_tokens": reply.usage.output, "notes": reply.notes}
@@ -60,7 +72,7 @@ def _call(
         model=request.model,
         reply="" if reply is None else reply.text,
         error=error,
-        source=(reply.source if reply is not None else "") or ctx.answers.label,
-        duration_ms=1000 * (ctx.timer() - begun),
+        source=(reply.source if reply is not None else "") or source,
+        duration_ms=duration_ms,
         details=details,
     )

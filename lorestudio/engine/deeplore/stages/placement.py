@@ -116,10 +116,10 @@ class PlacementStage:
             )
             for part in state.blocks
         )
-        places = {entry.id: one.place for one in groups for entry in one.entries}
+        places = {entry: one.place for one in groups for entry in one.entries}
         injections: list[Injection] = []
         for item in state.accepted:
-            entry, place = item.entry, places[item.entry.id]
+            entry, place = item.entry, places[item.entry]
             ledger.keep(entry, "placed", tag=place.tag, position=place.position, depth=place.depth, role=place.role)
             injections.append(
                 Injection(

@@ -103,7 +103,7 @@ FILL = entry("Fill", content="something else")
             {"warmup": 2, "scan_depth": 1}, {}, ["refused W: warmup_short needed=2 found=1", "left: -"],
             id="warmup is counted in the entry's own window",
         ),
-        pytest.param({"warmup": 0.5, "scan_depth": 0}, {}, ["added W: fuzzy", "left: W"], id="a warmup below 1 is none"),
+        pytest.param({"warmup": 0.5, "scan_depth": 0}, {}, ["added W: fuzzy", "left: W"], id="a warmup below 1"),
         pytest.param(
             {"probability": 0}, {"draws": []}, ["refused W: probability_zero", "left: -"], id="probability 0"
         ),

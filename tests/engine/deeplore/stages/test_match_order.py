@@ -7,10 +7,10 @@ import math
 import pytest
 
 from lorestudio.engine.deeplore.stages.match_order import MatchOrderStage
-from tests.engine.worlds import entry, run_stage, world
+from tests.engine.worlds import Draft, entry, run_stage, world
 
 
-def order(*drafts: dict[str, object], weighted: bool = False, chat: list[str] | None = None, depth: int = 4) -> list[str]:
+def order(*drafts: Draft, weighted: bool = False, chat: list[str] | None = None, depth: int = 4) -> list[str]:
     there = world(*drafts, chat=chat or [], keyword_occurrence_weighting=weighted, scan_depth=depth)
     ran = run_stage(MatchOrderStage(), there, ", ".join(str(draft["title"]) for draft in drafts))
     assert ran.record.verdicts == ()
@@ -18,8 +18,8 @@ def order(*drafts: dict[str, object], weighted: bool = False, chat: list[str] | 
 
 
 def test_lower_numbers_come_first() -> None:
-    drafts = [entry("D", priority=100), entry("C", priority=-1.5), entry("B", priority=0), entry("A", priority=math.inf)]
-    assert order(*drafts) == ["C", "B", "D", "A"]
+    priorities = {"D": 100, "C": -1.5, "B": 0, "A": math.inf}
+    assert order(*(entry(title, priority=priority) for title, priority in priorities.items())) == ["C", "B", "D", "A"]
 
 
 def test_equal_priorities_go_by_title_as_a_browser_sorts() -> None:
