@@ -45,9 +45,10 @@ class RunContext:
 
     `chat` is the prompt view: hidden messages and the reply being replaced are not in it; `positions` gives each of its
     messages' index in the chat file (its own index where empty). `clock_ms` is milliseconds since the epoch.
-    `answers` is asked where a model has to decide, `behaviour` says which quirks of DeepLore are mended. `random` makes
-    the stream of random numbers from the state it stood at; `timer` measures stages in seconds, `watcher` sees them
-    come and go. `digests` name further inputs by their digests and go into the trace.
+    `answers` is asked where a model has to decide; `model` is its model where the settings name none. `behaviour` says
+    which quirks of DeepLore are mended. `random` makes the stream of random numbers from the state it stood at; `timer`
+    measures stages in seconds, `watcher` sees them come and go. `digests` name further inputs by their digests and go
+    into the trace.
     """
 
     index: DeepLoreIndex
@@ -62,6 +63,7 @@ class RunContext:
     context_size: int = 0
     counter: TokenCounter = CHARS_4
     answers: AnswerSource = field(default_factory=NoAnswers)
+    model: str = ""
     behaviour: Behaviour = field(default_factory=Behaviour)
     seed: int = 0
     random: Callable[[int], RandomSource] | None = None

@@ -50,16 +50,23 @@ class Simulator:
     """Runs the generations of a project's chat in order and keeps every trace and the state after it.
 
     `answers` is asked where a model decides; without one the offline stand-in is. `watcher` sees the stages of the run
-    under way.
+    under way; `model` is the model of `answers` where the settings name none.
     """
 
-    def __init__(self, project: Project, answers: AnswerSource | None = None, watcher: Watcher | None = None) -> None:
+    def __init__(
+        self,
+        project: Project,
+        answers: AnswerSource | None = None,
+        watcher: Watcher | None = None,
+        model: str = "",
+    ) -> None:
         self.project = project
+        self.model = model
         self.answers: AnswerSource = StandInAnswers() if answers is None else answers
         self._watcher = watcher
         self._epoch = 0
         self.generations = generations(project.chat)
-        self._inputs = input_digests(project, self.generations, self.answers.name)
+        self._inputs = input_digests(project, self.generations, f"{self.answers.name}:{model}")
         self._index = DeepLoreIndex(project.index)
         self._traces: dict[Generation, Trace] = {}
         # The trackers stored with a chat are those of its end; a replay begins before all of them.
@@ -174,6 +181,7 @@ class Simulator:
             counter=project.counter,
             seed=project.seed,
             answers=self.answers,
+            model=self.model,
             behaviour=project.behaviour,
             watcher=self._watcher,
             digests={"inputs": self._inputs[place]},

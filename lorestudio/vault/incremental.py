@@ -6,6 +6,7 @@ whole index is always finalised.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -97,6 +98,8 @@ def refresh(
     counter: TokenCounter,
     on_progress: Callable[[int, int], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    *,
+    clock_ns: Callable[[], int] = time.time_ns,
 ) -> Refreshed:
     """Look at the folders and take in what has changed since `previous`, which is of the same folders.
 
@@ -108,11 +111,13 @@ def refresh(
     parser = None
     for number, folder in enumerate(folders):
         known = {} if previous is None else previous.files(number, parser)
-        found = scan_folder(folder, known, None, on_progress, cancelled, definition_path=path)
+        found = scan_folder(
+            folder, known, None, on_progress, cancelled, definition_path=path, clock_ns=clock_ns
+        )
         if parser is None:
             parser = current_parser(previous, found, settings, counter)
             if previous is not None and known and not previous.files(number, parser):
-                found = scan_folder(folder, {}, None, on_progress, cancelled, definition_path=path)
+                found = scan_folder(folder, {}, None, on_progress, cancelled, definition_path=path, clock_ns=clock_ns)
         scanned.append(found)
     return update(previous, scanned, settings, counter)
 

@@ -12,6 +12,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 
 MAX_ENTRIES = "{{maxEntries}}"
 UNLIMITED = "as many as are relevant"
+TRANSCRIPT_TAG = "<recent_chat_transcript>"
 
 SELECTION: Final = """\
 You are the librarian of a role-play. From a catalogue of lore entries you choose those that the next reply needs.
@@ -118,7 +119,7 @@ def selection_message(header: str, manifest: str, transcript: str) -> str:
     parts = [f"<manifest_info>\n{header}\n</manifest_info>"] if header else []
     parts += [
         f"<available_lore_entries>\n{_guarded(manifest, 'available_lore_entries')}\n</available_lore_entries>",
-        f"<recent_chat_transcript>\n{_guarded(transcript, 'recent_chat_transcript')}\n</recent_chat_transcript>",
+        f"{TRANSCRIPT_TAG}\n{_guarded(transcript, 'recent_chat_transcript')}\n</recent_chat_transcript>",
         CLOSING,
     ]
     return "\n\n".join(parts)

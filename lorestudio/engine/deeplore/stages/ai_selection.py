@@ -97,14 +97,17 @@ class AiSelectionStage:
             state.note_switch("fill_count", self.name, f"the model is asked for {wanted.exactly} entries only")
             wanted = replace(wanted, up_to=str(wanted.exactly))
         system = prompts.selection_prompt(settings, wanted)
+        message = prompts.selection_message(manifest.header, manifest.text, talk.text)
+        model = settings.ai_search_model or ctx.model
         request = ChatRequest(
             kind="search",
             system=system,
-            user=prompts.selection_message(manifest.header, manifest.text, talk.text),
+            user=message,
             max_tokens=settings.ai_search_max_tokens,
             timeout_ms=settings.ai_search_timeout,
-            json_schema=prompts.schema_for(settings.ai_search_model),
-            model=settings.ai_search_model,
+            json_schema=prompts.schema_for(model),
+            model=model,
+            stable_prefix=message.index(prompts.TRANSCRIPT_TAG),
         )
         return await self._ask(state, ctx, request, asked, found.why)
 

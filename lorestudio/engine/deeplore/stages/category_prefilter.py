@@ -115,7 +115,7 @@ class CategoryPrefilterStage:
             user=prompts.categories_message(category_manifest(found), transcript),
             max_tokens=REPLY_TOKENS,
             timeout_ms=ctx.settings.ai_search_timeout,
-            model=ctx.settings.ai_search_model,
+            model=ctx.settings.ai_search_model or ctx.model,
         )
         try:
             reply = await ask(state, ctx, request)
