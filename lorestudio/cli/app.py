@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
 from types import ModuleType
@@ -19,12 +20,17 @@ from rich.progress import Progress as ProgressBar
 
 from lorestudio import __version__
 from lorestudio.cli.display import has_display, missing_for_x
+from lorestudio.cli.profiles import profiles
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
-from lorestudio.settings import SettingsError
+from lorestudio.settings import SettingsError, fixed
 from lorestudio.studio import Cancelled, InputError, Progress, Project, Simulator, demo_project, open_project
+from lorestudio.studio.answering import MODES, STAND_IN, Answering, answering, with_mode
+from lorestudio.studio.chat_notes import ChatNotes, NotesDesk
+from lorestudio.studio.costs import estimate_replay
 from lorestudio.studio.doctor import examine
 from lorestudio.studio.files import write_bytes
 from lorestudio.studio.scenarios import run_scenarios
+from lorestudio.studio.session_notes import SessionNotes
 from lorestudio.trace import Trace, to_json
 from lorestudio.vault import VaultError
 
@@ -47,6 +53,8 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 
+app.add_typer(profiles, name="profiles")
+
 VaultArgument = Annotated[
     list[Path], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; several are merged in order.")
 ]
@@ -55,6 +63,18 @@ SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
+ModeOption = Annotated[
+    str | None,
+    typer.Option("--mode", help=f"How entries are selected: {', '.join(MODES)}. Default: as the settings say."),
+]
+AnswersOption = Annotated[
+    str,
+    typer.Option("--answers", help="Who answers for the model: stand-in (offline), recorded, or a profile's name."),
+]
+FixedOption = Annotated[
+    list[str] | None,
+    typer.Option("--fixed", metavar="SWITCH", help="Mend this quirk of DeepLore (“all”: every one). May be repeated."),
+]
 ScreenshotOption = Annotated[
     Path | None, typer.Option("--screenshot", help="Write a picture of the window to this PNG file and end.")
 ]
@@ -124,12 +144,18 @@ def replay(
     chat: Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")],
     settings: SettingsOption = None,
     seed: SeedOption = 0,
+    mode: ModeOption = None,
+    answers: AnswersOption = STAND_IN,
+    fixed_switches: FixedOption = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask the provider without asking you first.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all traces as JSON.")] = False,
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     with _clear_messages():
-        project = open_project(vault, chat, settings, seed)
-        traces = _replay(project, quiet=as_json)
+        project = _adjusted(open_project(vault, chat, settings, seed), mode, fixed_switches)
+        asked = answering(answers, project)
+        _agree_to_costs(project, asked, yes=yes)
+        traces = _replay(project, asked, quiet=as_json)
         if not as_json:
             _show(traces, project)
             return
@@ -157,6 +183,28 @@ def run(
 
 
 @app.command()
+def scribe(
+    vault: VaultArgument,
+    chat: Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")],
+    answers: Annotated[str, typer.Option("--answers", help="The profile of the provider that writes the note.")],
+    settings: SettingsOption = None,
+    focus: Annotated[str, typer.Option("--focus", help="What the note should pay attention to.")] = "",
+    save: Annotated[bool, typer.Option("--save", help="Put the note into the vault's session folder.")] = False,
+) -> None:
+    """Have a session note written about the end of a chat."""
+    with _clear_messages():
+        project = open_project(vault, chat, settings)
+        asked = answering(answers, project)
+        desk = NotesDesk(ChatNotes.of(project))
+        tools = SessionNotes(desk, asked.source, project.settings, project.behaviour)
+        result = asyncio.run(tools.summarize(focus, vault=project.vault_folders[0] if save else None))
+        for record in result.records:
+            typer.echo(record.text)
+        if any(record.outcome in {"failed", "paused"} for record in result.records):
+            raise typer.Exit(1)
+
+
+@app.command()
 def doctor() -> None:
     """Check that everything that the studio needs is here and works."""
     findings = examine(has_display=has_display(), window_problem=_window_problem())
@@ -165,9 +213,29 @@ def doctor() -> None:
         raise typer.Exit(1)
 
 
-def _replay(project: Project, *, quiet: bool = False) -> tuple[Trace, ...]:
+def _adjusted(project: Project, mode: str | None, fixed_switches: list[str] | None) -> Project:
+    """The project with the mode and the behaviour switches of the command line."""
+    if mode is not None:
+        project = with_mode(project, mode)
+    try:
+        return replace(project, behaviour=fixed(fixed_switches or ()))
+    except ValueError as error:
+        raise InputError("--fixed", str(error)) from error
+
+
+def _agree_to_costs(project: Project, asked: Answering, *, yes: bool) -> None:
+    """Say what asking a provider will cost, and go on only where the person agrees."""
+    if not asked.live or not project.settings.ai_search_enabled:
+        return
+    estimate = asyncio.run(estimate_replay(project, asked.holds))
+    typer.echo(estimate.sentence, err=True)
+    if estimate.calls and not yes and not typer.confirm("Go on?", err=True):
+        raise Cancelled
+
+
+def _replay(project: Project, asked: Answering | None = None, *, quiet: bool = False) -> tuple[Trace, ...]:
     """Replay with a progress bar on the error stream; Ctrl+C ends it."""
-    simulator = Simulator(project)
+    simulator = Simulator(project) if asked is None else Simulator(project, asked.source, model=asked.model)
     columns = (
         TextColumn("Replaying"),
         BarColumn(),

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 StageName: TypeAlias = Literal[
     "snapshot", "whole vault", "constants", "bootstrap", "keywords", "active character", "cascade links", "recursion",
     "BM25", "match order", "wiki links", "category prefilter", "pre-gating", "pre-folder filter", "manifest",
-    "AI selection", "contextual gating (selection)", "folder filter", "priority order", "pins and blocks", "contextual gating",
+    "AI selection", "contextual gating (selection)", "folder filter", "priority order", "pins and blocks",
+    "contextual gating",
     "re-injection cooldown", "requires and excludes", "duplicate stripping", "budget", "placement", "notes",
     "bookkeeping",
 ]  # fmt: skip

@@ -26,6 +26,7 @@ from lorestudio.vault.breaker import CircuitBreaker, CircuitBreakers, CircuitOpe
 from lorestudio.vault.files import ChangedOnDisk, NoteFile, SaveError, VaultError, VaultFiles
 from lorestudio.vault.folder import MAX_FILE_BYTES, MAX_LEVELS, describe_bad_encoding
 from lorestudio.vault.front_matter import BOM
+from lorestudio.vault.order import index_order
 
 KeyReader = Callable[[], str | None]
 """Gives the plugin's API key, None or "" where there is none.
@@ -327,15 +328,6 @@ class ObsidianVault:
                 f"The key for the vault “{self.address.name}” holds a space or a character that no key has. Copy it "
                 "again from Obsidian: Settings, Local REST API."
             )
-
-
-def index_order(filename: str) -> list[tuple[bool, bytes]]:
-    """Sorts file names into index order: a folder's files by UTF-16 code units, then its sub-folders (spec 1.1)."""
-    *folders, name = filename.split("/")
-    # Big-endian bytes compare as the code units do.
-    return [(True, f"{folder}/".encode("utf-16-be", "surrogatepass")) for folder in folders] + [
-        (False, name.encode("utf-16-be", "surrogatepass"))
-    ]
 
 
 class _TooLargeError(_FileError):

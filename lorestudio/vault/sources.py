@@ -7,12 +7,15 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.known import KnownFile
-from lorestudio.vault.obsidian import ObsidianVault, index_order
+from lorestudio.vault.order import index_order
 from lorestudio.vault.scan import ScannedFile, ScannedVault, scan_folder
+
+if TYPE_CHECKING:
+    from lorestudio.vault.obsidian import ObsidianVault
 
 OnProgress = Callable[[int, int], None]
 """Gets the number of files done and their total. For a folder it is called in a worker thread."""

@@ -1,7 +1,8 @@
 """Holding a run against a recorded one: everything is compared but what the format leaves out (golden format 6).
 
-Left out is what depends on the wording of the original's own prompts: the hashes and the suffix of AI requests, the
-fixed sentences around the user text's contents, and the hash of a notepad prompt that contains the tag instruction.
+Left out is what depends on the wording of the original's own prompts: the hashes of AI requests, what is appended to
+their system prompt, the fixed sentences around the user text's contents, and the hash of a notepad prompt that contains
+the tag instruction.
 """
 
 from __future__ import annotations
@@ -77,15 +78,25 @@ def differences(case: Case, got: Mapping[str, Any]) -> list[Difference]:
     ignored = _notepad_hashes(case)
     for one in _walk("", case.expected, mine):
         if not (one.path in ignored or (_SCORES.fullmatch(one.path) and _near(one.expected, one.got))):
-            found += _of_call(one) if _CALL.fullmatch(one.path) else [one]
+            place = _CALL.fullmatch(one.path)
+            found += _of_call(one, _paragraphs(case, int(place["generation"]))) if place else [one]
     return found
+
+
+def _paragraphs(case: Case, generation: int) -> int:
+    """Paragraphs of the scenario's own system prompt in that generation."""
+    settings = dict(case.scenario["settings"])
+    for one in case.scenario["generations"][: generation + 1]:
+        settings |= one.get("settings_patch", {})
+    return len(str(settings.get("aiSearchSystemPrompt", "")).strip().split(_PARAGRAPH))
 
 
 def _near(expected: Any, got: Any) -> bool:
     return isinstance(expected, int | float) and isinstance(got, int | float) and abs(expected - got) <= _TOLERANCE
 
 
-_CALL: Final = re.compile(r"generations\[\d+\]\.ai_calls\[\d+\]")
+_CALL: Final = re.compile(r"generations\[(?P<generation>\d+)\]\.ai_calls\[\d+\]")
+_PARAGRAPH: Final = "\n\n"
 
 
 def _walk(path: str, expected: Any, got: Any) -> Iterator[Difference]:
@@ -111,8 +122,8 @@ def _at(items: Sequence[Any], place: int) -> Any:
     return items[place] if place < len(items) else MISSING
 
 
-def _of_call(one: Difference) -> list[Difference]:
-    """What really differs between two AI requests."""
+def _of_call(one: Difference, paragraphs: int) -> list[Difference]:
+    """What really differs between two AI requests; a custom system prompt has that many paragraphs of its own."""
     if not isinstance(one.expected, dict) or not isinstance(one.got, dict):
         return [one]
     expected, got = (
@@ -120,7 +131,7 @@ def _of_call(one: Difference) -> list[Difference]:
     )
     for call in (expected, got):
         if isinstance(call.get("system"), dict):
-            call["system"] = {key: value for key, value in call["system"].items() if key != "suffix"}
+            call["system"] = _system(call["system"], paragraphs)
     wanted, text = expected.pop("user", None), got.pop("user", None)
     found = [Difference(f"{one.path}{inner.path}", inner.expected, inner.got) for inner in _inner(expected, got)]
     if isinstance(wanted, str) and isinstance(text, str):
@@ -128,6 +139,15 @@ def _of_call(one: Difference) -> list[Difference]:
     elif wanted != text:
         found.append(Difference(f"{one.path}.user", wanted, text))
     return found
+
+
+def _system(system: dict[str, Any], paragraphs: int) -> dict[str, Any]:
+    """A system prompt without the original's wording: of a paragraph that was appended only that it is there."""
+    kept = {key: value for key, value in system.items() if key != "suffix"}
+    if kept.get("base") == "custom" and isinstance(kept.get("text"), str):
+        parts = kept["text"].split(_PARAGRAPH)
+        kept["text"] = _PARAGRAPH.join(parts[:paragraphs]) + _PARAGRAPH * (len(parts) > paragraphs)
+    return kept
 
 
 def _inner(expected: dict[str, Any], got: dict[str, Any]) -> Iterator[Difference]:

@@ -122,6 +122,28 @@ def test_ai_requests(change: Callable[[dict[str, Any]], None], paths: list[str])
     assert found(ASKING, change) == paths
 
 
+@pytest.mark.parametrize(
+    ("text", "equal"),
+    [
+        ("Pick notes.\n\nAs JSON.\n\nIn the original's words: exactly 9.", True),
+        ("Pick notes.\n\nAs JSON.\n\nIn ours: exactly 9.", True),
+        ("Pick notes.\n\nAs JSON.", False),  # the appended paragraph is missing
+        ("Pick notes.\n\nAs YAML.\n\nIn ours: exactly 9.", False),
+        ("Pick notes.\n\nIn ours: exactly 9.", False),
+    ],
+)
+@pytest.mark.parametrize("patched", [True, False])
+def test_a_custom_system_prompt_is_compared_but_for_what_was_appended(text: str, equal: bool, patched: bool) -> None:
+    prompt = {"aiSearchSystemPrompt": "Pick notes.\n\nAs JSON."}
+    recorded = copy.deepcopy(ASKING.expected)
+    wanted = "Pick notes.\n\nAs JSON.\n\nIn the original's words: exactly 9."
+    recorded["generations"][0]["ai_calls"][0]["system"] = {"base": "custom", "text": wanted}
+    scenario = copy.deepcopy(ASKING.scenario)
+    (scenario["generations"][0].setdefault("settings_patch", {}) if patched else scenario["settings"]).update(prompt)
+    case = Case(ASKING.id, scenario, recorded)
+    assert (found(case, call(system={"base": "custom", "text": text})) == []) is equal
+
+
 SEARCH = """<manifest_info>
 {{HEADER}}
 </manifest_info>

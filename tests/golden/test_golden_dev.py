@@ -1,4 +1,4 @@
-"""Recorded runs of the original without an AI selection: all decisions of all generations come out the same."""
+"""Recorded runs of the original: all decisions of all generations come out the same."""
 
 from __future__ import annotations
 
@@ -11,14 +11,24 @@ from tests.golden.files import GOLDEN_DEV
 
 CASES = read_cases(GOLDEN_DEV)
 KEYWORDS_ONLY = [case for case in CASES if case.keywords_only]
+WITH_AI = [case for case in CASES if not case.keywords_only]
 
 
 def test_all_recorded_runs_are_there() -> None:
     assert (len(CASES), len(KEYWORDS_ONLY)) == (400, 204)
 
 
-@pytest.mark.parametrize("case", KEYWORDS_ONLY, ids=lambda case: case.id)
-def test_keywords_only(case: Case) -> None:
+def check(case: Case) -> None:
     got = run_scenario(Scenario.model_validate(case.scenario))["expected"]
     found = differences(case, got)
     assert not found, "\n".join(map(str, found[:10]))
+
+
+@pytest.mark.parametrize("case", KEYWORDS_ONLY, ids=lambda case: case.id)
+def test_keywords_only(case: Case) -> None:
+    check(case)
+
+
+@pytest.mark.parametrize("case", WITH_AI, ids=lambda case: case.id)
+def test_with_an_ai_selection(case: Case) -> None:
+    check(case)

@@ -31,7 +31,7 @@ refine_keys: [c]
 Priority: "7"
 summary: about
 constant: true
-scanDepth: 1e999
+scanDepth: %s
 position: in_chat
 role: assistant
 depth: 0.5
@@ -50,7 +50,7 @@ graph: false
 ---
 # Title 😀
 [[b]] text
-"""
+""" % ("9" * 400)
 TEXTS = {
     "a.md": RICH,
     "f/b.md": "---\ntags: [lorebook]\n---\n",

@@ -35,8 +35,8 @@ class RunState:
     `labels` are the match labels by bare title, as DeepLore keeps them, or by tracker key where equal titles are kept
     apart. `outcome` is set by the stage that ends the run early. `keyword_matches` are the matches of two-stage mode,
     None in the others; `match_now` asks for the matching stages after an AI selection that failed in AI-only mode, and
-    says whether their labels count. `ai_cached` is True only where an AI selection was answered from its cache, `confidence`
-    ranks its picks. `switches` says where behaviour switches made a difference.
+    says whether their labels count. `ai_cached` is True only where an AI selection was answered from its cache,
+    `confidence` ranks its picks. `switches` says where behaviour switches made a difference.
     """
 
     random: RandomSource

@@ -1,0 +1,10 @@
+"""The recorded files about AI selection that tests compare with."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.golden.files import FOLDER
+
+AI_FUNCTIONS: Final = FOLDER / "ai-functions.json.gz"
+GENERATIONS_AI: Final = FOLDER / "generations_ai.json.gz"
