@@ -31,10 +31,14 @@ def answers_path(chat: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The answers of a file by request digest, and what could not be read: file, line, reason and advice."""
+    """The answers of a file by request digest, and what could not be read: file, line, reason and advice.
+
+    `models` are the models that requests named, the one used last at the end.
+    """
 
     replies: Mapping[str, ChatReply] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
 
 
 class RecordedAnswers:
@@ -54,6 +58,7 @@ class RecordedAnswers:
         self._lock = threading.Lock()
         self._replies: dict[str, ChatReply] = {}
         self._problems: tuple[str, ...] = ()
+        self._models: tuple[str, ...] = ()
         self._is_loaded = False
 
     @property
@@ -66,12 +71,21 @@ class RecordedAnswers:
         """What could not be read; empty until the file has been read."""
         return self._problems
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that the file's requests named, the one used last at the end; empty until it has been read.
+
+        A request names its model, so only a replay that names the same one finds its answers here.
+        """
+        return self._models
+
     def load(self) -> None:
         """Read the file unless that is done. Raises OSError; blocks, so a window calls it from a worker."""
         with self._lock:
             if not self._is_loaded:
                 recording = read_recording(self.path)
                 self._replies, self._problems = dict(recording.replies), recording.problems
+                self._models = recording.models
                 self._is_loaded = True
 
     def holds(self, request: ChatRequest) -> bool:
@@ -132,11 +146,12 @@ def read_recording(path: Path) -> Recording:
         return Recording()
     replies: dict[str, ChatReply] = {}
     problems: list[str] = []
+    models: dict[str, None] = {}
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
-            digest, reply = _from_json(parse_json(line.decode()))
+            digest, model, reply = _from_json(parse_json(line.decode()))
         except ValueError as error:
             reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
             problems.append(
@@ -145,7 +160,10 @@ def read_recording(path: Path) -> Recording:
             )
             continue
         replies[digest] = reply
-    return Recording(replies, tuple(problems))
+        if model:
+            models.pop(model, None)
+            models[model] = None
+    return Recording(replies, tuple(problems), tuple(models))
 
 
 def _append(path: Path, line: bytes) -> None:
@@ -192,8 +210,8 @@ def _to_json(digest: str, request: ChatRequest, reply: ChatReply) -> dict[str, J
     return written | {name: value for name, value in optional.items() if value not in (None, "", ())}
 
 
-def _from_json(line: Json) -> tuple[str, ChatReply]:
-    """Digest and reply of a line. Raises ValueError saying what is wrong with it."""
+def _from_json(line: Json) -> tuple[str, str, ChatReply]:
+    """Digest, the request's model and reply of a line. Raises ValueError saying what is wrong with it."""
     match line:
         case Mapping() as item:
             pass
@@ -214,7 +232,7 @@ def _from_json(line: Json) -> tuple[str, ChatReply]:
         finish=_text(item, "finish", ""),
         notes=tuple(str(note) for note in notes),
     )
-    return _text(item, "digest"), _replayed(reply)
+    return _text(item, "digest"), _text(item, "model", ""), _replayed(reply)
 
 
 def _text(item: Mapping[str, Json], name: str, default: str | None = None) -> str:

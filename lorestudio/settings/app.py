@@ -82,7 +82,7 @@ class LoadedAppSettings:
 
 def default_path() -> Path:
     """Tell where the studio's settings are, in the person's configuration folder."""
-    return platformdirs.user_config_path("lorestudio") / FILE_NAME
+    return platformdirs.user_config_path("lorestudio", appauthor=False) / FILE_NAME
 
 
 def load_app_settings(path: Path | None = None) -> LoadedAppSettings:

@@ -71,9 +71,9 @@ def examine(*, has_display: bool, window_problem: str = "") -> tuple[Finding, ..
 
 def _folders() -> dict[str, Path]:
     return {
-        "Settings folder": platformdirs.user_config_path("lorestudio"),
-        "Data folder": platformdirs.user_data_path("lorestudio"),
-        "Cache folder": platformdirs.user_cache_path("lorestudio"),
+        "Settings folder": platformdirs.user_config_path("lorestudio", appauthor=False),
+        "Data folder": platformdirs.user_data_path("lorestudio", appauthor=False),
+        "Cache folder": platformdirs.user_cache_path("lorestudio", appauthor=False),
     }
 
 

@@ -28,7 +28,7 @@ VERSION: Final = 1
 
 def default_folder() -> Path:
     """The folder of the person's data."""
-    return platformdirs.user_data_path("lorestudio") / "runs"
+    return platformdirs.user_data_path("lorestudio", appauthor=False) / "runs"
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,8 @@ class Library:
     async def ensure_fresh(self, generation: int, now_ms: int | None = None) -> LibraryNews | None:
         """Refresh before a generation where the settings say so (spec: deeplore-engine 1.13); None where they do not.
 
-        `generation` is the chat's generation count. A refresh that is under way is waited for.
+        `generation` is the chat's generation count. A refresh that is under way is waited for. Raises Cancelled where
+        the person stops it.
         """
         self._generation = generation
         if self._running is not None:

@@ -145,7 +145,7 @@ class SessionNotes:
     async def _take_notes(self, place: int, cancel: CancelToken | None) -> NotesRecord | None:
         message = _message_at(self._desk.notes, place)
         if message is None or message.is_user or not message.scannable:
-            text = f"There is no reply at message {place + 1} to take notes from."
+            text = f"There is no reply #{place} to take notes from."
             raise ValueError(text)
         if not self._settings.ai_notepad_enabled:
             return None

@@ -117,7 +117,7 @@ class Simulator:
         Raises ValueError for a generation that the chat does not have.
         """
         if generation not in self.generations:
-            message = f"The chat has no reply at message {generation.message + 1} with swipe {generation.swipe + 1}."
+            message = f"The chat has no reply #{generation.message} with swipe {generation.swipe + 1}."
             raise ValueError(message)
         place = self.generations.index(generation)
         while len(self._states) <= place + 1:

@@ -111,9 +111,7 @@ def refresh(
     parser = None
     for number, folder in enumerate(folders):
         known = {} if previous is None else previous.files(number, parser)
-        found = scan_folder(
-            folder, known, None, on_progress, cancelled, definition_path=path, clock_ns=clock_ns
-        )
+        found = scan_folder(folder, known, None, on_progress, cancelled, definition_path=path, clock_ns=clock_ns)
         if parser is None:
             parser = current_parser(previous, found, settings, counter)
             if previous is not None and known and not previous.files(number, parser):

@@ -1,4 +1,4 @@
-"""Everything that resources/demo/STORY.md promises really happens; rows are named after the reply, counted from 1."""
+"""Everything that resources/demo/STORY.md promises really happens; rows are named after the reply, #0 being first."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def at(replayed: Simulator) -> Ask:
     """The reply with this number, in its active swipe."""
 
     def ask(number: int) -> Reply:
-        generation = replayed.shown(number - 1)
-        assert generation is not None, f"message {number} is no reply"
+        generation = replayed.shown(number)
+        assert generation is not None, f"message #{number} is no reply"
         return Reply(replayed.traces[generation])
 
     return ask
@@ -77,9 +77,9 @@ def with_swipe(demo: Project, message: int, swipe: int, reply: int) -> Reply:
     """A reply of the chat in which another swipe of an earlier message is active."""
     assert demo.chat is not None
     messages = list(demo.chat.messages)
-    messages[message - 1] = messages[message - 1].at_swipe(swipe - 1)
+    messages[message] = messages[message].at_swipe(swipe - 1)
     simulator = Simulator(replace(demo, chat=replace(demo.chat, messages=tuple(messages))))
-    return Reply(asyncio.run(simulator.generate(Generation(reply - 1))))
+    return Reply(asyncio.run(simulator.generate(Generation(reply))))
 
 
 def entry(project: Project, title: str) -> Entry:
@@ -88,21 +88,30 @@ def entry(project: Project, title: str) -> Entry:
 
 def text_of(demo: Project, numbers: Iterable[int]) -> str:
     assert demo.chat is not None
-    return " ".join(demo.chat.messages[number - 1].text for number in numbers)
+    return " ".join(demo.chat.messages[number].text for number in numbers)
 
 
 # ---- the demo as a whole ---------------------------------------------------------------------------------------------
 
 
 def test_every_row_of_the_story_names_replies(demo: Project) -> None:
-    rows = re.findall(r"^\| (\d[^|]*) \|", STORY, re.MULTILINE)
+    rows = re.findall(r"^\| (#\d[^|]*) \|", STORY, re.MULTILINE)
     assert rows == [
-        *("3", "5", "7", "9", "12", "14", "16", "18, 20", "20, 22", "22", "25", "27", "29", "31", "33", "35", "37, 39"),
-        *("41, 43", "43, 45", "45 to 49", "45, 47", "49"),
+        *("#2", "#4", "#6", "#8", "#11", "#13", "#15", "#17, #19", "#19, #21", "#21", "#24", "#26"),
+        *("#28", "#30", "#32", "#34", "#36, #38", "#40, #42"),
+        *("#42, #44", "#44 to #48", "#44, #46", "#48"),
     ], "a row was added or changed: test what it says below"
     assert demo.chat is not None
     numbers = {int(number) for row in rows for number in re.findall(r"\d+", row)}
-    assert {number - 1 for number in numbers} <= set(demo.chat.replies)
+    assert numbers <= set(demo.chat.replies)
+
+
+def test_every_number_in_the_story_is_a_message_as_sillytavern_counts(demo: Project) -> None:
+    assert demo.chat is not None
+    assert not re.findall(r"(?:message|reply|replies|at|to) \d+", STORY, re.IGNORECASE)
+    numbers = {int(number) for number in re.findall(r"#(\d+)", STORY)}
+    assert min(numbers) == 0
+    assert max(numbers) == len(demo.chat.messages) - 1
 
 
 def test_every_title_in_the_story_is_a_note_of_the_vault(demo: Project) -> None:
@@ -151,25 +160,25 @@ def test_the_active_character_comes_without_a_key(demo: Project) -> None:
 # ---- row by row ------------------------------------------------------------------------------------------------------
 
 
-def test_reply_3_bootstrap_seed_and_recursion(at: Ask, demo: Project) -> None:
-    reply = at(3)
+def test_reply_2_bootstrap_seed_and_recursion(at: Ask, demo: Project) -> None:
+    reply = at(2)
     assert reply.details("First Morning", "bootstrap") == {"threshold": 3, "chat_length": 2}
-    assert not re.search("first (morning|day)", text_of(demo, [1, 2]).lower())
+    assert not re.search("first (morning|day)", text_of(demo, [0, 1]).lower())
     assert entry(demo, "What Everyone Knows").seed
     assert reply.details("What Everyone Knows", "key_hit")["key"] == "everyone knows"
     assert reply.details("Tallow Crown", "recursion")["source"] == "First Morning"
-    assert "tallow crown" not in text_of(demo, [1, 2]).lower()
+    assert "tallow crown" not in text_of(demo, [0, 1]).lower()
     assert {"First Morning", "What Everyone Knows", "Tallow Crown"} <= set(reply.injected)
 
 
-def test_reply_3_two_swipes_saw_the_same(replayed: Simulator) -> None:
+def test_reply_2_two_swipes_saw_the_same(replayed: Simulator) -> None:
     first, second = (replayed.traces[Generation(2, swipe)] for swipe in (0, 1))
     assert first.injections == second.injections
     assert first.facts["regenerated"]
 
 
-def test_reply_5_the_bootstrap_is_gone(at: Ask) -> None:
-    reply = at(5)
+def test_reply_4_the_bootstrap_is_gone(at: Ask) -> None:
+    reply = at(4)
     assert "First Morning" not in reply
     bootstrap = reply.trace.stage("bootstrap")
     assert bootstrap is not None
@@ -177,24 +186,24 @@ def test_reply_5_the_bootstrap_is_gone(at: Ask) -> None:
     assert {"The Post House", "What Everyone Knows"} <= set(reply.injected)
 
 
-def test_reply_5_after_the_other_swipe(demo: Project) -> None:
-    reply = with_swipe(demo, 3, 2, 5)
+def test_reply_4_after_the_other_swipe(demo: Project) -> None:
+    reply = with_swipe(demo, 2, 2, 4)
     assert reply.came_by("Barnaby Tolliver") == "key_hit"
     assert reply.details("The Winch Road", "cascade")["source"] == "Barnaby Tolliver"
     assert {"Barnaby Tolliver", "The Winch Road"} <= set(reply.injected)
     assert set(reply.with_reason(*CUT)) == {"The Post House", "What Everyone Knows"}
 
 
-def test_reply_7_refine_key_blocked_and_depth(at: Ask) -> None:
-    reply = at(7)
+def test_reply_6_refine_key_blocked_and_depth(at: Ask) -> None:
+    reply = at(6)
     assert reply.details("Storm Glass", "refine_blocked")["key"] == "glass"
     assert "storm" in reply.details("Storm Glass", "refine_blocked")["refine_keys"]
     law = reply.injection("Law of the Letter")
     assert (law.position, law.depth) == (Position.IN_CHAT, 2)
 
 
-def test_reply_9_truncated_and_cut(at: Ask) -> None:
-    reply = at(9)
+def test_reply_8_truncated_and_cut(at: Ask) -> None:
+    reply = at(8)
     assert not reply.injection("The Long Flood").truncated
     wreck = reply.injection("Wreck of the Patient Margaret")
     assert wreck.truncated
@@ -210,8 +219,8 @@ def test_reply_9_truncated_and_cut(at: Ask) -> None:
     }
 
 
-def test_reply_12_gates_and_the_hidden_message(at: Ask, demo: Project) -> None:
-    reply = at(12)
+def test_reply_11_gates_and_the_hidden_message(at: Ask, demo: Project) -> None:
+    reply = at(11)
     for title in ("Order of the Ninth Bell", "The Founding of the Post"):
         gate = reply.details(title, "gated_field")
         assert (gate["field"], gate["context_value"]) == ("era", "after the flood")
@@ -224,23 +233,23 @@ def test_reply_12_gates_and_the_hidden_message(at: Ask, demo: Project) -> None:
     assert reply.verdicts("Brumewhale") == []
 
 
-def test_reply_14_refine_key_met_and_gates(at: Ask) -> None:
-    reply = at(14)
+def test_reply_13_refine_key_met_and_gates(at: Ask) -> None:
+    reply = at(13)
     assert reply.details("Storm Glass", "key_hit")["refine_key"] == "storm"
     assert "Storm Glass" in reply
     assert reply.details("Cinder Crown", "gated_field")["field"] == "location"
     assert reply.details("Whisper Weir", "gated_field")["field"] == "tide"
 
 
-def test_reply_16_recursion_and_entry_cap(at: Ask) -> None:
-    reply = at(16)
+def test_reply_15_recursion_and_entry_cap(at: Ask) -> None:
+    reply = at(15)
     assert "Hob Thistlewick" in reply
     assert reply.details("Lift-Salt", "recursion")["source"] == "Hob Thistlewick"
     assert reply.with_reason("over_entry_cap") == ["The Slack Tide", "Mina Cork"]
 
 
-@pytest.mark.parametrize("number", [18, 20])
-def test_replies_18_and_20_excludes(at: Ask, number: int, demo: Project) -> None:
+@pytest.mark.parametrize("number", [17, 19])
+def test_replies_17_and_19_excludes(at: Ask, number: int, demo: Project) -> None:
     reply = at(number)
     assert list(reply.details("Hob Thistlewick", "excluded_by")["titles"]) == ["Captain Ingram Vane"]
     assert "Captain Ingram Vane" in reply
@@ -249,23 +258,23 @@ def test_replies_18_and_20_excludes(at: Ask, number: int, demo: Project) -> None
     assert (captain.excludes, hob.excludes) == (("Hob Thistlewick",), ("Captain Ingram Vane",))
 
 
-def test_replies_20_and_22_probability(at: Ask) -> None:
-    lost = at(20).details("The Bell Wager", "probability_lost")
+def test_replies_19_and_21_probability(at: Ask) -> None:
+    lost = at(19).details("The Bell Wager", "probability_lost")
     assert lost["probability"] == 0.5
     assert lost["roll"] > 0.5
-    assert at(20).trace.draws == (lost["roll"],)
-    assert "The Bell Wager" not in at(20)
-    assert "The Bell Wager" in at(22)
-    assert at(22).trace.draws[0] <= 0.5
+    assert at(19).trace.draws == (lost["roll"],)
+    assert "The Bell Wager" not in at(19)
+    assert "The Bell Wager" in at(21)
+    assert at(21).trace.draws[0] <= 0.5
 
 
-def test_reply_22_recursion(at: Ask, demo: Project) -> None:
-    assert at(22).details("Lantern Moth", "recursion")["source"] == "Honey Lamp"
-    assert "lantern moth" not in text_of(demo, range(1, 22)).lower()
+def test_reply_21_recursion(at: Ask, demo: Project) -> None:
+    assert at(21).details("Lantern Moth", "recursion")["source"] == "Honey Lamp"
+    assert "lantern moth" not in text_of(demo, range(21)).lower()
 
 
-def test_reply_25_cooldown_starts_and_the_narrator_calls_nothing(at: Ask, demo: Project) -> None:
-    reply = at(25)
+def test_reply_24_cooldown_starts_and_the_narrator_calls_nothing(at: Ask, demo: Project) -> None:
+    reply = at(24)
     assert reply.details("Fog Tides", "key_hit")["key"] == "ebb"
     assert "Fog Tides" in reply
     assert entry(demo, "Fog Tides").cooldown == 3
@@ -276,18 +285,18 @@ def test_reply_25_cooldown_starts_and_the_narrator_calls_nothing(at: Ask, demo: 
     assert reply.verdicts("Bell Codes") == reply.verdicts("Fog Heron") == []
 
 
-def test_reply_27_paused_warming_up_and_far_sight(at: Ask, demo: Project) -> None:
-    reply = at(27)
+def test_reply_26_paused_warming_up_and_far_sight(at: Ask, demo: Project) -> None:
+    reply = at(26)
     assert reply.details("Fog Tides", "cooling_down") == {"left": 3}
-    assert re.search(r"\bebb\b", text_of(demo, [26]))
+    assert re.search(r"\bebb\b", text_of(demo, [25]))
     assert reply.details("Walking Under", "warmup_short") == {"needed": 3, "found": 2}
     assert reply.details("Tide Almanac", "key_hit")["depth"] == 10
     assert "Tide Almanac" in reply
-    assert "almanac" not in text_of(demo, range(23, 27)).lower()
+    assert "almanac" not in text_of(demo, range(22, 26)).lower()
 
 
-def test_reply_27_the_narrator_takes_a_place_in_the_window(at: Ask, demo: Project) -> None:
-    assert at(27).verdicts("The Stair") == []
+def test_reply_26_the_narrator_takes_a_place_in_the_window(at: Ask, demo: Project) -> None:
+    assert at(26).verdicts("The Stair") == []
     assert demo.chat is not None
     messages = demo.chat.messages
     shorter = replace(demo.chat, messages=(*messages[:23], *messages[24:]))
@@ -296,8 +305,8 @@ def test_reply_27_the_narrator_takes_a_place_in_the_window(at: Ask, demo: Projec
     assert without.details("The Stair", "key_hit")["message"] == 21
 
 
-def test_reply_29_warmup_met_and_recursion_in_two_steps(at: Ask) -> None:
-    reply = at(29)
+def test_reply_28_warmup_met_and_recursion_in_two_steps(at: Ask) -> None:
+    reply = at(28)
     assert reply.came_by("Walking Under") == "key_hit"
     first, second = (reply.details(title, "recursion") for title in ("The Grey Sleep", "The Revenue"))
     assert (first["step"], first["source"]) == (1, "Walking Under")
@@ -306,7 +315,7 @@ def test_reply_29_warmup_met_and_recursion_in_two_steps(at: Ask) -> None:
     assert reply.details("Fog Tides", "cooling_down") == {"left": 2}
 
 
-def test_reply_29_three_swipes_with_the_cooldowns_rolled_back(replayed: Simulator) -> None:
+def test_reply_28_three_swipes_with_the_cooldowns_rolled_back(replayed: Simulator) -> None:
     traces = [replayed.traces[Generation(28, swipe)] for swipe in (1, 2, 0)]
     assert [trace.turn.kind for trace in traces] == ["normal", "swipe", "swipe"]
     assert traces[0].injections == traces[1].injections == traces[2].injections
@@ -314,8 +323,8 @@ def test_reply_29_three_swipes_with_the_cooldowns_rolled_back(replayed: Simulato
     assert len({trace.turn.number for trace in traces}) == 1
 
 
-def test_reply_31_the_whale(at: Ask) -> None:
-    reply = at(31)
+def test_reply_30_the_whale(at: Ask) -> None:
+    reply = at(30)
     assert "Brumewhale" in reply
     assert "Carrier's Whistle" in reply
     assert reply.details("Carrier's Whistle", "key_hit")["depth"] == 1
@@ -323,79 +332,79 @@ def test_reply_31_the_whale(at: Ask) -> None:
     assert reply.details("The Grey Sleep", "cooling_down")["left"] > 0
 
 
-def test_reply_31_the_king(demo: Project) -> None:
-    reply = with_swipe(demo, 29, 2, 31)
+def test_reply_30_the_king(demo: Project) -> None:
+    reply = with_swipe(demo, 28, 2, 30)
     gate = reply.details("The Undertow King", "gated_field")
     assert (gate["field"], gate["entry_value"], gate["context_value"], gate["operator"]) == ("danger", 9, "7", "lt")
     assert "Brumewhale" not in reply
 
 
-def test_reply_31_the_heron(demo: Project) -> None:
-    reply = with_swipe(demo, 29, 3, 31)
+def test_reply_30_the_heron(demo: Project) -> None:
+    reply = with_swipe(demo, 28, 3, 30)
     assert "Fog Heron" in reply
     assert reply.details("Post Pigeon", "key_hit")["refine_key"]
     assert reply.details("Post Pigeon", "over_entry_cap")["cap"] == 8
 
 
-def test_reply_33_back_and_the_truth(at: Ask) -> None:
-    reply = at(33)
+def test_reply_32_back_and_the_truth(at: Ask) -> None:
+    reply = at(32)
     assert {"Fog Tides", "Nether Hollin"} <= set(reply.injected)
     assert list(reply.details("Hollin in the Songs", "excluded_by")["titles"]) == ["Nether Hollin"]
 
 
-def test_reply_35_requires_chain_broken(at: Ask) -> None:
-    reply = at(35)
+def test_reply_34_requires_chain_broken(at: Ask) -> None:
+    reply = at(34)
     assert list(reply.details("Perpetua Lisle", "missing_requirement")["missing"]) == ["The Hollin Letter"]
     assert list(reply.details("The Low Lamp", "missing_requirement")["missing"]) == ["Perpetua Lisle"]
     assert reply.details("Lantern Moth", "recursion")["source"] == "The Low Lamp"
     assert "Lantern Moth" in reply
 
 
-@pytest.mark.parametrize("number", [37, 39])
-def test_replies_37_and_39_chain_satisfied(at: Ask, number: int) -> None:
+@pytest.mark.parametrize("number", [36, 38])
+def test_replies_36_and_38_chain_satisfied(at: Ask, number: int) -> None:
     assert {"The Hollin Letter", "Perpetua Lisle", "The Low Lamp"} <= set(at(number).injected)
 
 
-def test_reply_37_the_songs_creep_back(at: Ask, demo: Project) -> None:
-    assert "nether hollin" not in text_of(demo, range(33, 37)).lower()
-    assert "Hollin in the Songs" in at(37).with_reason("over_entry_cap")
+def test_reply_36_the_songs_creep_back(at: Ask, demo: Project) -> None:
+    assert "nether hollin" not in text_of(demo, range(32, 36)).lower()
+    assert "Hollin in the Songs" in at(36).with_reason("over_entry_cap")
 
 
-@pytest.mark.parametrize("number", [41, 43])
-def test_replies_41_and_43_chain_broken_again_and_a_block(at: Ask, number: int) -> None:
+@pytest.mark.parametrize("number", [40, 42])
+def test_replies_40_and_42_chain_broken_again_and_a_block(at: Ask, number: int) -> None:
     reply = at(number)
     assert list(reply.details("Perpetua Lisle", "missing_requirement")["missing"]) == ["The Hollin Letter"]
     assert reply.came_by("Hat Wasps") == "key_hit"
     assert reply.details("Hat Wasps", "blocked") == {}
 
 
-def test_replies_43_and_45_probability(at: Ask) -> None:
-    lost = at(43).details("Debts and Favours", "probability_lost")
+def test_replies_42_and_44_probability(at: Ask) -> None:
+    lost = at(42).details("Debts and Favours", "probability_lost")
     assert lost["probability"] == 0.35
     assert lost["roll"] > 0.35
-    assert "Debts and Favours" not in at(43)
-    assert "Debts and Favours" in at(45)
-    assert at(43).injection("Bell Codes").position == Position.AFTER
+    assert "Debts and Favours" not in at(42)
+    assert "Debts and Favours" in at(44)
+    assert at(42).injection("Bell Codes").position == Position.AFTER
 
 
-@pytest.mark.parametrize("number", [45, 47, 49])
-def test_replies_45_to_49_cascade(at: Ask, number: int, demo: Project) -> None:
+@pytest.mark.parametrize("number", [44, 46, 48])
+def test_replies_44_to_48_cascade(at: Ask, number: int, demo: Project) -> None:
     reply = at(number)
     assert reply.details("The Winch Road", "cascade")["source"] == "Barnaby Tolliver"
     assert "The Winch Road" in reply
-    assert not re.search(r"\b(winch|ferry)\b", text_of(demo, range(41, number)).lower())
+    assert not re.search(r"\b(winch|ferry)\b", text_of(demo, range(40, number)).lower())
 
 
-@pytest.mark.parametrize("number", [45, 47])
-def test_replies_45_and_47_the_secret_stays_in_its_drawer(at: Ask, demo: Project, number: int) -> None:
-    assert "reply letter" in text_of(demo, [44])
+@pytest.mark.parametrize("number", [44, 46])
+def test_replies_44_and_46_the_secret_stays_in_its_drawer(at: Ask, demo: Project, number: int) -> None:
+    assert "reply letter" in text_of(demo, [43])
     note = next(note for note in demo.index.left_out if note.filename.startswith("The Ending"))
     assert note.problem is NoteProblem.NEVER_INSERT
     assert all("quarrelled with his sister" not in block.text for block in at(number).trace.prompt)
 
 
-def test_reply_49_a_long_note(at: Ask) -> None:
-    assert at(49).injection("Wickwardens").tokens > 300
+def test_reply_48_a_long_note(at: Ask) -> None:
+    assert at(48).injection("Wickwardens").tokens > 300
 
 
 # ---- beside the table ------------------------------------------------------------------------------------------------
@@ -414,7 +423,7 @@ def test_fuzzy_matching_finds_the_stair() -> None:
 
 
 def test_without_fuzzy_matching_nobody_finds_the_stair(at: Ask) -> None:
-    assert at(29).verdicts("The Stair") == []
+    assert at(28).verdicts("The Stair") == []
 
 
 def test_the_damaged_page_is_broken_and_visible(demo: Project) -> None:

@@ -51,7 +51,7 @@ class Heard:
         )
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - what is waited for is not always something that is told
             await asyncio.sleep(0.01)
 
 
@@ -89,7 +89,7 @@ def contents(index: Any) -> list[str]:
     return [entry.content for entry in index.entries]
 
 
-# ---- opening --------------------------------------------------------------------------------------------------------------
+# ---- opening --------------------------------------------------------------------------------------------------------
 
 
 def test_without_a_cache_the_vault_is_read(folder: Path) -> None:
@@ -146,6 +146,7 @@ def test_nothing_is_parsed_where_nothing_changed(folder: Path, cache: VaultCache
 
 def test_other_rules_do_not_use_the_cache(folder: Path, cache: VaultCache) -> None:
     other = sanitise({"lorebookTag": "tale"}).settings
+
     async def work() -> None:
         async with library(folder, cache=cache) as first:
             await first.open()
@@ -223,7 +224,7 @@ def test_reading_once(folder: Path, cache: VaultCache) -> None:
     assert second.index.vaults == ("Named",)
 
 
-# ---- refreshing -----------------------------------------------------------------------------------------------------------
+# ---- refreshing -----------------------------------------------------------------------------------------------------
 
 
 def age(folder: Path) -> None:
@@ -426,7 +427,7 @@ def test_what_fails_in_the_background_is_told(folder: Path, caplog: pytest.LogCa
     assert "work on the vaults failed" in caplog.text
 
 
-# ---- following ------------------------------------------------------------------------------------------------------------
+# ---- following ------------------------------------------------------------------------------------------------------
 
 
 def test_changes_on_disk_are_followed(folder: Path, cache: VaultCache) -> None:
@@ -466,7 +467,7 @@ def test_polling(folder: Path) -> None:
     run(work())
 
 
-# ---- Obsidian -------------------------------------------------------------------------------------------------------------
+# ---- Obsidian -------------------------------------------------------------------------------------------------------
 
 
 class Clock:
@@ -573,11 +574,13 @@ def test_a_folder_and_obsidian_together(folder: Path) -> None:
         run(work(server))
 
 
-# ---- words ----------------------------------------------------------------------------------------------------------------
+# ---- words ----------------------------------------------------------------------------------------------------------
 
 
 def test_changes_in_words() -> None:
     many = tuple(ChangedEntry("V", f"{title}.md", title) for title in "abcd")
     changes = IndexChanges(added=many, removed=many[:1], keys_changed=many[:3], other=many[1:2])
-    assert changes_text(changes) == "4 added (a, b, c, …); 1 removed (a); 3 keys changed (a, b, c); 1 other fields changed (b)"
+    assert changes_text(changes) == (
+        "4 added (a, b, c, …); 1 removed (a); 3 keys changed (a, b, c); 1 other fields changed (b)"
+    )
     assert changes_text(IndexChanges()) == ""

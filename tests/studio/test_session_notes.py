@@ -212,7 +212,7 @@ def test_switched_off_the_tags_stay():
 
 @pytest.mark.parametrize("place", [1, 3, -1])
 def test_only_replies_have_notes(place: int):
-    with pytest.raises(ValueError, match="no reply at message"):
+    with pytest.raises(ValueError, match="no reply #"):
         asyncio.run(tagging(*THREE).tools().after_reply(place))
 
 

@@ -118,9 +118,7 @@ def test_a_generation_that_was_run_is_not_run_again() -> None:
 def test_a_generation_that_the_chat_does_not_have(unknown: Generation) -> None:
     async def story() -> None:
         simulator = Simulator(project(LAMP, *CHAT))
-        with pytest.raises(
-            ValueError, match=f"no reply at message {unknown.message + 1} with swipe {unknown.swipe + 1}"
-        ):
+        with pytest.raises(ValueError, match=f"no reply #{unknown.message} with swipe {unknown.swipe + 1}"):
             await simulator.generate(unknown)
         assert not simulator.traces
 

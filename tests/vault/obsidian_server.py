@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from urllib.parse import unquote
+
+import trustme
 
 from lorestudio.vault.obsidian import ObsidianAddress
 
-CERTIFICATE = Path(__file__).with_name("self_signed.pem")
 KEY = "4f1c9a7be0d24c6f"
 
 
@@ -24,7 +24,8 @@ KEY = "4f1c9a7be0d24c6f"
 class ObsidianServer:
     """The vault that is served. `faults` maps a path below /vault/ to what goes wrong there.
 
-    A fault is a status, or one of: drop, once (drop the first request only), truncate, slow, html, redirect. With `counts` every answer takes a moment, and how many were under way at once is counted.
+    A fault is a status, or one of: drop, once (drop the first request only), truncate, slow, html, redirect. With
+    `counts` every answer takes a moment, and how many were under way at once is counted.
     """
 
     files: dict[str, bytes] = field(default_factory=dict)
@@ -76,111 +77,109 @@ def version(data: bytes) -> str:
     return f'"{hashlib.sha256(data).hexdigest()[:6]}"'
 
 
-def _handler(server: ObsidianServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        timeout = 20
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = 20
+    served: ObsidianServer
 
-        def do_GET(self) -> None:
-            path = self.begin()
-            if path is None:
-                return
-            if path and not path.endswith("/"):
-                data = server.files.get(path)
-                if data is None:
-                    self.problem(404, 40400, "Not Found")
-                else:
-                    self.answer(200, data, "text/markdown", data)
-                return
-            names = server.listing(path)
-            if names:
-                self.answer(200, json.dumps({"files": names}).encode(), "application/json")
+    def do_GET(self) -> None:
+        path = self.begin()
+        if path is None:
+            return
+        if path and not path.endswith("/"):
+            data = self.served.files.get(path)
+            if data is None:
+                self.problem(404, 40400, "Not Found")
             else:
-                self.problem(404, 40400, "Not Found")
+                self.answer(200, data, "text/markdown", data)
+            return
+        names = self.served.listing(path)
+        if names:
+            self.answer(200, json.dumps({"files": names}).encode(), "application/json")
+        else:
+            self.problem(404, 40400, "Not Found")
 
-        def do_PUT(self) -> None:
-            data = self.rfile.read(int(self.headers["Content-Length"]))
-            path = self.begin()
-            if path is None:
-                return
-            for name, other in server.before_put:
-                server.files[name] = other
-            current = server.files.get(path)
-            wanted = self.headers.get("If-Match")
-            if server.sends_versions and (
-                (wanted and (current is None or version(current) != wanted))
-                or (self.headers.get("If-None-Match") == "*" and current is not None)
-            ):
-                self.problem(412, 41200, "Precondition Failed")
-                return
-            server.files[path] = data
-            self.answer(204, b"", "", data)
+    def do_PUT(self) -> None:
+        data = self.rfile.read(int(self.headers["Content-Length"]))
+        path = self.begin()
+        if path is None:
+            return
+        for name, other in self.served.before_put:
+            self.served.files[name] = other
+        current = self.served.files.get(path)
+        wanted = self.headers.get("If-Match")
+        if self.served.sends_versions and (
+            (wanted and (current is None or version(current) != wanted))
+            or (self.headers.get("If-None-Match") == "*" and current is not None)
+        ):
+            self.problem(412, 41200, "Precondition Failed")
+            return
+        self.served.files[path] = data
+        self.answer(204, b"", "", data)
 
-        def begin(self) -> str | None:
-            """The path below /vault/, None where the request is already answered."""
-            path = unquote(self.path).removeprefix("/vault/")
-            with server.lock:
-                server.requests.append((self.command, path))
-            if not self.path.startswith("/vault/"):
-                self.problem(404, 40400, "Not Found")
-                return None
-            if self.headers.get("Authorization") != f"Bearer {server.key}":
-                self.problem(401, 40101, "Authorization required. Find your API Key in the plugin's settings.")
-                return None
-            if server.counts:
-                with server.lock:
-                    server.at_once += 1
-                    server.most_at_once = max(server.most_at_once, server.at_once)
-                server.closing.wait(0.02)
-                with server.lock:
-                    server.at_once -= 1
-            return None if self.misbehaves(path) else path
+    def begin(self) -> str | None:
+        """The path below /vault/, None where the request is already answered."""
+        path = unquote(self.path).removeprefix("/vault/")
+        with self.served.lock:
+            self.served.requests.append((self.command, path))
+        if not self.path.startswith("/vault/"):
+            self.problem(404, 40400, "Not Found")
+            return None
+        if self.headers.get("Authorization") != f"Bearer {self.served.key}":
+            self.problem(401, 40101, "Authorization required. Find your API Key in the plugin's settings.")
+            return None
+        if self.served.counts:
+            with self.served.lock:
+                self.served.at_once += 1
+                self.served.most_at_once = max(self.served.most_at_once, self.served.at_once)
+            self.served.closing.wait(0.02)
+            with self.served.lock:
+                self.served.at_once -= 1
+        return None if self.misbehaves(path) else path
 
-        def misbehaves(self, path: str) -> bool:
-            fault = server.faults.get(path, server.faults.get("*"))
-            if fault is None:
-                return False
-            if isinstance(fault, int):
-                self.problem(fault, 100 * fault, f"Something is wrong with {self.headers['Authorization']}")
-            elif fault in ("drop", "once"):
-                if fault == "once":
-                    del server.faults[path]
-                self.connection.shutdown(socket.SHUT_RDWR)
-                self.close_connection = True
-            elif fault == "truncate":
-                self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this")
-                self.wfile.flush()
-                self.connection.shutdown(socket.SHUT_RDWR)
-                self.close_connection = True
-            elif fault == "slow":
-                server.closing.wait(15)
-                self.close_connection = True
-            elif fault == "html":
-                self.answer(200, b"<!doctype html><title>Router</title>", "text/html")
-            elif fault == "redirect":
-                self.send_response(302)
-                self.send_header("Location", f"http://127.0.0.1:{server.port}/elsewhere")
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-            return True
-
-        def problem(self, status: int, code: int, text: str) -> None:
-            self.answer(status, json.dumps({"errorCode": code, "message": text}).encode(), "application/json")
-
-        def answer(self, status: int, data: bytes, kind: str, file: bytes | None = None) -> None:
-            self.send_response(status)
-            if kind:
-                self.send_header("Content-Type", kind)
-            if server.sends_versions and file is not None:
-                self.send_header("ETag", version(file))
-            self.send_header("Content-Length", str(len(data)))
+    def misbehaves(self, path: str) -> bool:
+        fault = self.served.faults.get(path, self.served.faults.get("*"))
+        if fault is None:
+            return False
+        if isinstance(fault, int):
+            self.problem(fault, 100 * fault, f"Something is wrong with {self.headers['Authorization']}")
+        elif fault in ("drop", "once"):
+            if fault == "once":
+                del self.served.faults[path]
+            self.connection.shutdown(socket.SHUT_RDWR)
+            self.close_connection = True
+        elif fault == "truncate":
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this")
+            self.wfile.flush()
+            self.connection.shutdown(socket.SHUT_RDWR)
+            self.close_connection = True
+        elif fault == "slow":
+            self.served.closing.wait(15)
+            self.close_connection = True
+        elif fault == "html":
+            self.answer(200, b"<!doctype html><title>Router</title>", "text/html")
+        elif fault == "redirect":
+            self.send_response(302)
+            self.send_header("Location", f"http://127.0.0.1:{self.served.port}/elsewhere")
+            self.send_header("Content-Length", "0")
             self.end_headers()
-            self.wfile.write(data)
+        return True
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
-            """Say nothing."""
+    def problem(self, status: int, code: int, text: str) -> None:
+        self.answer(status, json.dumps({"errorCode": code, "message": text}).encode(), "application/json")
 
-    return Handler
+    def answer(self, status: int, data: bytes, kind: str, file: bytes | None = None) -> None:
+        self.send_response(status)
+        if kind:
+            self.send_header("Content-Type", kind)
+        if self.served.sends_versions and file is not None:
+            self.send_header("ETag", version(file))
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
+        """Say nothing."""
 
 
 @contextmanager
@@ -189,10 +188,10 @@ def running(server: ObsidianServer | None = None, *, https: bool = False) -> Ite
     served = server or ObsidianServer()
     served.https = https
     served.closing.clear()
-    listener = _Server(("127.0.0.1", served.port), _handler(served))
+    listener = _Server(("127.0.0.1", served.port), type("Handler", (_Handler,), {"served": served}))
     if https:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(CERTIFICATE)
+        trustme.CA().issue_cert("127.0.0.1").configure_cert(context)  # an authority that nobody trusts
         listener.socket = context.wrap_socket(listener.socket, server_side=True, do_handshake_on_connect=False)
     served.port = listener.server_address[1]
     thread = threading.Thread(target=lambda: listener.serve_forever(poll_interval=0.01))

@@ -99,11 +99,16 @@ def test_a_probe_without_a_verdict_is_given_back(clock: Clock) -> None:
 
 def test_failures_of_requests_that_were_under_way_do_not_lengthen_the_pause(clock: Clock) -> None:
     breaker = CircuitBreaker(clock)
-    with pytest.raises(HostFailure), breaker.call():
-        for _ in range(3):
-            fail(breaker)
-        clock.now += 1
-        raise HostFailure
+
+    def slow_failure() -> None:
+        with breaker.call():
+            for _ in range(3):
+                fail(breaker)
+            clock.now += 1
+            raise HostFailure
+
+    with pytest.raises(HostFailure):
+        slow_failure()
     assert (breaker.pause_s, breaker.wait_s) == (2.0, 1.0)
 
 

@@ -31,7 +31,9 @@ def server() -> Iterator[ObsidianServer]:
         yield served
 
 
-def vault(server: ObsidianServer, key: str | None = KEY, clock: Clock | None = None, timeout_s: float = 5) -> ObsidianVault:
+def vault(
+    server: ObsidianServer, key: str | None = KEY, clock: Clock | None = None, timeout_s: float = 5
+) -> ObsidianVault:
     return ObsidianVault(server.address(), lambda: key, CircuitBreakers(clock or Clock()), timeout_s=timeout_s)
 
 
@@ -74,7 +76,7 @@ def test_texts(server: ObsidianServer) -> None:
 
 def test_dot_names_and_strange_names_are_passed_over(server: ObsidianServer) -> None:
     server.files = {".obsidian/x.md": b"", ".y.md": b"", "a.md": b"", "\ud800.md": b""}
-    server.listing = lambda folder: [".obsidian/", ".y.md", "a.md", "a.md", "../", "b/c.md", "", "/", "\ud800.md"]  # type: ignore[method-assign]  # what no plugin would list
+    server.listing = lambda _folder: [".obsidian/", ".y.md", "a.md", "a.md", "../", "b/c.md", "", "/", "\ud800.md"]  # type: ignore[method-assign]  # what no plugin would list
     fetched = fetch(vault(server))
     assert names(fetched) == ["a.md"]
     assert [note.problem for note in fetched.files.left_out] == [NoteProblem.UNREADABLE]
@@ -116,7 +118,7 @@ def test_large_files_are_not_read(server: ObsidianServer, monkeypatch: pytest.Mo
     assert [note.problem for note in fetched.files.left_out] == [NoteProblem.TOO_LARGE]
 
 
-# ---- what can go wrong --------------------------------------------------------------------------------------------------
+# ---- what can go wrong ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", ["wrong", KEY.upper()])
@@ -229,7 +231,7 @@ def test_cancelling_ends_the_requests(server: ObsidianServer) -> None:
     async def work() -> None:
         before = asyncio.all_tasks()
         task = asyncio.create_task(source.fetch())
-        while not server.requests:
+        while not server.requests:  # noqa: ASYNC110 - the server runs in a thread
             await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -240,7 +242,7 @@ def test_cancelling_ends_the_requests(server: ObsidianServer) -> None:
     assert source.breaker.state is BreakerState.CLOSED
 
 
-# ---- the circuit breaker ------------------------------------------------------------------------------------------------
+# ---- the circuit breaker --------------------------------------------------------------------------------------------
 
 
 def fail(source: ObsidianVault) -> None:
@@ -275,7 +277,7 @@ def test_three_failures_open_the_circuit_and_a_probe_closes_it(server: ObsidianS
 
 def test_a_host_that_fails_midway_is_left_alone(server: ObsidianServer) -> None:
     server.files |= {f"{number:02}.md": b"" for number in range(40)}
-    server.faults = {name: 503 for name in server.files}
+    server.faults = dict.fromkeys(server.files, 503)
     with pytest.raises(PausedError):
         fetch(ObsidianVault(server.address(), lambda: KEY, CircuitBreakers(Clock()), concurrency=2))
     assert len(server.requests) < 10
@@ -306,7 +308,7 @@ def test_recovery_after_a_restart_of_obsidian() -> None:
         assert names(fetch(source)) == ["a.md"]
 
 
-# ---- saving ---------------------------------------------------------------------------------------------------------------
+# ---- saving ---------------------------------------------------------------------------------------------------------
 
 
 def save(source: ObsidianVault, filename: str, text: str, digest: str | None) -> str:
@@ -372,11 +374,11 @@ def test_a_note_that_cannot_be_read(server: ObsidianServer) -> None:
     server.files["bad.md"] = b"\xff"
     with pytest.raises(VaultError, match="UTF-8"):
         asyncio.run(vault(server).read_note("bad.md"))
-    with pytest.raises(VaultError, match="no “none.md”"):
+    with pytest.raises(VaultError, match=r"no “none\.md”"):
         asyncio.run(vault(server).read_note("none.md"))
 
 
-# ---- the key and the certificate ----------------------------------------------------------------------------------------
+# ---- the key and the certificate ------------------------------------------------------------------------------------
 
 
 def test_the_key_is_nowhere_to_be_seen(server: ObsidianServer, caplog: pytest.LogCaptureFixture) -> None:

@@ -44,9 +44,7 @@ def test_the_lifetime_is_in_seconds() -> None:
     (9, 0, 10, None), (10, 0, 10, RefreshReason.GENERATIONS), (14, 5, 10, None), (15, 5, 10, RefreshReason.GENERATIONS),
     (1, 0, 1, RefreshReason.GENERATIONS), (0, 7, 1, None),
 ])  # fmt: skip
-def test_every_so_many_generations(
-    generations: int, last: int, interval: int, expected: RefreshReason | None
-) -> None:
+def test_every_so_many_generations(generations: int, last: int, interval: int, expected: RefreshReason | None) -> None:
     found = due(99_999, generations, last, indexRebuildTrigger="generation", indexRebuildGenerationInterval=interval)
     assert found is expected
 

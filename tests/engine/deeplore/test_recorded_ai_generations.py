@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from lorestudio.exchange.chat_metadata import read_controls, read_state
 from lorestudio.exchange.sillytavern_chat import read_message
 from lorestudio.llm.answers import ScriptedAnswers
 from lorestudio.settings.deeplore import sanitise
-from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Trace, Turn
+from lorestudio.trace.model import Outcome, StageRecord, Trace, Turn
 from tests.engine.deeplore.answers import ERROR
 from tests.engine.deeplore.recorded import entries_of
 from tests.engine.deeplore.test_recorded_generations import cut_form, folder_form, published, removed, sources, titles
@@ -31,7 +32,7 @@ def keyword_form(records: dict[str, StageRecord], entries: Sequence[Entry], labe
     In AI-only mode there are none, unless a failed selection fell back on them.
     """
     order, selected = records.get("match order"), records["AI selection"]
-    if order is None or selected.note == "ai_empty" and "whole vault" in records:
+    if order is None or (selected.note == "ai_empty" and "whole vault" in records):
         return []
     rows: Any = order.details["labels"]
     then = dict(rows)
@@ -50,9 +51,8 @@ def selected_form(records: dict[str, StageRecord]) -> list[dict[str, Any]]:
     return [{"title": one["title"], "reason": one["reason"], "confidence": one["confidence"]} for one in results]
 
 
-def gating_form(record: StageRecord) -> dict[str, int] | None:
-    if record.status is not StageStatus.RAN:
-        return None
+def gating_form(record: StageRecord) -> dict[str, int]:
+    """The original gates before every selection, without a context too."""
     return {"before": len(record.entered), "after": len(record.left), "removed": record.removed}
 
 
@@ -86,12 +86,12 @@ def wanted_form(recorded: dict[str, Any] | None) -> dict[str, Any] | None:
     if recorded is None:
         return None
     gone = {key: [row["title"] for row in recorded[key]] for key in ("ctx", "strip")}
-    return {**recorded, **gone, "pre": recorded["pre"], "cached": recorded["cached"]}
+    return {**recorded, **gone}
 
 
-def without_closing(user: str) -> str:
-    """A user message without its last paragraph, whose wording is everybody's own."""
-    return user.rpartition("\n\n")[0]
+def contents(user: str) -> str:
+    """A user message without what is everybody's own wording: its last paragraph and the words of the story heading."""
+    return re.sub(r"^\[STORY CONTEXT[^]\n]*]$", "[STORY CONTEXT]", user.rpartition("\n\n")[0], flags=re.MULTILINE)
 
 
 def test_there_are_fifty_chats_of_seven_generations() -> None:
@@ -134,9 +134,9 @@ def test_recorded_chat(number: int) -> None:
         assert state.counters.generation_count == observed["gc"], where
         assert len(trace.ai_calls) == observed["called"], where
         if trace.ai_calls:
-            assert without_closing(trace.ai_calls[0].user) == without_closing(observed["user"]), where
+            assert contents(trace.ai_calls[0].user) == contents(observed["user"]), where
         if published(trace):
             last_sources = sources(trace, index) if trace.prompt else None
         assert last_sources == observed["src"], where
-        prompts = [[one.tag, one.text, one.position, one.depth, one.role] for one in state.prompts if not one.managed]
+        prompts = [[one.tag, one.text, one.position, one.depth, one.role] for one in state.prompts]
         assert prompts == observed["prompts"], where

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from lorestudio.domain.javascript import LINE_END, LINE_START, WS, Json, trim, truthy
+from lorestudio.domain.javascript import LINE_END, LINE_START, WS, Json, trim, trim_end, truthy
 
-_FENCE_LINE: Final = re.compile(rf"{LINE_START}{WS}*`{{3,}}\w*{WS}*{LINE_END}", re.ASCII)
-_FENCED: Final = re.compile(rf"`{{3,}}(?:json)?{WS}*([\s\S]*?)`{{3,}}")
+# From the first backtick on: the white space before it is looked at separately, or blank lines would cost their square.
+_FENCE: Final = re.compile(rf"(?<!`)`{{3,}}+\w*+{WS}*{LINE_END}", re.ASCII)
+_LINE_START: Final = re.compile(LINE_START)
+_FENCED: Final = re.compile(r"`{3,}(?:json)?([\s\S]*?)`{3,}")
 _PREFERRED: Final = ("results", "entries", "titles", "selected")
 
 
@@ -85,7 +87,7 @@ def _enveloped(value: Mapping[str, Any]) -> str:
 
 
 def _from_text(text: str) -> list[Any] | None:
-    text = trim(_FENCE_LINE.sub("", text))
+    text = trim(_without_fence_lines(text))
     if not text:
         return None
     for candidate in _readings(text):
@@ -96,45 +98,60 @@ def _from_text(text: str) -> list[Any] | None:
     return None
 
 
+def _without_fence_lines(text: str) -> str:
+    """The text without lines that are only a code fence, and without the white space around those."""
+    kept: list[str] = []
+    done = 0
+    for fence in _FENCE.finditer(text):
+        before = text[done : fence.start()]
+        blank = _LINE_START.search(text, done + len(trim_end(before)), fence.start() + 1)
+        if blank is not None:
+            kept.append(text[done : blank.start()])
+            done = fence.end()
+    return "".join([*kept, text[done:]])
+
+
 def _readings(text: str) -> Iterator[str]:
     """Parts of the text that may be the JSON: all of it, what a fence holds, balanced pieces from the longest on."""
     yield text
     fenced = _FENCED.search(text)
     if fenced:
         yield trim(fenced[1])
-    yield from sorted(_balanced(text), key=len, reverse=True)
+    for start, end in sorted(_balanced(text), key=lambda piece: piece[0] - piece[1]):
+        if text.find('"', start, end) >= 0 or not trim(text[start + 1 : end - 1]):  # else it can name nothing
+            yield text[start:end]
 
 
-def _balanced(text: str) -> Iterator[str]:
-    for start, char in enumerate(text):
-        if char in "[{":
-            end = _closing(text, start)
-            if end:
-                yield text[start:end]
+def _balanced(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of every bracketed piece that closes; quotes hide brackets, a backslash hides what follows it.
 
-
-def _closing(text: str, start: int) -> int:
-    """End of the bracketed piece that begins at `start`, 0 where it never closes; quotes hide brackets."""
-    opening = text[start]
-    closing = "]" if opening == "[" else "}"
-    depth, quote, escaped = 0, "", False
-    for place in range(start, len(text)):
+    Each piece is read as if the text began there. One walk from the end to the beginning finds all of them, where
+    following each from its start takes the square of the length for a text of brackets alone.
+    """
+    size = len(text)
+    # Where the first quote that ends a string, and the first bracket that closes what is open, stand from here on.
+    quote_end = {quote: [size] * (size + 2) for quote in "\"'"}
+    closing = {bracket: [size] * (size + 2) for bracket in "[{"}
+    pieces: list[tuple[int, int]] = []
+    for place in range(size - 1, -1, -1):
         char = text[place]
-        if escaped:
-            escaped = False
-        elif char == "\\":
-            escaped = True
-        elif quote:
-            quote = "" if char == quote else quote
-        elif char in "\"'":
-            quote = char
-        elif char == opening:
-            depth += 1
-        elif char == closing:
-            depth -= 1
-            if not depth:
-                return place + 1
-    return 0
+        following = place + 2 if char == "\\" else place + 1
+        after = quote_end[char][place + 1] + 1 if char in quote_end else following
+        for quote, ends in quote_end.items():
+            ends[place] = place if char == quote else ends[following]
+        for bracket, closer in _BRACKETS:
+            ends = closing[bracket]
+            if char == closer:
+                ends[place] = place
+            elif char != bracket:
+                ends[place] = ends[after]
+            elif ends[after] < size:
+                pieces.append((place, ends[after] + 1))
+                ends[place] = ends[ends[after] + 1]
+    return reversed(pieces)
+
+
+_BRACKETS: Final = (("[", "]"), ("{", "}"))
 
 
 def _refuse(constant: str) -> NoReturn:
