@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
@@ -19,30 +18,30 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as ProgressBar
 
 from lorestudio import __version__
+from lorestudio.cli.asking import Answering, agree, answering
 from lorestudio.cli.display import has_display, missing_for_x
+from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.profiles import profiles
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
-from lorestudio.settings import SettingsError, fixed
-from lorestudio.studio import Cancelled, InputError, Progress, Project, Simulator, demo_project, open_project
-from lorestudio.studio.answering import MODES, STAND_IN, Answering, answering, with_mode
+from lorestudio.settings import fixed
+from lorestudio.studio import InputError, Progress, Project, Simulator, demo_project, open_project
+from lorestudio.studio.answering import AnswerKind, live_cost, note_cost
 from lorestudio.studio.chat_notes import ChatNotes, NotesDesk
-from lorestudio.studio.costs import estimate_replay
 from lorestudio.studio.doctor import examine
 from lorestudio.studio.files import write_bytes
+from lorestudio.studio.modes import Mode, mode_of, with_mode
 from lorestudio.studio.scenarios import run_scenarios
-from lorestudio.studio.session_notes import SessionNotes
-from lorestudio.trace import Trace, to_json
-from lorestudio.vault import VaultError
+from lorestudio.studio.session_notes import NotesOutcome, SessionNotes
+from lorestudio.trace import Trace, ai_totals, to_json
 
-BAD_INPUT: Final = 2
-"""Exit code for input that cannot be used."""
-STOPPED: Final = 130
-"""Exit code after Ctrl+C, as shells have it."""
 QT_PACKAGES: Final = (
     "libegl1 libgl1 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-image0 "
     "libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1"
 )
 """What Qt needs of Debian and Ubuntu."""
+
+_WRITTEN: Final = frozenset({NotesOutcome.STORED, NotesOutcome.NOTHING})
+"""How the scribe may end for the command to have done what was asked."""
 
 app = typer.Typer(
     name="lorestudio",
@@ -59,18 +58,20 @@ VaultArgument = Annotated[
     list[Path], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; several are merged in order.")
 ]
 ChatOption = Annotated[Path | None, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")]
+ReplayedChat = Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")]
 SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
 ModeOption = Annotated[
     str | None,
-    typer.Option("--mode", help=f"How entries are selected: {', '.join(MODES)}. Default: as the settings say."),
+    typer.Option("--mode", help=f"How entries are selected: {', '.join(Mode)}. Default: as the settings say."),
 ]
 AnswersOption = Annotated[
     str,
     typer.Option("--answers", help="Who answers for the model: stand-in (offline), recorded, or a profile's name."),
 ]
+YesOption = Annotated[bool, typer.Option("--yes", help="Ask the provider without asking you first.")]
 FixedOption = Annotated[
     list[str] | None,
     typer.Option("--fixed", metavar="SWITCH", help="Mend this quirk of DeepLore (“all”: every one). May be repeated."),
@@ -78,19 +79,6 @@ FixedOption = Annotated[
 ScreenshotOption = Annotated[
     Path | None, typer.Option("--screenshot", help="Write a picture of the window to this PNG file and end.")
 ]
-
-
-@contextmanager
-def _clear_messages() -> Iterator[None]:
-    """Turn what people can mend into one message and exit code 2, and Ctrl+C into a word and exit code 130."""
-    try:
-        yield
-    except (InputError, SettingsError, VaultError) as error:
-        typer.echo(f"lorestudio: {error}", err=True)
-        raise typer.Exit(BAD_INPUT) from error
-    except (KeyboardInterrupt, Cancelled) as stop:
-        typer.echo("lorestudio: stopped.", err=True)
-        raise typer.Exit(STOPPED) from stop
 
 
 @app.callback(invoke_without_command=True)
@@ -106,7 +94,7 @@ def version(
 @app.command()
 def demo(screenshot: ScreenshotOption = None) -> None:
     """Open the demo vault and chat, replayed. Without a display: replay here and write a picture of the window."""
-    with _clear_messages():
+    with clear_messages():
         project = demo_project()
         if screenshot is not None:
             _picture(project, screenshot)
@@ -127,40 +115,44 @@ def open_window(
     screenshot: ScreenshotOption = None,
 ) -> None:
     """Open a vault in the window, with a chat where one is given."""
-    with _clear_messages():
+    with clear_messages():
         project = open_project(vault, chat, settings, seed)
         if screenshot is not None:
             _picture(project, screenshot)
         elif has_display():
             raise typer.Exit(_window(project))
         else:
-            typer.echo("lorestudio: there is no display to open a window on. Use “replay”, or --screenshot.", err=True)
-            raise typer.Exit(1)
+            say("there is no display to open a window on. Use “replay”, or --screenshot.")
+            raise typer.Exit(FAILED)
 
 
 @app.command()
 def replay(
     vault: VaultArgument,
-    chat: Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")],
+    *,
+    chat: ReplayedChat,
     settings: SettingsOption = None,
     seed: SeedOption = 0,
     mode: ModeOption = None,
-    answers: AnswersOption = STAND_IN,
+    answers: AnswersOption = AnswerKind.STAND_IN.value,
     fixed_switches: FixedOption = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Ask the provider without asking you first.")] = False,
+    yes: YesOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all traces as JSON.")] = False,
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
-    with _clear_messages():
+    with clear_messages():
         project = _adjusted(open_project(vault, chat, settings, seed), mode, fixed_switches)
         asked = answering(answers, project)
-        _agree_to_costs(project, asked, yes=yes)
+        if mode_of(project.settings).asks_model:
+            agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)
         traces = _replay(project, asked, quiet=as_json)
         if not as_json:
             _show(traces, project)
             return
-        for problem in project.problems:
-            typer.echo(f"lorestudio: {problem}", err=True)
+        say_all(project.problems)
+        totals = ai_totals(traces)
+        if totals.failed:
+            say(f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations; the traces say why.")
         typer.echo(_json_line([to_json(trace) for trace in traces]), nl=False)
 
 
@@ -173,7 +165,7 @@ def run(
     ] = None,
 ) -> None:
     """Run scenarios and print, one a line, what every generation decided."""
-    with _clear_messages():
+    with clear_messages():
         results = run_scenarios(scenario, vault_root)
         lines = b"".join(_json_line(result) for result in results)
         if output is None:
@@ -185,23 +177,29 @@ def run(
 @app.command()
 def scribe(
     vault: VaultArgument,
-    chat: Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")],
-    answers: Annotated[str, typer.Option("--answers", help="The profile of the provider that writes the note.")],
+    *,
+    chat: ReplayedChat,
+    answers: Annotated[str, typer.Option("--answers", help="Who writes the note: a profile's name, or recorded.")],
     settings: SettingsOption = None,
     focus: Annotated[str, typer.Option("--focus", help="What the note should pay attention to.")] = "",
     save: Annotated[bool, typer.Option("--save", help="Put the note into the vault's session folder.")] = False,
+    yes: YesOption = False,
 ) -> None:
-    """Have a session note written about the end of a chat."""
-    with _clear_messages():
+    """Have a session note written about the end of a chat. The chat file is left as it is."""
+    with clear_messages():
+        if answers == AnswerKind.STAND_IN.value:
+            raise InputError("--answers", "the offline stand-in writes no notes. Name a profile, or recorded.")
         project = open_project(vault, chat, settings)
         asked = answering(answers, project)
-        desk = NotesDesk(ChatNotes.of(project))
-        tools = SessionNotes(desk, asked.source, project.settings, project.behaviour)
+        agree(asked, lambda: asyncio.run(note_cost(project, focus)), yes=yes)
+        tools = SessionNotes(NotesDesk(ChatNotes.of(project)), asked.source, project.settings, project.behaviour)
         result = asyncio.run(tools.summarize(focus, vault=project.vault_folders[0] if save else None))
         for record in result.records:
-            typer.echo(record.text)
-        if any(record.outcome in {"failed", "paused"} for record in result.records):
-            raise typer.Exit(1)
+            if record.notes:
+                typer.echo(record.notes)
+            say(record.text)
+        if any(record.outcome not in _WRITTEN for record in result.records):
+            raise typer.Exit(FAILED)
 
 
 @app.command()
@@ -210,27 +208,19 @@ def doctor() -> None:
     findings = examine(has_display=has_display(), window_problem=_window_problem())
     Console().print(findings_table(findings))
     if any(not finding.ok for finding in findings):
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
 
 
 def _adjusted(project: Project, mode: str | None, fixed_switches: list[str] | None) -> Project:
-    """The project with the mode and the behaviour switches of the command line."""
+    """The project with the mode and the behaviour switches of the command line. Raises InputError."""
     if mode is not None:
-        project = with_mode(project, mode)
+        if mode not in set(Mode):
+            raise InputError("--mode", f"there is no mode “{mode}”. There are: {', '.join(Mode)}.")
+        project = with_mode(project, Mode(mode))
     try:
         return replace(project, behaviour=fixed(fixed_switches or ()))
     except ValueError as error:
         raise InputError("--fixed", str(error)) from error
-
-
-def _agree_to_costs(project: Project, asked: Answering, *, yes: bool) -> None:
-    """Say what asking a provider will cost, and go on only where the person agrees."""
-    if not asked.live or not project.settings.ai_search_enabled:
-        return
-    estimate = asyncio.run(estimate_replay(project, asked.holds))
-    typer.echo(estimate.sentence, err=True)
-    if estimate.calls and not yes and not typer.confirm("Go on?", err=True):
-        raise Cancelled
 
 
 def _replay(project: Project, asked: Answering | None = None, *, quiet: bool = False) -> tuple[Trace, ...]:
@@ -243,8 +233,9 @@ def _replay(project: Project, asked: Answering | None = None, *, quiet: bool = F
         TextColumn("generations"),
         TimeRemainingColumn(),
     )
-    console = Console(stderr=True, quiet=quiet)
-    with ProgressBar(*columns, console=console, transient=True) as bar:
+    console = Console(stderr=True)
+    hidden = quiet or not console.is_terminal
+    with ProgressBar(*columns, console=console, transient=True, disable=hidden) as bar:
         return asyncio.run(simulator.replay(_advance(bar, len(simulator.generations))))
 
 
@@ -281,8 +272,8 @@ def _ui() -> ModuleType:
     try:
         from lorestudio.ui import app as ui  # noqa: PLC0415  # the other commands work where Qt is not installed
     except ImportError as error:
-        typer.echo(f"lorestudio: the window cannot be opened. {_qt_advice(error)}", err=True)
-        raise typer.Exit(1) from error
+        say(f"the window cannot be opened. {_qt_advice(error)}")
+        raise typer.Exit(FAILED) from error
     return ui
 
 
@@ -306,8 +297,8 @@ def _window(project: Project) -> int:
     ui = _ui()
     lacking = missing_for_x()
     if lacking:
-        typer.echo(f"lorestudio: the window cannot be opened. {_qt_advice(OSError(lacking))}", err=True)
-        raise typer.Exit(1)
+        say(f"the window cannot be opened. {_qt_advice(OSError(lacking))}")
+        raise typer.Exit(FAILED)
     return int(ui.run(project))
 
 

@@ -3,104 +3,204 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
-from typing import Annotated
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from lorestudio.llm.clients import client_for
-from lorestudio.llm.errors import LlmError
-from lorestudio.llm.keys import Keys
-from lorestudio.llm.messages import ChatRequest
-from lorestudio.llm.profiles import Api, KeySource, Profile, ProfileError, load_profiles, save_profiles
-from lorestudio.settings import SettingsError
-from lorestudio.studio.answering import profiles_path
+from lorestudio.cli.asking import connections
+from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
+from lorestudio.studio import InputError
+from lorestudio.studio.answering import (
+    PRESETS,
+    RESERVED_NAMES,
+    Api,
+    Connections,
+    KeySource,
+    LlmError,
+    Profile,
+    ProfileFile,
+    try_profile,
+)
 
-profiles = typer.Typer(help="Provider profiles: who can be asked, and how. Keys stay in the system's keyring.")
+profiles = typer.Typer(
+    help="Provider profiles: who can be asked, and how. Keys stay in the system's keyring or in your environment.",
+    no_args_is_help=True,
+)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the profile.")]
 
-
-def _fail(message: str) -> typer.Exit:
-    typer.echo(f"lorestudio: {message}", err=True)
-    return typer.Exit(2)
-
-
-def _found(name: str) -> Profile:
-    try:
-        profile = load_profiles(profiles_path()).find(name)
-    except SettingsError as error:
-        raise _fail(str(error)) from error
-    if profile is None:
-        raise _fail(f"there is no profile “{name}”. See: lorestudio profiles list")
-    return profile
+_SHOWN: Final = 80
+"""Characters of an answer that the test shows."""
 
 
 @profiles.command("list")
 def list_profiles() -> None:
     """Show all profiles."""
-    try:
-        file = load_profiles(profiles_path())
-    except SettingsError as error:
-        raise _fail(str(error)) from error
-    table = Table(box=None)
-    for heading in ("name", "API", "URL", "model", "key"):
-        table.add_column(heading)
-    for profile in file.profiles:
-        key = profile.key_variable if profile.key_source is KeySource.ENVIRONMENT else profile.key_source.value
-        table.add_row(profile.name, profile.api.value, profile.url, profile.model, key)
-    Console().print(table if file.profiles else "There is no profile yet. Add one: lorestudio profiles add --help")
-    for problem in file.problems:
-        typer.echo(f"lorestudio: {problem}", err=True)
+    with clear_messages():
+        file = connections().load()
+        if not file.profiles:
+            typer.echo("There is no profile yet. To add one: lorestudio profiles add --help")
+        else:
+            table = Table(box=None, padding=(0, 2, 0, 0))
+            for heading in ("name", "API", "URL", "model", "key"):
+                table.add_column(heading, overflow="fold")
+            for profile in file.profiles:
+                cells = (profile.name, profile.api.value, profile.url, profile.model, _key_words(profile))
+                table.add_row(*(Text(cell) for cell in cells))
+            Console().print(table)
+        say_all(file.problems)
+
+
+def _key_words(profile: Profile) -> str:
+    """Where the profile's key is; the key itself is never looked at."""
+    if profile.key_source is KeySource.ENVIRONMENT:
+        return f"{profile.key_variable} ({'set' if os.environ.get(profile.key_variable) else 'not set'})"
+    return "in the keyring" if profile.key_source is KeySource.KEYRING else "none"
 
 
 @profiles.command()
 def add(
     name: Name,
-    url: Annotated[str, typer.Option("--url", help="The server's address, such as http://127.0.0.1:11434/v1.")],
+    *,
+    url: Annotated[
+        str,
+        typer.Option(
+            "--url",
+            help="The server's address, such as http://127.0.0.1:11434/v1. Known by name: "
+            f"{', '.join(preset.name for preset in PRESETS)}.",
+        ),
+    ] = "",
     model: Annotated[str, typer.Option("--model", help="The model's name at the provider.")] = "",
-    api: Annotated[Api, typer.Option("--api", help="The kind of API the server speaks.")] = Api.OPENAI,
-    key_variable: Annotated[str, typer.Option("--key-variable", help="The environment variable with the key.")] = "",
+    api: Annotated[
+        Api | None,
+        typer.Option("--api", help="The kind of API the server speaks. Default: openai.", show_default=False),
+    ] = None,
+    key_variable: Annotated[
+        str, typer.Option("--key-variable", help="The name of the environment variable with the key.")
+    ] = "",
     ask_key: Annotated[bool, typer.Option("--ask-key", help="Ask for the key and keep it in the keyring.")] = False,
+    timeout_ms: Annotated[int | None, typer.Option("--timeout-ms", help="How long to wait for an answer.")] = None,
+    max_tokens: Annotated[int | None, typer.Option("--max-tokens", help="The longest reply it may give.")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Put it in place of the profile of this name.")] = False,
 ) -> None:
-    """Add a profile, or replace the one of this name."""
-    source = KeySource.ENVIRONMENT if key_variable else KeySource.KEYRING if ask_key else KeySource.NONE
-    try:
-        profile = Profile(name, api, url, model, source, key_variable)
-        file = load_profiles(profiles_path())
+    """Add a profile."""
+    with clear_messages():
+        known = connections()
+        file = known.load()
+        earlier = file.find(name)
+        _check_new(name, earlier, replace=replace, ask_key=ask_key, key_variable=key_variable)
+        preset = next((preset for preset in PRESETS if preset.name.lower() == name.lower()), None)
+        if not url and preset is None:
+            names = ", ".join(preset.name for preset in PRESETS)
+            raise InputError("--url", f"the server's address is missing. Only these are known by name: {names}.")
+        source = KeySource.ENVIRONMENT if key_variable else KeySource.KEYRING if ask_key else KeySource.NONE
+        profile = Profile(
+            name,
+            api or (preset.api if preset is not None and not url else Api.OPENAI),
+            url or (preset.url if preset is not None else ""),
+            model,
+            source,
+            key_variable,
+            timeout_ms,
+            max_tokens,
+        )
         if ask_key:
-            Keys().store(name, typer.prompt("Key", hide_input=True, err=True))
-        kept = [other for other in file.profiles if other.name != name]
-        save_profiles(profiles_path(), [*kept, profile], file.unreadable)
-    except (ProfileError, SettingsError, LlmError) as error:
-        raise _fail(str(error)) from error
-    typer.echo(f"The profile “{name}” is kept in {profiles_path()}; its key is not.")
+            _ask_key(known, name)
+        elif earlier is not None and earlier.key_source is KeySource.KEYRING:
+            _forget_key(known, name)
+        _save(known, file, [other for other in file.profiles if other.name != name], profile)
+        typer.echo(f"The profile “{name}” is kept in {known.path}; {_KEPT[source].format(variable=key_variable)}.")
+        if not model:
+            say("it names no model, and most servers want one: add --model and --replace.")
+        if preset is not None and preset.key_source is not KeySource.NONE and source is KeySource.NONE:
+            say(f"{preset.name} asks for a key: add --ask-key or --key-variable, and --replace.")
+
+
+_KEPT: Final = {
+    KeySource.NONE: "it uses no key",
+    KeySource.KEYRING: "its key is in the keyring",
+    KeySource.ENVIRONMENT: "its key is read from the environment variable {variable}",
+}
+
+
+def _check_new(name: str, earlier: Profile | None, *, replace: bool, ask_key: bool, key_variable: str) -> None:
+    """Raise InputError where the profile should not be made like this."""
+    if name in RESERVED_NAMES:
+        raise InputError("NAME", f"“{name}” names another source of answers. Choose another name.")
+    if earlier is not None and not replace:
+        raise InputError("NAME", f"there is a profile “{name}” already. Add --replace to put this one in its place.")
+    if ask_key and key_variable:
+        raise InputError("--ask-key", "the key can come from the keyring or from --key-variable, not from both.")
+
+
+def _ask_key(known: Connections, name: str) -> None:
+    """Ask for the key and keep it; where there is no keyring, say so before anybody types."""
+    with _keyring("--ask-key"):
+        known.keys.check()
+        known.keys.store(name, typer.prompt(f"Key for “{name}” (not shown)", hide_input=True, err=True))
+
+
+def _forget_key(known: Connections, name: str) -> None:
+    with _keyring("keyring"):
+        known.keys.delete(name)
+
+
+@contextmanager
+def _keyring(subject: str) -> Iterator[None]:
+    """Raise InputError for what the keyring refuses."""
+    try:
+        yield
+    except LlmError as error:
+        hint = " On the command line: --key-variable NAME." if subject == "--ask-key" else ""
+        raise InputError(subject, f"{error.advice}{hint}") from error
+
+
+def _save(known: Connections, file: ProfileFile, others: list[Profile], *added: Profile) -> None:
+    known.save(ProfileFile((*others, *added), file.unreadable))
+
+
+def _found(known: Connections, name: str) -> tuple[ProfileFile, Profile]:
+    file = known.load()
+    profile = file.find(name)
+    if profile is None:
+        say_all(file.problems)
+        raise InputError("NAME", f"there is no profile “{name}”. To see all: lorestudio profiles list")
+    return file, profile
 
 
 @profiles.command()
 def remove(name: Name) -> None:
     """Remove a profile and its key."""
-    profile = _found(name)
-    file = load_profiles(profiles_path())
-    try:
+    with clear_messages():
+        known = connections()
+        file, profile = _found(known, name)
+        _save(known, file, [other for other in file.profiles if other.name != name])
+        typer.echo(f"The profile “{name}” is removed.")
         if profile.key_source is KeySource.KEYRING:
-            Keys().delete(name)
-    except LlmError as error:
-        typer.echo(f"lorestudio: {error}", err=True)
-    save_profiles(profiles_path(), [other for other in file.profiles if other.name != name], file.unreadable)
-    typer.echo(f"The profile “{name}” is removed.")
+            try:
+                known.keys.delete(name)
+            except LlmError as error:
+                say(f"its key may still be in the keyring. {error.advice}")
+                raise typer.Exit(FAILED) from error
 
 
 @profiles.command()
 def test(name: Name) -> None:
     """Ask the provider for one word and say how long it took."""
-    profile = _found(name)
-    request = ChatRequest("test", "Answer with one word.", "ping", max_tokens=8, timeout_ms=15_000)
-    try:
-        reply = asyncio.run(client_for(profile).complete(replace(request, model=profile.model)))
-    except LlmError as error:
-        typer.echo(f"lorestudio: {error}", err=True)
-        raise typer.Exit(1) from error
-    typer.echo(f"“{profile.name}” answered in {reply.duration_ms:,.0f} ms: {reply.text.strip()[:80]}")
+    with clear_messages():
+        known = connections()
+        _, profile = _found(known, name)
+        try:
+            reply = asyncio.run(try_profile(profile, known))
+        except LlmError as error:
+            say(str(error))
+            raise typer.Exit(FAILED) from error
+        said = " ".join(reply.text.split())[:_SHOWN] or "(nothing)"
+        typer.echo(f"“{profile.name}” answered in {reply.duration_ms:,.0f} ms: {said}")
+        say_all(reply.notes)

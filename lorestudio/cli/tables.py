@@ -12,9 +12,25 @@ from rich.text import Text
 
 from lorestudio.studio import Project
 from lorestudio.studio.doctor import Finding
-from lorestudio.trace import Fate, FateState, Outcome, Phase, Trace, fates, rows, summary
+from lorestudio.studio.modes import Mode
+from lorestudio.trace import (
+    AiCall,
+    Fate,
+    FateState,
+    Outcome,
+    Phase,
+    Tone,
+    Trace,
+    ai_lines,
+    ai_totals,
+    fates,
+    rows,
+    summary,
+    switch_effects,
+)
 
 _SHOWN_TITLES: Final = 4
+_TONES: Final = {Tone.GOOD: "cyan", Tone.NEUTRAL: "cyan", Tone.WARNING: "yellow", Tone.ERROR: "red"}
 _LEGEND: Final = "+ new since the turn before  ~ shortened  - left out, and why  ‹1/2› swipe 1 of 2"
 
 
@@ -50,13 +66,13 @@ def _title(project: Project, generations: int) -> str:
 
 
 def _reply(trace: Trace, project: Project) -> str:
-    """The reply's number as people count messages, with its swipe where it has several."""
+    """The reply's number as SillyTavern shows it, with its swipe where it has several."""
     messages = project.chat.messages if project.chat is not None else ()
     place = trace.turn.message
     if place >= len(messages):
         return "next"
     swipes = len(messages[place].swipes)
-    return f"{place + 1} ‹{trace.turn.swipe + 1}/{swipes}›" if swipes > 1 else str(place + 1)
+    return f"#{place} ‹{trace.turn.swipe + 1}/{swipes}›" if swipes > 1 else f"#{place}"
 
 
 def _matched(trace: Trace) -> int:
@@ -64,17 +80,23 @@ def _matched(trace: Trace) -> int:
 
 
 def _happened(trace: Trace, before: set[int]) -> Text:
-    """What is new since the generation whose injected entries were `before`, what was shortened, what stayed out."""
+    """What a model chose, what is new since the generation that injected `before`, what was shortened or left out."""
+    asked = [("", _TONES[line.tone], line.text) for line in ai_lines(trace)]
     if not trace.injections:
-        return Text(summary(trace), style="dim")
+        return _lines([*asked, ("", "dim", summary(trace))])
     new = [injection.title for injection in trace.injections if injection.entry not in before]
     shortened = [injection.title for injection in trace.injections if injection.truncated]
     lines = [("+ ", "green", _listed(new))] if new else []
     lines += [("~ ", "yellow", _listed(shortened))] if shortened else []
     lines += [("- ", "red", f"{_listed(titles)}: {reason}") for reason, titles in _left_out(trace).items()]
-    if not lines:
-        return Text("as in the turn before", style="dim")
-    return Text("\n").join(Text.assemble((sign, style), words) for sign, style, words in lines)
+    return _lines([*asked, *(lines or [("", "dim", "as in the turn before")])])
+
+
+def _lines(lines: Sequence[tuple[str, str, str]]) -> Text:
+    """Lines of a sign, a style and words; the style is that of the sign, or of the words where there is none."""
+    return Text("\n").join(
+        Text.assemble((sign, style), words) if sign else Text(words, style=style) for sign, style, words in lines
+    )
 
 
 def _left_out(trace: Trace) -> Mapping[str, list[str]]:
@@ -87,10 +109,16 @@ def _left_out(trace: Trace) -> Mapping[str, list[str]]:
 
 
 def _stopped(trace: Trace) -> Iterator[Fate]:
-    """In the order of the stages; what the load phase left out (guides) is the same every time and not told."""
+    """In the order of the stages; what the load phase left out (guides) is the same every time and not told.
+
+    Nor is what a model did not choose from the whole vault: that is nearly all of it, every time.
+    """
     found = fates(trace)
+    whole_vault = trace.mode == Mode.AI_ONLY
     for entry in rows(trace):
         fate = found[entry]
+        if whole_vault and fate.reason == "ai_not_selected":
+            continue
         if fate.state is FateState.REMOVED or (fate.state is FateState.REFUSED and fate.phase is not Phase.LOAD):
             yield fate
 
@@ -102,7 +130,7 @@ def _listed(titles: Sequence[str]) -> str:
 
 
 def replay_summary(traces: Sequence[Trace], project: Project) -> str:
-    """A few lines on the whole replay: the entries used most, those never used, and the last turn in one sentence."""
+    """A few lines on the whole replay: entries used most and never, what a model was asked, and the last turn."""
     injected = Counter(injection.title for trace in traces for injection in trace.injections)
     lines = []
     if injected:
@@ -111,12 +139,26 @@ def replay_summary(traces: Sequence[Trace], project: Project) -> str:
     never = [entry.title for entry in project.index.entries if entry.title not in injected and not entry.guide]
     if never:
         lines.append(f"Never injected: {len(never)} of {len(project.index.entries)} entries.")
+    totals = ai_totals(traces)
+    if totals.sentence:
+        lines.append(totals.sentence)
+    effects = switch_effects(traces)
+    if effects:
+        told = ", ".join(f"{switch} ({count}×)" for switch, count in effects.items())
+        lines.append(f"Fixed switches that changed something: {told}.")
+    lines += dict.fromkeys(note for trace in traces for call in trace.ai_calls for note in _notes(call))
     broken = [note for note in project.index.left_out if note.problem.broken]
     lines += [f"Cannot be read: {note.filename}. {note.message}" for note in broken]
     lines += project.problems
     if traces:
         lines.append(f"The last generation: {summary(traces[-1])}")
     return "\n".join(lines)
+
+
+def _notes(call: AiCall) -> tuple[str, ...]:
+    """What a person should know about an answer."""
+    notes = call.details.get("notes")
+    return tuple(str(note) for note in notes) if isinstance(notes, list | tuple) else ()
 
 
 def findings_table(findings: Sequence[Finding]) -> Table:

@@ -18,7 +18,7 @@ MESSAGE_OVERHEAD = 4
 class CostEstimate:
     """Calls to be made, and tokens: those sent, and at most those received. `recorded` calls are not made.
 
-    `exact` is False where the texts were counted by estimate.
+    `exact` is False where the texts were counted by estimate. `models` are those that the requests name.
     """
 
     calls: int = 0
@@ -27,6 +27,7 @@ class CostEstimate:
     most_output_tokens: int = 0
     exact: bool = True
     by_kind: Mapping[str, int] = field(default_factory=dict)
+    models: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -50,18 +51,21 @@ def estimate(
     which later ones come from the cache. Counts every text, so a window calls it from a worker.
     """
     kinds: Counter[str] = Counter()
+    models: dict[str, None] = {}
     recorded = sent = received = 0
     for request in requests:
         if is_recorded is not None and is_recorded(request):
             recorded += 1
             continue
         kinds[request.kind] += 1
+        if request.model:
+            models[request.model] = None
         texts = [text for text in (request.system, request.user) if text]
         if request.json_schema is not None:
             texts.append(spell(request.json_schema))
         sent += sum(counter.count(text) + MESSAGE_OVERHEAD for text in texts)
         received += request.max_tokens
-    return CostEstimate(kinds.total(), recorded, sent, received, counter.exact, dict(kinds))
+    return CostEstimate(kinds.total(), recorded, sent, received, counter.exact, dict(kinds), tuple(models))
 
 
 def _plural(word: str, count: int) -> str:

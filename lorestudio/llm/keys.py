@@ -63,6 +63,10 @@ class Keys:
         key = self._ask(lambda backend: backend.get_password(SERVICE, profile.name))
         return _usable(key, f'Enter the key of the profile "{profile.name}". {_USE_VARIABLE}')
 
+    def check(self) -> None:
+        """Whether there is a keyring that keeps keys and can be asked; says what to do where there is none."""
+        self._ask(lambda backend: backend.get_password(SERVICE, ""))
+
     def store(self, profile_name: str, key: str) -> None:
         """Keep `key` for the profile of that name, in place of an earlier one."""
         secret = _usable(key, "Enter a key.").reveal()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import platform
 import sys
 import tempfile
@@ -13,6 +14,8 @@ from typing import Final
 
 import platformdirs
 
+from lorestudio.settings import SettingsError
+from lorestudio.studio.answering import KeySource, Profile, default_profiles_path, load_profiles
 from lorestudio.studio.project import demo_project
 from lorestudio.studio.simulator import Simulator
 from lorestudio.trace import StageStatus, TraceStore, summary
@@ -58,6 +61,7 @@ def examine(*, has_display: bool, window_problem: str = "") -> tuple[Finding, ..
         ),
         *(_library(name) for name in LIBRARIES),
         *(_folder(name, path) for name, path in _folders().items()),
+        _answers(),
         _demo(),
         _store(),
         Finding("Window", not window_problem, window_problem or "Qt loads"),
@@ -91,6 +95,24 @@ def _folder(name: str, path: Path) -> Finding:
             return Finding(name, True, str(path))
     except OSError as error:
         return Finding(name, False, f"{path} cannot be written ({error.strerror or error}). Check its permissions.")
+
+
+def _answers() -> Finding:
+    """Who can answer for a model. No key is looked at, so that no keyring asks to be unlocked."""
+    path = default_profiles_path()
+    try:
+        file = load_profiles(path)
+    except SettingsError as error:
+        return Finding("Answers", False, str(error))
+    told = ["offline stand-in", *(f"“{profile.name}” ({_key_words(profile)})" for profile in file.profiles)]
+    return Finding("Answers", not file.problems, ". ".join((", ".join(told), *file.problems)))
+
+
+def _key_words(profile: Profile) -> str:
+    if profile.key_source is KeySource.ENVIRONMENT:
+        state = "" if os.environ.get(profile.key_variable) else ", which is not set"
+        return f"{profile.host}, key in {profile.key_variable}{state}"
+    return f"{profile.host}, {'key in the keyring' if profile.key_source is KeySource.KEYRING else 'no key'}"
 
 
 def _demo() -> Finding:

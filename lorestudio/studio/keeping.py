@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +21,10 @@ from lorestudio.domain.state import EngineState
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import Simulator
-from lorestudio.trace import TraceFormatError, TraceStore
+from lorestudio.trace import Trace, TraceStore
 from lorestudio.trace.serialize import record_from_json, record_to_json
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 
 def default_folder() -> Path:
@@ -33,9 +34,10 @@ def default_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The states of a chat's generations as they were kept, each with the digest of its inputs."""
+    """A chat's generations as they were kept: the digest of each one's inputs, its mark, and the state after it."""
 
     inputs: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
     states: tuple[EngineState, ...] = ()
 
 
@@ -49,19 +51,34 @@ class Keeper:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._store = TraceStore(folder / "traces.sqlite")
-        self.problems = [problem.message for problem in self._store.problems]
+        self._unread: dict[str, None] = {}
+
+    @property
+    def problems(self) -> list[str]:
+        """Sentences about what could not be read so far."""
+        return [*(problem.message for problem in self._store.problems), *self._unread]
 
     def keep(self, simulator: Simulator) -> None:
-        """Keep all generations run so far. Raises OSError; then what was kept before is still there."""
+        """Keep all generations run so far. Raises OSError; then what was kept before is still there.
+
+        What was kept beyond them stays as long as it goes on from them.
+        """
         chat = chat_id(simulator.project)
         kept = self._read(chat)
         done = len(simulator.states)
-        known = _common(kept.inputs, simulator.inputs[:done])
-        new = [simulator.traces[generation] for generation in simulator.generations[known:done]]
-        self._store.add_many(chat, new)
+        inputs = simulator.inputs[:done]
+        traces = [simulator.traces[generation] for generation in simulator.generations[:done]]
+        marks = tuple(mark(trace) for trace in traces)
+        known = min(_common(kept.inputs, inputs), _common(kept.marks, marks))
+        if known and not self._holds(chat, traces[known - 1]):  # the store was lost: it is begun anew
+            known = 0
+        if known == done:
+            return
+        self._store.add_many(chat, traces[known:])
         document = {
             "version": VERSION,
-            "inputs": list(simulator.inputs[:done]),
+            "inputs": list(inputs),
+            "marks": list(marks),
             "states": [record_to_json(state) for state in simulator.states],
         }
         write_atomically(self._states_file(chat), gzip.compress(json.dumps(document).encode(), mtime=0))
@@ -76,13 +93,18 @@ class Keeper:
         known = _common(kept.inputs, simulator.inputs)
         traces = {(trace.turn.message, trace.turn.swipe): trace for trace in self._store.latest_all(chat)}
         restored = []
-        for generation, inputs in zip(simulator.generations[:known], simulator.inputs, strict=False):
+        for generation, expected in zip(simulator.generations[:known], kept.marks, strict=False):
             trace = traces.get((generation.message, generation.swipe))
-            if trace is None or trace.digests.get("inputs") != inputs:
+            if trace is None or mark(trace) != expected:  # of another run than the state
                 break
             restored.append(trace)
         simulator.resume(kept.states[: len(restored)], restored)
         return len(restored)
+
+    def _holds(self, chat: str, trace: Trace) -> bool:
+        """Whether the store's newest trace of that generation is this one."""
+        stored = self._store.latest(chat, trace.turn.message, trace.turn.swipe)
+        return stored is not None and mark(stored) == mark(trace)
 
     def _states_file(self, chat: str) -> Path:
         return self._folder / f"{chat}.states.json.gz"
@@ -91,17 +113,24 @@ class Keeper:
         path = self._states_file(chat)
         try:
             document = json.loads(gzip.decompress(path.read_bytes()))
-            if not isinstance(document, Mapping) or document.get("version") != VERSION:
+            if not isinstance(document, Mapping):
+                raise TypeError("it holds no states")
+            if document.get("version") != VERSION:
+                self._unread[f"{path} was written by another version; its chat is replayed from the beginning."] = None
                 return Kept()
-            states = [
+            states = tuple(
                 record_from_json(EngineState, item, f"states[{place}]") for place, item in enumerate(document["states"])
-            ]
-            return Kept(tuple(document["inputs"]), tuple(states))
+            )
+            kept = Kept(tuple(document["inputs"]), tuple(document["marks"]), states)
+            if not len(kept.inputs) == len(kept.marks) == len(states):
+                raise ValueError("its lists differ in length")
         except FileNotFoundError:
             return Kept()
-        except (OSError, EOFError, ValueError, KeyError, TypeError, TraceFormatError) as error:
-            self.problems.append(f"{path} cannot be read ({error}); its chat is replayed from the beginning.")
+        except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError) as error:
+            reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+            self._unread[f"{path} cannot be read ({reason}); its chat is replayed from the beginning."] = None
             return Kept()
+        return kept
 
     def close(self) -> None:
         """Close the trace store."""
@@ -120,6 +149,18 @@ def chat_id(project: Project) -> str:
     """The name under which a chat's runs are kept: by its file, or by its vaults where there is none."""
     places = [project.chat_path] if project.chat_path is not None else list(project.vault_folders)
     return hashlib.sha256("\n".join(str(place) for place in places).encode()).hexdigest()[:24]
+
+
+def mark(trace: Trace) -> str:
+    """What tells one run of a generation from another: its inputs, what it took its time with, and what came of it."""
+    told = (
+        trace.digests.get("inputs"),
+        [record.duration_ms for record in trace.stages],
+        [(call.duration_ms, call.reply, call.error) for call in trace.ai_calls],
+        trace.labels,
+        [(injection.entry, injection.tokens) for injection in trace.injections],
+    )
+    return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _common(first: tuple[str, ...], second: tuple[str, ...]) -> int:

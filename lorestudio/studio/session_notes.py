@@ -279,11 +279,16 @@ class SessionNotes:
         ai = notes.ai
         if asked is not None and asked.reply is not None:
             ai = replace(breaker.succeeded(ai), last_success_ms=now_ms)
-        elif asked is not None and asked.error is not None and _counts(asked.error):
+        elif asked is not None and asked.error is not None and self._counts(asked.error):
             ai = breaker.failed(ai, now_ms)
         elif self._behaviour.probe_leak == FIXED:
             ai = breaker.released(ai)
         self._desk.notes = replace(notes, ai=ai)
+
+    def _counts(self, error: LlmError) -> bool:
+        """Whether the breaker counts the failure; refusals are a known quirk, which may be mended."""
+        refused = error.kind in _REFUSALS and self._behaviour.tool_failures != FIXED
+        return error.counts_as_failure or refused
 
     def _now_ms(self) -> int:
         return int(1000 * self._now().timestamp())
@@ -296,10 +301,6 @@ def _message_at(notes: ChatNotes, place: int) -> Message | None:
 
 def _ended(asked: Asked, tool: str, outcome: NotesOutcome, text: str) -> NotesRecord:
     return NotesRecord(tool, outcome, text, call=asked.call)
-
-
-def _counts(error: LlmError) -> bool:
-    return error.counts_as_failure or error.kind in _REFUSALS
 
 
 def _failure(tool: str, asked: Asked) -> NotesRecord:

@@ -2,7 +2,8 @@
 
 `model` is the record that a run writes. Everything that people see of a run is made from it here, without a look at the
 engine: `reasons` (codes in words, with what to change), `journey` (one entry through the stages), `summary` (one
-sentence, and counts by stage), `text` (to copy), `serialize` (JSON) and `store` (all runs, kept).
+sentence, and counts by stage), `selection` (what a model was asked and chose), `text` (to copy), `serialize` (JSON) and
+`store` (all runs, kept).
 """
 
 from lorestudio.trace.journey import (
@@ -42,6 +43,7 @@ from lorestudio.trace.reasons import (
     explain_reason,
     explain_stage,
 )
+from lorestudio.trace.selection import AiLine, AiTotals, ai_lines, ai_totals, switch_effects
 from lorestudio.trace.serialize import TraceFormatError, from_json, to_json
 from lorestudio.trace.store import StoreError, StoreProblem, TraceStore
 from lorestudio.trace.summary import FunnelStep, funnel, summary
@@ -51,6 +53,8 @@ __all__ = [
     "CELL_WORDS",
     "REASONS",
     "AiCall",
+    "AiLine",
+    "AiTotals",
     "Cell",
     "CellState",
     "EntryRef",
@@ -76,6 +80,8 @@ __all__ = [
     "TraceStore",
     "Turn",
     "Verdict",
+    "ai_lines",
+    "ai_totals",
     "as_markdown",
     "as_text",
     "entry_as_text",
@@ -91,6 +97,7 @@ __all__ = [
     "journeys",
     "rows",
     "summary",
+    "switch_effects",
     "to_json",
     "turn_words",
 ]

@@ -18,6 +18,7 @@ from lorestudio.domain.javascript import (
     trim,
 )
 from lorestudio.vault import cleaning, front_matter
+from lorestudio.vault.fields import RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -158,7 +159,7 @@ def read_fields(
         "scan_depth": note.plain_number("scanDepth", finite=False),
         "exclude_recursion": values.get("excludeRecursion") is True,
         "links": cleaning.wikilinks(body),
-        "tags": tuple(tag for tag in tags if tag not in (rules.lorebook_tag, rules.guide_tag)),
+        "tags": tuple([tag for tag in tags if tag != rules.lorebook_tag and tag != rules.guide_tag]),  # noqa: PLR1714
         "requires": note.texts("requires"),
         "excludes": note.texts("excludes"),
         "cascade_links": note.texts("cascade_links"),
@@ -269,6 +270,8 @@ class _FrontMatter:
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of trimmed, non-empty texts; one text is one item, commas or not."""
         value = self._values.get(name)
+        if value is None:
+            return ()
         if isinstance(value, list):
             return tuple([text for item in value if (text := trim(to_string(item)))])
         return (text,) if value and (text := trim(to_string(value))) else ()
@@ -314,6 +317,8 @@ class _FrontMatter:
     def custom_fields(self, definitions: Sequence[FieldDefinition]) -> Mapping[str, Json]:
         """Gating fields that are present, in order of definition, then the fields DeepLore keeps without acting on."""
         values = self._values
+        if values.keys() <= RESERVED:  # none of these can be the name of a gating field
+            return EMPTY
         found: dict[str, Json] = {
             definition.name: _custom_value(values[definition.name], definition)
             for definition in definitions

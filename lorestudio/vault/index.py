@@ -135,10 +135,16 @@ def _finalized(parsed: Sequence[EntryFields], previous: Assembly | None) -> tupl
             and entry.excludes == excludes
             and entry.cascade_links == cascade_links
         ):
-            final = fields.copy()
-            final["requires"] = requires
-            final["excludes"] = excludes
-            final["cascade_links"] = cascade_links
+            final = fields
+            if not (
+                requires is fields["requires"]
+                and excludes is fields["excludes"]
+                and cascade_links is fields["cascade_links"]
+            ):
+                final = fields.copy()
+                final["requires"] = requires
+                final["excludes"] = excludes
+                final["cascade_links"] = cascade_links
             entry = Entry(
                 id=position,
                 resolved_links=resolved_links,

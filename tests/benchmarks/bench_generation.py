@@ -82,11 +82,15 @@ def enlarged(data: dict[str, Any], count: int) -> dict[str, Any]:
     """The same input with `count` notes: copies in other folders, their first key and title made their own."""
     files = list(data["files"])
     copies = [
-        [f"copy{number}/{path}", text.replace("keys: [", f"keys: [copy{number}", 1).replace("\n# ", f"\n# {number} ", 1)]
+        [f"copy{number}/{path}", _renamed(text, number)]
         for number in range(1, count // len(files) + 1)
         for path, text in files
     ]
     return {**data, "files": (files + copies)[:count]}
+
+
+def _renamed(text: str, number: int) -> str:
+    return text.replace("keys: [", f"keys: [copy{number}", 1).replace("\n# ", f"\n# {number} ", 1)
 
 
 def main(folder: Path) -> None:

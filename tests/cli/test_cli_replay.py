@@ -30,10 +30,10 @@ def shown(vault: Path, chat: Path, width: int = 100) -> str:
 
 
 def rows(text: str) -> dict[str, list[str]]:
-    """The table's rows by reply: the numbers and the first line of what happened."""
+    """The table's rows by reply (`#4`, `#2 ‹1/2›`, `next`): the numbers and the first line of what happened."""
     found = {}
     for line in text.splitlines():
-        match = re.match(r"\s*(\d+(?: ‹\d/\d›)?|next)\s+(\d+)\s+(\d+)\s+([\d,]+)\s+(.*?)\s*$", line)
+        match = re.match(r"\s*(#\d+(?: ‹\d/\d›)?|next)\s+(\d+)\s+(\d+)\s+([\d,]+)\s+(.*?)\s*$", line)
         if match:
             found[match[1]] = list(match.groups()[1:])
     return found
@@ -44,12 +44,12 @@ def test_the_table_has_a_row_for_each_generation(lorestudio: Run, vault: Path, c
     assert result.exit_code == 0
     assert "brume with chat.jsonl: 4 generations" in result.stdout
     found = rows(result.stdout)
-    assert list(found) == ["2 ‹2/2›", "2 ‹1/2›", "4", "next"]
-    assert found["2 ‹2/2›"][:2] == ["3", "2"]
-    assert found["2 ‹2/2›"][3] == "+ Lamp, Tide"
+    assert list(found) == ["#1 ‹2/2›", "#1 ‹1/2›", "#3", "next"]
+    assert found["#1 ‹2/2›"][:2] == ["3", "2"]
+    assert found["#1 ‹2/2›"][3] == "+ Lamp, Tide"
     assert "- Old Bell: filtered by context" in result.stdout
     assert "- Tide: cooling down" in result.stdout
-    assert found["2 ‹1/2›"][3] == "- Old Bell: filtered by context"
+    assert found["#1 ‹1/2›"][3] == "- Old Bell: filtered by context"
 
 
 def test_the_summary_follows_the_table(lorestudio: Run, vault: Path, chat: Path) -> None:
@@ -81,7 +81,7 @@ def test_plain_text_is_a_chat_too(lorestudio: Run, vault: Path, tmp_path: Path) 
     text = tmp_path / "chat.txt"
     text.write_text("Wren: A lamp.\nOttoline: Yes.\n")
     result = lorestudio("replay", vault, "--chat", text)
-    assert rows(result.stdout)["2"][3] == "+ Lamp"
+    assert rows(result.stdout)["#1"][3] == "+ Lamp"
 
 
 def test_brackets_in_names_are_no_markup(lorestudio: Run, tmp_path: Path, chat: Path) -> None:
@@ -120,8 +120,8 @@ def test_the_demo_fits_the_width_and_says_why(width: int) -> None:
         assert said in text
     found = rows("\n".join(lines))
     assert len(found) == len(traces) == 27
-    assert found["9"][:3] == ["11", "7", "1,353"]
-    folded = [line for line in lines if line.strip() and not re.match(r"\s*(\d|next)", line)]
+    assert found["#8"][:3] == ["11", "7", "1,353"]
+    folded = [line for line in lines if line.strip() and not re.match(r"\s*(#\d|next)", line)]
     assert len(lines) < 110, f"{len(folded)} lines of explanation"
 
 
@@ -130,14 +130,14 @@ def test_long_lists_of_titles_are_shortened(tmp_path: Path, chat: Path) -> None:
     vault.mkdir()
     for letter in "abcdefg":
         (vault / f"{letter}.md").write_text("---\ntags: [lorebook]\nkeys: [lamp]\n---\nx\n")
-    assert rows(shown(vault, chat))["2 ‹2/2›"][3] == "+ a, b, c, d and 3 more"
+    assert rows(shown(vault, chat))["#1 ‹2/2›"][3] == "+ a, b, c, d and 3 more"
 
 
 def test_a_generation_without_lore_says_what_happened(vault: Path, tmp_path: Path) -> None:
     text = tmp_path / "chat.txt"
     text.write_text("Wren: Hello.\nOttoline: Yes.\n")
     trace = asyncio.run(Simulator(open_project([vault], text)).replay())[0]
-    assert rows(shown(vault, text, 160))["2"] == ["0", "0", "0", summary(trace)]
+    assert rows(shown(vault, text, 160))["#1"] == ["0", "0", "0", summary(trace)]
 
 
 def test_the_summary_of_an_unused_vault(vault: Path, tmp_path: Path) -> None:

@@ -22,6 +22,12 @@ def test_schemas_are_sent_too() -> None:
     assert more.input_tokens - estimate([ONE], EXACT).input_tokens == len('{"a":1}') + 4
 
 
+def test_models_that_are_asked() -> None:
+    requests = [replace(ONE, model="b"), replace(ONE, model="a"), ONE, replace(TWO, model="b")]
+    assert estimate(requests, EXACT).models == ("b", "a")
+    assert estimate(requests, EXACT, lambda request: request.model == "b").models == ("a",)
+
+
 def test_recorded_answers_are_free() -> None:
     cost = estimate([ONE, TWO, ONE], CHARS_4, lambda request: request == ONE)
     assert (cost.calls, cost.recorded, cost.most_output_tokens) == (1, 2, 50)

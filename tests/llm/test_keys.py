@@ -57,6 +57,14 @@ class Failing(Ring):
         raise self.error if (service, username) == (SERVICE, "Mine") else AssertionError(username)
 
 
+def test_a_keyring_is_checked_before_a_key_is_typed() -> None:
+    Keys(Ring()).check()
+    with pytest.raises(LlmError, match="no keyring"):
+        Keys(keyring.backends.fail.Keyring()).check()
+    with pytest.raises(LlmError, match="plain file"):
+        Keys(PlaintextKeyring()).check()
+
+
 def test_keys_come_back() -> None:
     ring = Ring()
     keys = Keys(ring, {})

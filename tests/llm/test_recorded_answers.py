@@ -77,6 +77,16 @@ def test_what_decides_the_answer_finds_it(tmp_path: Path) -> None:
         asyncio.run(store.answer(replace(REQUEST, max_tokens=1)))
 
 
+def test_models_in_the_order_they_were_asked_last(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    for model in ("a", "b", "", "a"):
+        RecordedAnswers(path).record(replace(REQUEST, model=model), ChatReply("x"))
+    store = RecordedAnswers(path)
+    assert store.models == ()
+    store.load()
+    assert store.models == read_recording(path).models == ("b", "a")
+
+
 def test_nothing_recorded_and_nobody_to_ask(tmp_path: Path) -> None:
     with pytest.raises(LlmError) as caught:
         ask(RecordedAnswers(tmp_path / "chat.answers.jsonl"), "a")

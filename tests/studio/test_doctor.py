@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.studio import doctor
+from lorestudio.studio.answering import Connections, KeySource, Profile, ProfileFile, default_profiles_path
 from lorestudio.studio.doctor import Finding, examine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,3 +93,28 @@ def test_a_store_that_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "TraceStore", broken)
     finding = by_subject(examine(has_display=True))["Trace store"]
     assert finding == Finding("Trace store", ok=False, message="SQLite does not work here: no such module: sqlite")
+
+
+@pytest.mark.usefixtures("installed")
+def test_who_can_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answers() -> Finding:
+        return by_subject(examine(has_display=True))["Answers"]
+
+    assert answers() == Finding("Answers", ok=True, message="offline stand-in")
+    monkeypatch.setenv("SET_KEY", "secret-value")
+    monkeypatch.delenv("GONE_KEY", raising=False)
+    profiles = (
+        Profile("Local", url="http://127.0.0.1:11434/v1"),
+        Profile("Ring", url="https://ring.test", key_source=KeySource.KEYRING),
+        Profile("Set", url="https://set.test", key_source=KeySource.ENVIRONMENT, key_variable="SET_KEY"),
+        Profile("Gone", url="https://gone.test", key_source=KeySource.ENVIRONMENT, key_variable="GONE_KEY"),
+    )
+    Connections(default_profiles_path()).save(ProfileFile(profiles))
+    assert answers().ok
+    assert answers().message == (
+        "offline stand-in, “Local” (127.0.0.1:11434, no key), “Ring” (ring.test, key in the keyring), "
+        "“Set” (set.test, key in SET_KEY), “Gone” (gone.test, key in GONE_KEY, which is not set)"
+    )
+    default_profiles_path().write_text("{}")
+    assert not answers().ok
+    assert "is not a file of profiles" in answers().message

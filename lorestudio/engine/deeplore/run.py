@@ -51,8 +51,9 @@ async def run(ctx: RunContext) -> RunResult:
     records += await run_stages(pipeline.finishing(), state, ctx)
     if state.outcome is not None:  # an early end takes back everything but what the prompt manager holds
         state.prompts = tuple(prompt for prompt in ctx.state.prompts if prompt.managed)
-        if ctx.is_fixed("notes_without_lore"):
-            records += await run_stages((pipeline.notes(),), state, ctx, always=True)
+        if ctx.is_fixed("notes_without_lore"):  # they come after all, in the place where they were skipped
+            records = records[:-1] + await run_stages((pipeline.notes(),), state, ctx, always=True)
+    _note_collisions(state, ctx)
     records += await run_stages((pipeline.bookkeeping(),), state, ctx, always=True)
     trace = replace(
         _blank(ctx),
@@ -89,6 +90,20 @@ async def _match_after_all(state: RunState, ctx: RunContext) -> tuple[StageRecor
     if state.match_now == "no labels":
         state.labels = labels
     return records
+
+
+def _note_collisions(state: RunState, ctx: RunContext) -> None:
+    """Say so where entries of the same title have kept a reason of their own."""
+    if not state.separate_titles:
+        return
+    injected = {injection.entry for injection in state.injections}
+    reasons: dict[str, set[str]] = {}
+    for entry in ctx.index.vault.entries:
+        if entry.id in injected or state.has_label(entry):
+            reasons.setdefault(entry.title, set()).add(state.label(entry))
+    for title, different in reasons.items():
+        if len(different) > 1:
+            state.note_switch("title_collisions", "match order", f"entries called {title} have a reason each")
 
 
 def _blank(ctx: RunContext, skip_reason: str = "") -> Trace:

@@ -75,6 +75,10 @@ class RunState:
         """A behaviour switch that is set to fixed changed the outcome here: say what is different."""
         self.switches.append({"switch": switch, "stage": stage, "effect": effect})
 
+    def has_noted(self, switch: str) -> bool:
+        """Whether a difference that this switch made is on record already."""
+        return any(note["switch"] == switch for note in self.switches)
+
     def draw(self) -> float:
         """The next random number of the chat, put on record."""
         roll = self.random.next()

@@ -60,7 +60,12 @@ def on_record(
     """The call as a trace keeps it; `source` names who was asked where the reply does not."""
     details: dict[str, Json] = {"merged_into_user": merged}
     if reply is not None:
-        details |= {"input_tokens": reply.usage.input, "output_tokens": reply.usage.output, "notes": reply.notes}
+        details |= {
+            "input_tokens": reply.usage.input,
+            "output_tokens": reply.usage.output,
+            "notes": reply.notes,
+            "live": reply.live,
+        }
         if reply.value is not None:
             details["value"] = reply.value
     return AiCall(

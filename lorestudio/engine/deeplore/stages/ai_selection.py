@@ -93,10 +93,11 @@ class AiSelectionStage:
         if breaker.throttled(state.ai, ctx.clock_ms):
             return Search(error=THROTTLED, why=found.why)
         wanted = prompts.wanted(settings, len(ctx.index.visible), len(ctx.index.constants), new_chat=talk.new_chat)
-        if ctx.is_fixed("fill_count") and wanted.exactly and wanted.up_to != str(wanted.exactly):
-            state.note_switch("fill_count", self.name, f"the model is asked for {wanted.exactly} entries only")
-            wanted = replace(wanted, up_to=str(wanted.exactly))
         system = prompts.selection_prompt(settings, wanted)
+        if ctx.is_fixed("fill_count") and wanted.exactly:
+            exact, system = system, prompts.selection_prompt(settings, replace(wanted, up_to=str(wanted.exactly)))
+            if system != exact:
+                state.note_switch("fill_count", self.name, f"the model is asked for {wanted.exactly} entries only")
         message = prompts.selection_message(manifest.header, manifest.text, talk.text)
         model = settings.ai_search_model or ctx.model
         request = ChatRequest(
@@ -114,17 +115,17 @@ class AiSelectionStage:
     def _conversation(self, state: RunState, ctx: RunContext) -> Conversation:
         """What the model is told of the chat, by the choices of the two switches that concern it."""
         said = (ctx.chat, ctx.index.visible, ctx.controls.scribe_summary, ctx.settings)
-        exact = conversation(*said)
-        replacing = ctx.turn.kind in {"swipe", "regenerate"}
-        chosen = conversation(
-            *said,
-            hide_trailing=replacing or not ctx.is_fixed("trailing_reply"),
-            searched_only=ctx.is_fixed("window_filter"),
-        )
-        if chosen != exact:
-            switch = "trailing_reply" if ctx.is_fixed("trailing_reply") else "window_filter"
-            state.note_switch(switch, self.name, "the model reads other messages")
-        return chosen
+        talk = conversation(*said)
+        hide_trailing = ctx.turn.kind in {"swipe", "regenerate"} or not ctx.is_fixed("trailing_reply")
+        if not hide_trailing:
+            exact, talk = talk, conversation(*said, hide_trailing=False)
+            if talk != exact:
+                state.note_switch("trailing_reply", self.name, "the model reads the reply that ends the chat")
+        if ctx.is_fixed("window_filter"):
+            exact, talk = talk, conversation(*said, hide_trailing=hide_trailing, searched_only=True)
+            if talk != exact:
+                state.note_switch("window_filter", self.name, "the model reads further back past hidden messages")
+        return talk
 
     async def _ask(
         self, state: RunState, ctx: RunContext, request: ChatRequest, asked: cache.Question, why: str
@@ -179,38 +180,28 @@ class AiSelectionStage:
         state.candidates = taken
         return ledger.close(taken, note="ai_cached" if search.cached else "", details=_details(search))
 
-    def _bootstrap_only(
-        self, state: RunState, ctx: RunContext, constants: list[Entry], bootstraps: list[Entry]
-    ) -> list[Entry]:
-        """The bootstrap entries, without the constants as DeepLore has it or with them."""
-        if not ctx.is_fixed("bootstrap_fallback"):
-            return bootstraps
-        if any(entry not in bootstraps for entry in constants):
-            state.note_switch("bootstrap_fallback", self.name, "constants went in too")
-        forced = {entry.id for entry in (*constants, *bootstraps)}
-        return [entry for entry in ctx.index.visible if entry.id in forced]
-
     def _fall_back(self, state: RunState, ctx: RunContext, search: Search, fallback: str) -> StageRecord:
         """What goes on without a choice of the model's."""
         ledger = Ledger(self, state.candidates)
-        constants = list(ctx.index.constants)
-        bootstraps = list(ctx.index.bootstraps) if state.bootstrapping else []
-        standing: list[Entry] = []
+        constants = {entry.id for entry in ctx.index.constants}
+        bootstraps = {entry.id for entry in ctx.index.bootstraps} if state.bootstrapping else set()
+        forced: set[int] = set()
+        standing: Sequence[Entry] | None = None
         if fallback == "keyword":
             if state.keyword_matches is None:
                 state.match_now = "labels" if search.error else "no labels"
-            standing = state.keyword_matches or []
-        elif fallback in {"constants_only", "constants"}:
-            standing = constants
-        elif fallback == "bootstrap_only":
-            standing = self._bootstrap_only(state, ctx, constants, bootstraps)
-        elif fallback == "constants_bootstrap":
-            forced = {entry.id for entry in (*constants, *bootstraps)}
+            standing = state.keyword_matches or ()
+        elif fallback == ("constants_only" if search.error else "constants"):  # each setting has words of its own
+            forced = constants
+        elif fallback == "bootstrap_only" and search.error:
+            forced = bootstraps
+            if ctx.is_fixed("bootstrap_fallback") and constants - bootstraps:
+                forced = constants | bootstraps
+                state.note_switch("bootstrap_fallback", self.name, "constants went in too")
+        elif fallback == "constants_bootstrap" and not search.error:
+            forced = constants | bootstraps
+        if standing is None:
             standing = [entry for entry in ctx.index.visible if entry.id in forced]
-        if not search.error and fallback in {"constants_only", "bootstrap_only"}:
-            standing = []  # values that only the other setting knows
-        if search.error and fallback in {"constants", "constants_bootstrap"}:
-            standing = []
         reason = "ai_error" if search.error else "ai_empty"
         state.candidates = _replaced(ledger, state.candidates, standing, "fell_back", "fallback_dropped")
         details = {**_details(search), "fallback": fallback, "error": search.error}

@@ -97,18 +97,20 @@ class CategoryPrefilterStage:
         selectable = [entry for entry in before if not is_forced(entry, bootstrapping=state.bootstrapping)]
         if ctx.settings.manifest_summary_mode == "summary_only":
             selectable = [entry for entry in selectable if trim(entry.summary)]
+        if len(selectable) < FEWEST_ENTRIES:
+            return self._unchanged(before, "too few entries or categories")
         folders = ctx.is_fixed("untagged_category")
         found = clusters(selectable, folders=folders)
-        if folders and found != clusters(selectable):
-            state.note_switch("untagged_category", self.name, "untagged notes go by their folder")
-        if len(selectable) < FEWEST_ENTRIES or len(found) < FEWEST_CATEGORIES:
+        if folders:
+            exact = clusters(selectable)
+            if found != exact and max(len(found), len(exact)) >= FEWEST_CATEGORIES:
+                state.note_switch("untagged_category", self.name, "untagged notes go by their folder")
+        if len(found) < FEWEST_CATEGORIES:
             return self._unchanged(before, "too few entries or categories")
         granted, state.ai = breaker.acquire(state.ai, ctx.clock_ms)
         if not granted:
             return self._unchanged(before, "AI calls are paused")
-        transcript = conversation.lines(
-            ctx.chat, ctx.settings.ai_search_scan_depth, searched_only=ctx.is_fixed("window_filter")
-        )
+        transcript = self._transcript(state, ctx)
         request = ChatRequest(
             kind="prefilter",
             system=prompts.CATEGORIES,
@@ -134,6 +136,16 @@ class CategoryPrefilterStage:
             return self._unchanged(before, "it would leave too few")
         state.ai = breaker.released(state.ai)
         return self._narrow(state, [*forced, *kept], rescued, folders=folders)
+
+    def _transcript(self, state: RunState, ctx: RunContext) -> str:
+        """What the model reads of the chat: a trailing reply too, neither seeds nor summary."""
+        depth = ctx.settings.ai_search_scan_depth
+        transcript = conversation.lines(ctx.chat, depth)
+        if ctx.is_fixed("window_filter"):
+            exact, transcript = transcript, conversation.lines(ctx.chat, depth, searched_only=True)
+            if transcript != exact:
+                state.note_switch("window_filter", self.name, "the model reads further back past hidden messages")
+        return transcript
 
     def _give_probe_back(self, state: RunState, ctx: RunContext) -> None:
         """An answer that is not used keeps the breaker's probe out, unless that is mended."""

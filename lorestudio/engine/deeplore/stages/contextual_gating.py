@@ -31,10 +31,12 @@ class GatingStage:
         ledger = Ledger(self, state.candidates)
         kept: list[Entry] = []
         tolerance, inherit = ctx.settings.contextual_gating_tolerance, ctx.is_fixed("field_tolerance")
+        turned: list[str] = []
         for entry in state.candidates:
             gate = rejecting_field(entry, fields, context, tolerance, inherit=inherit)
-            if inherit and gate != rejecting_field(entry, fields, context, tolerance):
-                state.note_switch("field_tolerance", self.name, f"the setting decides about {entry.title}")
+            if inherit and entry not in policy:
+                exact = rejecting_field(entry, fields, context, tolerance)
+                turned += [entry.title] if (gate is None) is not (exact is None) else []
             if gate is None:
                 kept.append(entry)
             elif entry in policy:
@@ -51,6 +53,9 @@ class GatingStage:
                     operator=gate.field.operator,
                     tolerance=gate.tolerance,
                 )
+        if turned:
+            others = f" and {len(turned) - 1} more" if len(turned) > 1 else ""
+            state.note_switch("field_tolerance", self.name, f"the setting decides about {turned[0]}{others}")
         state.candidates = kept
         return ledger.close(kept)
 

@@ -40,8 +40,6 @@ class DuplicateStrippingStage:
             return skipped(self, state.candidates, "off", {"setting": "stripDuplicateInjections"})
         mended = ctx.is_fixed("duplicate_log")
         cleared = ""
-        if mended and state.injection_log and state.ai_cached is True:
-            state.note_switch("duplicate_log", self.name, "nothing was stripped")
         if state.regenerated or state.ai_cached is not True:
             cleared = "log_cleared" if state.injection_log else ""
             state.injection_log = ()
@@ -54,13 +52,19 @@ class DuplicateStrippingStage:
             for injection in record.entries
         }
         kept: list[Entry] = []
+        spared = 0
         for entry in state.candidates:
-            if mended or logged(entry, settings) not in recent:
+            if logged(entry, settings) not in recent:
                 kept.append(entry)
+            elif mended:
+                kept.append(entry)
+                spared += entry not in state.policy
             elif entry in state.policy:
                 kept.append(entry)
                 ledger.keep(entry, "exempt", by=state.policy.why(entry), would="already_in_context")
             else:
                 ledger.remove(entry, "already_in_context", generations=settings.strip_lookback_depth)
+        if spared:
+            state.note_switch("duplicate_log", self.name, "nothing was stripped")
         state.candidates = kept
         return ledger.close(kept, note=cleared, details=details)

@@ -26,6 +26,8 @@ class KeywordsStage:
         ledger = Ledger(self, state.candidates)
         matcher = ctx.index.matcher(case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
         window = state.window
+        if ctx.is_fixed("window_filter") and _reaches_further(window, ctx):
+            state.note_switch("window_filter", self.name, "the window reaches further back past hidden messages")
         hits = matcher.find(window.text)
         offsets: dict[float, int] = {}
         for entry_id in matcher.hit_entries(hits):
@@ -93,6 +95,12 @@ class KeywordsStage:
         else:
             state.let_in(entry, hit.key)
             ledger.add(entry, "key_hit", **details)
+
+
+def _reaches_further(window: ScanWindow, ctx: RunContext) -> bool:
+    """Whether some entry's window holds a message that it would not hold if hidden ones used up places."""
+    exact = ScanWindow(ctx.chat, len(ctx.chat), case_sensitive=True)
+    return any(window.count(depth) > exact.count(depth) for depth in (ctx.settings.scan_depth, *ctx.index.scan_depths))
 
 
 def _in_file(window: ScanWindow, ctx: RunContext, start: int, size: int) -> dict[str, Json]:

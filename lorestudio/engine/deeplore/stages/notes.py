@@ -31,18 +31,21 @@ class NotesStage:
             return skipped(self, state.candidates, "off", {"setting": "notebookEnabled"})
         ledger = Ledger(self, state.candidates)
         managed = settings.injection_mode == "prompt_list"
-        written: list[str] = []
+        before = state.prompts
+        written: list[Prompt] = []
         notebook = trim(ctx.controls.notebook)
         if settings.notebook_enabled and notebook:
             place = (settings.notebook_position, settings.notebook_depth, settings.notebook_role)
-            state.prompts += (Prompt("deeplore_notebook", notebook, *place, managed=managed),)
-            written.append("deeplore_notebook")
+            written.append(Prompt("deeplore_notebook", notebook, *place, managed=managed))
         notepad = self._notepad(ctx)
         if settings.ai_notepad_enabled and notepad:
             place = (settings.ai_notepad_position, settings.ai_notepad_depth, settings.ai_notepad_role)
-            state.prompts += (Prompt("deeplore_ai_notepad", notepad, *place, managed=managed),)
-            written.append("deeplore_ai_notepad")
-        return ledger.close(state.candidates, details={"prompts": written})
+            written.append(Prompt("deeplore_ai_notepad", notepad, *place, managed=managed))
+        tags = [prompt.tag for prompt in written]
+        state.prompts = (*(prompt for prompt in before if prompt.tag not in tags), *written)
+        if state.outcome is not None and state.prompts != before:
+            state.note_switch("notes_without_lore", self.name, "they went in without lore")
+        return ledger.close(state.candidates, details={"prompts": tags})
 
     @staticmethod
     def _notepad(ctx: RunContext) -> str:

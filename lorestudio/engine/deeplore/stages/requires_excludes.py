@@ -67,8 +67,11 @@ class RequiresExcludesStage:
         ledger = Ledger(self, state.candidates)
         before = state.candidates
         state.candidates = resolve(before, state.policy, ledger)
-        if ctx.is_fixed("confidence_order"):
+        if ctx.is_fixed("confidence_order") and state.confidence:
+            resolved = list(state.candidates)
             state.candidates.sort(key=lambda entry: state.confidence.get(entry.id, 0))
+            if state.candidates != resolved and not state.has_noted("confidence_order"):
+                state.note_switch("confidence_order", self.name, "the AI's surer picks come first")
         present = {entry.title.lower() for entry in state.candidates}
         for entry in state.candidates:
             would, titles = _objection(entry, present)

@@ -45,15 +45,12 @@ class SnapshotStage:
         )
         deepest = max(settings.scan_depth, *ctx.index.scan_depths, 0)
         fractional = any(0 < depth < 1 for depth in ctx.index.scan_depths)
-        searched_only = ctx.is_fixed("window_filter")
         state.window = ScanWindow(
             ctx.chat,
             len(ctx.chat) if fractional else deepest,
             case_sensitive=settings.case_sensitive,
-            searched_only=searched_only,
+            searched_only=ctx.is_fixed("window_filter"),
         )
-        if searched_only and any(not message.scannable for message in ctx.chat[-int(settings.scan_depth or 1) :]):
-            state.note_switch("window_filter", self.name, "the window reaches further back past hidden messages")
         return ledger.close(
             state.candidates,
             note="rolled_back" if state.regenerated else "",

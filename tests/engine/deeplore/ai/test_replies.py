@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lorestudio.engine.deeplore.ai.replies import Pick, extract_list, normalize
 
@@ -171,3 +174,46 @@ def test_a_hostile_reply_ends_soon(reply: str) -> None:
     begun = time.perf_counter()
     extract_list(reply)
     assert time.perf_counter() - begun < 1
+
+
+def closing(text: str, start: int) -> int:
+    """4.8 d, word by word: the end of the piece that begins at `start`, 0 where it never closes."""
+    closer = {"[": "]", "{": "}"}[text[start]]
+    depth, quote, escaped = 0, "", False
+    for place, char in enumerate(text[start:], start):
+        if escaped:
+            escaped = False
+        elif char == "\\":
+            escaped = True
+        elif quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif char == text[start]:
+            depth += 1
+        elif char == closer:
+            depth -= 1
+            if not depth:
+                return place + 1
+    return 0
+
+
+PARTS = ["[", "]", "{", "}", '"', "'", "\\", "A", ",", '"B"', "[]", '{"a":', "5"]
+TEXTS = st.lists(st.sampled_from(PARTS), max_size=14).map(lambda parts: "x" + "".join(parts))
+
+
+@settings(max_examples=600, deadline=None)
+@given(text=TEXTS)
+def test_balanced_pieces_equal_those_found_one_by_one(text: str) -> None:
+    """The longest piece that holds a list counts, of equally long ones the first."""
+    pieces = [text[start:end] for start, char in enumerate(text) if char in "[{" and (end := closing(text, start))]
+    found = (extract_list(piece) for piece in sorted(pieces, key=len, reverse=True) if decodes(piece))
+    assert extract_list(text) == next((one for one in found if one is not None), None)
+
+
+def decodes(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,156 @@
+"""How the AI's part of a run went, in short lines, and that of many runs in numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.trace.model import AiCall, StageRecord, StageStatus, Trace
+from lorestudio.trace.reasons import Tone
+from lorestudio.trace.wording import fill, joined, number_words, one_line, plural, quoted
+
+SELECTION: Final = "AI selection"
+MANIFEST: Final = "manifest"
+PREFILTER: Final = "category prefilter"
+
+_INSTEAD: Final = "[; instead: {fallback!w}]"
+
+
+@dataclass(frozen=True, slots=True)
+class AiLine:
+    """One line about a question to the model, and how it is meant."""
+
+    text: str
+    tone: Tone = Tone.NEUTRAL
+
+
+def ai_lines(trace: Trace) -> tuple[AiLine, ...]:
+    """What the model was asked and what it chose, one line a question; nothing for a run that asks no model.
+
+    `AI: 6 of 14 chosen (offline stand-in)`, `AI: 5 of 9 chosen, from the cache: ...`, `AI failed: ...; instead: ...`.
+    """
+    lines = [_prefilter(trace, record) for record in (trace.stage(PREFILTER),) if record is not None]
+    lines += [_selection(trace, record) for record in (trace.stage(SELECTION),) if record is not None]
+    return tuple(line for line in lines if line is not None)
+
+
+def _prefilter(trace: Trace, record: StageRecord) -> AiLine | None:
+    """None where it is off or had no reason to ask."""
+    if record.status is StageStatus.FAILED:
+        return AiLine(f"Category prefilter failed: {one_line(record.error)}", Tone.ERROR)
+    if record.status is StageStatus.RAN:
+        return AiLine(f"Category prefilter: {len(record.left):,} of {len(record.entered):,} go on")
+    asked = any(call.kind == "prefilter" for call in trace.ai_calls)
+    why = _text(record.details, "why")
+    return AiLine(f"Category prefilter not used: {one_line(why)}", Tone.WARNING) if asked else None
+
+
+def _selection(trace: Trace, record: StageRecord) -> AiLine:
+    details = record.details
+    instead = fill(_INSTEAD, details) or ""
+    if record.status is StageStatus.FAILED:
+        return AiLine(f"AI selection failed: {one_line(record.error)}", Tone.ERROR)
+    if record.note == "nothing_to_offer":
+        return AiLine("AI not asked: there was nothing to offer")
+    if record.note == "ai_error":
+        return AiLine(f"AI failed: {one_line(_text(details, 'error')).rstrip('.')}{instead}", Tone.ERROR)
+    who = _who(trace, details)
+    if record.note == "ai_empty" and not who:
+        return AiLine(f"AI not asked: {_text(details, 'why')}{instead}")
+    if record.note == "ai_empty":
+        return AiLine(f"AI chose nothing{who}{instead}", Tone.WARNING)
+    manifest = trace.stage(MANIFEST)
+    offered = _items(manifest.details.get("offered")) if manifest is not None else ()
+    line = f"AI: {len(_items(details.get('results'))):,} of {len(offered):,} chosen{who}"
+    unknown = [quoted(str(title)) for title in _items(details.get("unknown_titles"))]
+    return AiLine(f"{line}; not in the list: {joined(unknown)}" if unknown else line)
+
+
+def _who(trace: Trace, details: Mapping[str, Json]) -> str:
+    """Who answered: the cache, or the source of the last question that has an answer; nothing where nobody did."""
+    if details.get("cached") is True:
+        return f", from the cache: {_text(details, 'why')}"
+    answered = [call for call in trace.ai_calls if call.kind == "search" and not call.error]
+    return f" ({answered[-1].source})" if answered else ""
+
+
+@dataclass(frozen=True, slots=True)
+class AiTotals:
+    """Many runs together. `runs` came to the AI selection; `answered` counts answers by who gave them, `cached` the
+    selections taken from the cache, `failed` the runs that fell back because there was no usable answer, `empty` those
+    in which the model chose nothing. Tokens are those reported for questions that were put now, at a cost.
+    """
+
+    runs: int = 0
+    answered: Mapping[str, int] = field(default_factory=dict)
+    cached: int = 0
+    failed: int = 0
+    empty: int = 0
+    sent: int = 0
+    received: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """For people; empty where no run asks a model."""
+        if not self.runs:
+            return ""
+        calls = sum(self.answered.values())
+        who = joined([f"{source} ({count:,})" for source, count in self.answered.items()])
+        parts = [
+            plural(calls, "no question was answered|# question answered|# questions answered")
+            + (f" by {who}" if who else ""),
+            plural(self.cached, "no selection from the cache|# selection from the cache|# selections from the cache"),
+            plural(self.failed, "no failure|# failure|# failures"),
+        ]
+        if self.empty:
+            parts.append(plural(self.empty, "# empty choice|# empty choices"))
+        tokens = f"Tokens spent: {number_words(self.sent)} sent, {number_words(self.received)} received."
+        return f"AI selection: {'; '.join(parts)}. {tokens}"
+
+
+def ai_totals(traces: Iterable[Trace]) -> AiTotals:
+    """The numbers of these runs together."""
+    records = []
+    calls: list[AiCall] = []
+    for trace in traces:
+        record = trace.stage(SELECTION)
+        if record is not None:
+            records.append(record)
+        calls += trace.ai_calls
+    notes = Counter(record.note for record in records)
+    live = [call.details for call in calls if call.details.get("live") is True]
+    return AiTotals(
+        runs=len(records),
+        answered=dict(Counter(call.source for call in calls if not call.error).most_common()),
+        cached=sum(record.details.get("cached") is True for record in records),
+        failed=notes["ai_error"],
+        empty=notes["ai_empty"],
+        sent=sum(_count(details, "input_tokens") for details in live),
+        received=sum(_count(details, "output_tokens") for details in live),
+    )
+
+
+def switch_effects(traces: Iterable[Trace]) -> Mapping[str, int]:
+    """In how many of these runs each fixed behaviour switch changed something, in the order of the first time."""
+    found: Counter[str] = Counter()
+    for trace in traces:
+        noted = _items(trace.facts.get("switches"))
+        found.update(list(dict.fromkeys(str(item["switch"]) for item in noted if isinstance(item, Mapping))))
+    return dict(found)
+
+
+def _text(details: Mapping[str, Json], name: str) -> str:
+    value = details.get(name)
+    return value if isinstance(value, str) and value else "no reason given"
+
+
+def _count(details: Mapping[str, Json], name: str) -> int:
+    value = details.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def _items(value: Json) -> Sequence[Json]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()

@@ -1,0 +1,120 @@
+"""The circuit breaker and the throttle (spec: deeplore-engine 4.9, deeplore-ai-and-tools 1.8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from lorestudio.domain.state import AiState
+from lorestudio.engine.deeplore.ai import breaker
+
+
+class Breaker:
+    """A breaker with a clock, so that a test reads like a protocol."""
+
+    def __init__(self) -> None:
+        self.state = AiState()
+
+    def ask(self, now_ms: int) -> bool:
+        granted, self.state = breaker.acquire(self.state, now_ms)
+        return granted
+
+    def fail(self, now_ms: int) -> None:
+        self.state = breaker.failed(self.state, now_ms)
+
+    def succeed(self) -> None:
+        self.state = breaker.succeeded(self.state)
+
+    def release(self) -> None:
+        self.state = breaker.released(self.state)
+
+
+def opened(at_ms: int = 0) -> Breaker:
+    one = Breaker()
+    one.fail(at_ms)
+    one.fail(at_ms)
+    return one
+
+
+def test_closed_calls_go_through_and_change_nothing() -> None:
+    one = Breaker()
+    assert all(one.ask(now) for now in (0, 0, 1))
+    assert one.state == AiState()
+
+
+def test_the_second_failure_in_a_row_opens_it() -> None:
+    one = Breaker()
+    one.fail(0)
+    assert not breaker.is_open(one.state)
+    assert one.ask(1)
+    one.fail(1)
+    assert breaker.is_open(one.state)
+    assert not one.ask(2)
+
+
+def test_a_success_in_between_starts_the_count_again() -> None:
+    one = Breaker()
+    one.fail(0)
+    one.succeed()
+    one.fail(1)
+    assert one.ask(2)
+
+
+@pytest.mark.parametrize(("now_ms", "granted"), [(0, False), (29_999, False), (30_000, False), (30_001, True)])
+def test_after_more_than_thirty_seconds_a_probe_goes_through(now_ms: int, granted: bool) -> None:
+    assert opened().ask(now_ms) is granted
+
+
+def test_the_pause_counts_from_the_last_failure() -> None:
+    one = Breaker()
+    one.fail(0)
+    one.fail(10_000)
+    assert not one.ask(30_001)
+    assert one.ask(40_001)
+
+
+def test_there_is_one_probe_only() -> None:
+    one = opened()
+    assert one.ask(30_001)
+    assert not one.ask(30_002)
+    assert not one.ask(90_001)
+
+
+def test_a_lost_probe_is_replaced_after_a_minute() -> None:
+    one = opened()
+    assert one.ask(30_001)
+    assert not one.ask(90_001)  # exactly 60 s old is not yet lost
+    assert one.ask(90_002)
+    assert not one.ask(90_003)  # the new probe counts from its own start
+
+
+def test_a_probe_that_succeeds_closes_it() -> None:
+    one = opened()
+    assert one.ask(30_001)
+    one.succeed()
+    assert not breaker.is_open(one.state)
+    assert one.ask(30_002)
+    assert one.ask(30_002)
+
+
+def test_a_probe_that_fails_opens_it_again() -> None:
+    one = opened()
+    assert one.ask(30_001)
+    one.fail(30_500)
+    assert not one.ask(60_500)
+    assert one.ask(60_501)
+
+
+def test_a_probe_that_is_given_back_may_be_taken_again() -> None:
+    one = opened()
+    assert one.ask(30_001)
+    one.release()
+    assert breaker.is_open(one.state)
+    assert one.ask(30_002)
+
+
+@pytest.mark.parametrize(
+    ("last", "now", "throttled"),
+    [(None, 0, False), (1000, 1000, True), (1000, 1499, True), (1000, 1500, False), (0, 499, True)],
+)
+def test_the_throttle(last: int | None, now: int, throttled: bool) -> None:
+    assert breaker.throttled(AiState(last_success_ms=last), now) is throttled

@@ -1,0 +1,43 @@
+"""The one behaviour switch outside of generations (spec: deeplore-ai-and-tools 1.8, 7 row 11)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.state import ChatControls
+from lorestudio.llm.errors import LlmError, failed
+from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.settings.behaviour import fixed
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.chat_notes import ChatNotes
+from lorestudio.studio.session_notes import NotesDesk, SessionNotes
+
+CHAT = Chat((Message("U", "Hello.", is_user=True), Message("Ann", "Hello.")), "U", "Ann")
+
+
+class Refusing:
+    """An answer source that always fails in the same way."""
+
+    name = label = "refusing"
+
+    def __init__(self, error: LlmError) -> None:
+        self.error = error
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("status", "switch", "failures"),
+    [(401, "", 1), (429, "", 1), (401, "tool_failures", 0), (429, "tool_failures", 0), (500, "tool_failures", 1)],
+)
+def test_refusals_of_the_scribes_calls(status: int, switch: str, failures: int) -> None:
+    desk = NotesDesk(ChatNotes("chat", CHAT, ChatControls()))
+    tools = SessionNotes(
+        desk, Refusing(failed("no", status)), DeepLoreSettings(enabled=True), fixed([switch] if switch else [])
+    )
+    asyncio.run(tools.summarize())
+    assert desk.notes.ai.failures == failures

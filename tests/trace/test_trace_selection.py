@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lorestudio.trace import AiCall, AiTotals, Phase, StageStatus, Tone, Trace, ai_lines, ai_totals, switch_effects
+from tests.trace.examples import SKARN, skipped, stage, trace
+
+ALL = (0, 1, 2)
+CALL = AiCall("search", "s", "u", 100, json_schema=True, source="Cloud · m", details={"live": True, "input_tokens": 30})
+
+
+def run(*calls: AiCall, note: str = "", prefilter: Any = None, offered: int = 9, **details: Any) -> Trace:
+    """A run whose AI selection says `details`."""
+    stages = (
+        *((prefilter,) if prefilter is not None else ()),
+        stage("manifest", Phase.SELECT, ALL, ALL, details={"offered": list(range(offered))}),
+        stage("AI selection", Phase.SELECT, ALL, ALL, note=note, details=details),
+    )
+    return trace(mode="two-stage", stages=stages, ai_calls=calls)
+
+
+def results(count: int) -> list[dict[str, Any]]:
+    return [{"id": number} for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("made", "text", "tone"),
+    [
+        (run(CALL, cached=False, results=results(5)), "AI: 5 of 9 chosen (Cloud · m)", Tone.NEUTRAL),
+        (
+            run(cached=True, tier=2, why="the same candidates", results=results(2), note="ai_cached"),
+            "AI: 2 of 9 chosen, from the cache: the same candidates",
+            Tone.NEUTRAL,
+        ),
+        (
+            run(CALL, cached=False, results=results(1), unknown_titles=["The Moon", "A Star"]),
+            "AI: 1 of 9 chosen (Cloud · m); not in the list: “The Moon” and “A Star”",
+            Tone.NEUTRAL,
+        ),
+        (
+            run(replace(CALL, error="HTTP 500"), note="ai_error", error="HTTP 500.", fallback="keyword"),
+            "AI failed: HTTP 500; instead: what the keys match",
+            Tone.ERROR,
+        ),
+        (
+            run(CALL, note="ai_empty", cached=False, fallback="constants"),
+            "AI chose nothing (Cloud · m); instead: the constants",
+            Tone.WARNING,
+        ),
+        (
+            run(note="ai_empty", cached=True, why="the same conversation", fallback="none"),
+            "AI chose nothing, from the cache: the same conversation; instead: nothing",
+            Tone.WARNING,
+        ),
+        (
+            run(note="ai_empty", cached=False, why="there is no conversation to judge by", fallback="constants"),
+            "AI not asked: there is no conversation to judge by; instead: the constants",
+            Tone.NEUTRAL,
+        ),
+        (run(note="nothing_to_offer"), "AI not asked: there was nothing to offer", Tone.NEUTRAL),
+    ],
+)
+def test_the_line_of_the_selection(made: Trace, text: str, tone: Tone) -> None:
+    (line,) = ai_lines(made)
+    assert (line.text, line.tone) == (text, tone)
+
+
+def test_nothing_is_said_where_no_model_is_asked() -> None:
+    assert ai_lines(trace()) == ()
+    assert ai_totals([trace(), trace()]) == AiTotals()
+    assert AiTotals().sentence == ""
+
+
+def test_a_long_error_is_shortened() -> None:
+    (line,) = ai_lines(run(note="ai_error", error="x" * 500 + "\nsecond", fallback="keyword"))
+    assert len(line.text) < 200
+    assert "\n" not in line.text
+
+
+def test_a_failed_stage() -> None:
+    record = stage("AI selection", Phase.SELECT, ALL, ALL, status=StageStatus.FAILED, error="KeyError: 'x'")
+    (line,) = ai_lines(trace(stages=(record,)))
+    assert (line.text, line.tone) == ("AI selection failed: KeyError: 'x'", Tone.ERROR)
+
+
+ASKED = replace(CALL, kind="prefilter")
+
+
+@pytest.mark.parametrize(
+    ("calls", "record", "said"),
+    [
+        ([ASKED], stage("category prefilter", Phase.SELECT, range(60), range(20)), ["20 of 60 go on"]),
+        (
+            [replace(ASKED, error="no")],
+            skipped("category prefilter", Phase.SELECT, ALL, "prefilter_unchanged", why="the call failed: no"),
+            ["Category prefilter not used: the call failed: no"],
+        ),
+        ([], skipped("category prefilter", Phase.SELECT, ALL, "prefilter_unchanged", why="too few entries"), []),
+        ([], skipped("category prefilter", Phase.SELECT, ALL, "off", setting="hierarchicalPreFilter"), []),
+        (
+            [],
+            stage("category prefilter", Phase.SELECT, ALL, ALL, status=StageStatus.FAILED, error="boom"),
+            ["Category prefilter failed: boom"],
+        ),
+    ],
+)
+def test_the_line_of_the_prefilter(calls: list[AiCall], record: Any, said: list[str]) -> None:
+    lines = ai_lines(run(*calls, CALL, prefilter=record, cached=False, results=[]))
+    assert len(lines) == len(said) + 1
+    assert [words in line.text for words, line in zip(said, lines, strict=False)] == [True] * len(said)
+
+
+def test_totals_of_a_replay() -> None:
+    live = replace(CALL, details={"live": True, "input_tokens": 30, "output_tokens": 4})
+    recorded = replace(live, source="recorded from Cloud · m", details={**live.details, "live": False})
+    traces = [
+        run(live, cached=False, results=results(1)),
+        run(live, ASKED, cached=False, results=results(1)),
+        run(recorded, cached=False, results=results(1)),
+        run(cached=True, note="ai_cached", results=results(1)),
+        run(replace(CALL, error="HTTP 500", details={}), note="ai_error", error="HTTP 500"),
+        run(live, note="ai_empty", cached=False),
+        trace(),
+    ]
+    totals = ai_totals(traces)
+    assert totals == AiTotals(
+        runs=6,
+        answered={"Cloud · m": 4, "recorded from Cloud · m": 1},
+        cached=1,
+        failed=1,
+        empty=1,
+        sent=3 * 30 + 30,
+        received=3 * 4,
+    )
+    assert totals.sentence == (
+        "AI selection: 5 questions answered by Cloud · m (4) and recorded from Cloud · m (1); "
+        "1 selection from the cache; 1 failure; 1 empty choice. Tokens spent: 120 sent, 12 received."
+    )
+
+
+def test_switches_that_made_a_difference() -> None:
+    def noting(*names: str) -> Trace:
+        return trace(facts={"switches": [{"switch": name, "stage": "s", "effect": str(SKARN)} for name in names]})
+
+    assert switch_effects([noting(), trace()]) == {}
+    assert list(switch_effects([noting("b", "b", "a"), noting("a")]).items()) == [("b", 1), ("a", 2)]
