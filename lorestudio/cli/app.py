@@ -55,7 +55,11 @@ app = typer.Typer(
 app.add_typer(profiles, name="profiles")
 
 VaultArgument = Annotated[
-    list[Path], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; several are merged in order.")
+    list[str],
+    typer.Argument(
+        metavar="VAULT...",
+        help="Folders of Markdown notes, or Obsidian's REST plugin as http://127.0.0.1:27123; merged in order.",
+    ),
 ]
 ChatOption = Annotated[Path | None, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")]
 ReplayedChat = Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")]

@@ -82,13 +82,14 @@ def _matched(trace: Trace) -> int:
 def _happened(trace: Trace, before: set[int]) -> Text:
     """What a model chose, what is new since the generation that injected `before`, what was shortened or left out."""
     asked = [("", _TONES[line.tone], line.text) for line in ai_lines(trace)]
+    out = [("- ", "red", f"{_listed(titles)}: {reason}") for reason, titles in _left_out(trace).items()]
     if not trace.injections:
-        return _lines([*asked, ("", "dim", summary(trace))])
+        return _lines([*asked, ("", "dim", summary(trace)), *out])
     new = [injection.title for injection in trace.injections if injection.entry not in before]
     shortened = [injection.title for injection in trace.injections if injection.truncated]
     lines = [("+ ", "green", _listed(new))] if new else []
     lines += [("~ ", "yellow", _listed(shortened))] if shortened else []
-    lines += [("- ", "red", f"{_listed(titles)}: {reason}") for reason, titles in _left_out(trace).items()]
+    lines += out
     return _lines([*asked, *(lines or [("", "dim", "as in the turn before")])])
 
 

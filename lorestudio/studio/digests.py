@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.memory.message_notes import notes_of
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.project import Project
 from lorestudio.trace.serialize import record_to_json
@@ -23,6 +24,8 @@ def input_digests(project: Project, generations: Sequence[Generation], answers: 
         project.settings.model_dump_json(),
         project.behaviour.model_dump_json(),
         repr(record_to_json(project.controls)),
+        # Every generation begins with the notepad without the notes of later replies.
+        repr([notes_of(message) for message in chat.messages] if project.controls.notepad else []),
         repr((project.seed, project.counter.name, chat.character_name, answers)),
     ):
         digest.update(part.encode("utf-8", "surrogatepass"))
@@ -39,4 +42,6 @@ def input_digests(project: Project, generations: Sequence[Generation], answers: 
 
 def _told(message: Message) -> str:
     """What a run reads of a message."""
-    return repr((message.name, message.text, message.is_user, message.is_system, message.scannable, message.swipe))
+    tools = message.extra.get("tool_invocations")  # at the end of the chat they decide whether a generation runs
+    flags = (message.is_user, message.is_system, message.scannable, isinstance(tools, list | dict) or bool(tools))
+    return repr((message.name, message.text, flags, message.swipe))

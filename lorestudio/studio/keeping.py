@@ -94,8 +94,12 @@ class Keeper:
         traces = {(trace.turn.message, trace.turn.swipe): trace for trace in self._store.latest_all(chat)}
         restored = []
         for generation, expected in zip(simulator.generations[:known], kept.marks, strict=False):
-            trace = traces.get((generation.message, generation.swipe))
+            place = (generation.message, generation.swipe)
+            trace = traces.get(place)
             if trace is None or mark(trace) != expected:  # of another run than the state
+                older = (one for one in self._store.history(chat, *place) if mark(one) == expected)
+                trace = next(older, None)
+            if trace is None:
                 break
             restored.append(trace)
         simulator.resume(kept.states[: len(restored)], restored)
@@ -112,25 +116,13 @@ class Keeper:
     def _read(self, chat: str) -> Kept:
         path = self._states_file(chat)
         try:
-            document = json.loads(gzip.decompress(path.read_bytes()))
-            if not isinstance(document, Mapping):
-                raise TypeError("it holds no states")
-            if document.get("version") != VERSION:
-                self._unread[f"{path} was written by another version; its chat is replayed from the beginning."] = None
-                return Kept()
-            states = tuple(
-                record_from_json(EngineState, item, f"states[{place}]") for place, item in enumerate(document["states"])
-            )
-            kept = Kept(tuple(document["inputs"]), tuple(document["marks"]), states)
-            if not len(kept.inputs) == len(kept.marks) == len(states):
-                raise ValueError("its lists differ in length")
+            return _kept(json.loads(gzip.decompress(path.read_bytes())))
         except FileNotFoundError:
             return Kept()
         except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError) as error:
             reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
             self._unread[f"{path} cannot be read ({reason}); its chat is replayed from the beginning."] = None
             return Kept()
-        return kept
 
     def close(self) -> None:
         """Close the trace store."""
@@ -147,8 +139,21 @@ class Keeper:
 
 def chat_id(project: Project) -> str:
     """The name under which a chat's runs are kept: by its file, or by its vaults where there is none."""
-    places = [project.chat_path] if project.chat_path is not None else list(project.vault_folders)
+    places = [project.chat_path] if project.chat_path is not None else list(project.places)
     return hashlib.sha256("\n".join(str(place) for place in places).encode()).hexdigest()[:24]
+
+
+def _kept(document: object) -> Kept:
+    """What a file of states says. Raises ValueError, KeyError or TypeError where it says something else."""
+    if not isinstance(document, Mapping):
+        raise TypeError("it holds no states")
+    if document["version"] != VERSION:
+        raise ValueError("it was written by another version")
+    states = (record_from_json(EngineState, item, f"states[{place}]") for place, item in enumerate(document["states"]))
+    kept = Kept(tuple(document["inputs"]), tuple(document["marks"]), tuple(states))
+    if not len(kept.inputs) == len(kept.marks) == len(kept.states):
+        raise ValueError("its lists differ in length")
+    return kept
 
 
 def mark(trace: Trace) -> str:

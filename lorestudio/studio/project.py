@@ -15,8 +15,10 @@ from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chat_metadata import existing_folders, read_controls
 from lorestudio.exchange.chats import load_chat
 from lorestudio.settings import Behaviour, DeepLoreSettings, load, sanitise
+from lorestudio.studio.library import read_once
+from lorestudio.studio.places import is_address, vault_sources
 from lorestudio.studio.resources import resource
-from lorestudio.vault import build_index, read_folder
+from lorestudio.vault import VaultError
 
 _SWITCHED_ON: Final[dict[str, Json]] = {"enabled": True}
 """DeepLore itself starts switched off; whoever opens the studio wants to see it work."""
@@ -26,15 +28,17 @@ _SWITCHED_ON: Final[dict[str, Json]] = {"enabled": True}
 class Project:
     """A snapshot of everything that a run reads; a change makes a new one.
 
+    `vault_folders` are the vaults' folders, None for one that lies behind Obsidian's plugin; `places` names them all.
     `seed` begins the chat's stream of random numbers. `problems` are sentences for the person.
     """
 
-    vault_folders: tuple[Path, ...]
+    vault_folders: tuple[Path | None, ...]
     index: VaultIndex
     settings: DeepLoreSettings
     chat: Chat | None = None
     chat_path: Path | None = None
     settings_path: Path | None = None
+    places: tuple[str, ...] = ()
     controls: ChatControls = field(default_factory=ChatControls)
     behaviour: Behaviour = field(default_factory=Behaviour)
     seed: int = 0
@@ -65,27 +69,65 @@ class Project:
 
     def reloaded(self) -> Project:
         """The project read from disk again."""
-        return open_project(self.vault_folders, self.chat_path, self.settings_path, seed=self.seed)
+        return open_project(self.places, self.chat_path, self.settings_path, seed=self.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSettings:
+    """Settings as the studio uses them, and what the person should know about them."""
+
+    settings: DeepLoreSettings
+    problems: tuple[str, ...] = ()
+
+
+def read_settings(path: Path | None) -> ReadSettings:
+    """The settings of a file, or DeepLore's own. Raises SettingsError where the file cannot be used."""
+    loaded = load(path) if path is not None else sanitise(_SWITCHED_ON)
+    if loaded.settings.enabled:
+        return ReadSettings(loaded.settings, loaded.problems)
+    told = "DeepLore is switched off in these settings; the studio simulates it as switched on."
+    return ReadSettings(loaded.settings.model_copy(update={"enabled": True}), (*loaded.problems, told))
 
 
 def open_project(
-    vaults: Sequence[Path], chat: Path | None = None, settings: Path | None = None, seed: int = 0
+    vaults: Sequence[Path | str], chat: Path | None = None, settings: Path | None = None, seed: int = 0
 ) -> Project:
-    """Read vaults, chat and settings.
+    """Read vaults, chat and settings. A vault is a folder, or the address of Obsidian's plugin (see `places`).
 
     Notes that cannot be read are part of the index as such. Raises InputError, SettingsError or VaultError (all with a
-    sentence for the person) where the chat, the settings or a vault's folder cannot be used at all.
+    sentence for the person) where the chat, the settings or a vault cannot be used at all.
     """
-    loaded = load(settings) if settings is not None else sanitise(_SWITCHED_ON)
-    problems = list(loaded.problems)
-    values = loaded.settings
-    if not values.enabled:
-        values = values.model_copy(update={"enabled": True})
-        problems.append("DeepLore is switched off in these settings; the studio simulates it as switched on.")
-    folders = tuple(path.expanduser().resolve() for path in vaults)
-    index = build_index([read_folder(folder) for folder in folders], values, CHARS_4)
-    problems += index.field_errors
-    project = Project(folders, index, values, settings_path=settings, seed=seed, problems=tuple(problems))
+    places = place_names(vaults)
+    read = read_settings(settings)
+    news = read_once(vault_sources(places), read.settings, CHARS_4)
+    if news.failures:
+        raise VaultError(news.failures[0])
+    return assembled(places, news.index, read, chat, settings, seed)
+
+
+def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:
+    """Vaults by their places: whole paths of folders, addresses as they are."""
+    return tuple(str(vault) if is_address(str(vault)) else str(Path(vault).expanduser().resolve()) for vault in vaults)
+
+
+def assembled(
+    places: Sequence[str],
+    index: VaultIndex,
+    read: ReadSettings,
+    chat: Path | None = None,
+    settings: Path | None = None,
+    seed: int = 0,
+) -> Project:
+    """A project of an index that was read from these places. Raises InputError where the chat cannot be used."""
+    project = Project(
+        tuple(None if is_address(place) else Path(place) for place in places),
+        index,
+        read.settings,
+        places=tuple(places),
+        settings_path=settings,
+        seed=seed,
+        problems=(*read.problems, *index.field_errors),
+    )
     return project if chat is None else project.with_chat(chat.expanduser().resolve())
 
 

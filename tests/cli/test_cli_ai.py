@@ -360,6 +360,24 @@ def test_fixed_switches_change_the_outcome_and_say_so(
     assert "cache_same_candidates" in noted
 
 
+def test_a_stable_scene_has_its_lore_in_one_turn_of_three(lorestudio: Run, tmp_path: Path) -> None:
+    # Cached selections and duplicate stripping together (spec: deeplore-ai-and-tools 1.7).
+    vault = tmp_path / "v"
+    vault.mkdir()
+    for name in ("Lamp", "Tide"):
+        (vault / f"{name}.md").write_text(f"---\ntags: [lorebook]\nkeys: [{name.lower()}]\n---\n{name}.\n")
+    evening = tmp_path / "evening.txt"
+    evening.write_text("".join(f"Wren: The lamp and the tide, {turn}.\nOttoline: Yes.\n" for turn in "abcdef"))
+    command = ("replay", vault, "--chat", evening, *TWO_STAGE)
+    rows = re.findall(r"^\s*(?:#\d+|next)\s+\d+\s+(\d+)", lorestudio(*command).stdout, re.MULTILINE)
+    assert rows == ["2", "0", "0", "2", "0", "0", "2"]
+    assert ": already in context" in lorestudio(*command).stdout
+    mended = lorestudio(*command, "--fixed", "duplicate_log")
+    rows = re.findall(r"^\s*(?:#\d+|next)\s+\d+\s+(\d+)", mended.stdout, re.MULTILINE)
+    assert rows == ["2"] * 7
+    assert "Fixed switches that changed something: duplicate_log (6×)." in told(mended)
+
+
 def test_the_help_of_fixed_and_its_error_name_every_switch(lorestudio: Run, vault: Path, chat: Path) -> None:
     result = lorestudio("replay", vault, "--chat", chat, "--fixed", "?")
     assert all(switch.name in result.stderr for switch in switches())

@@ -120,7 +120,7 @@ def test_a_folder_in_place_of_the_file_is_told(path: Path) -> None:
 
 
 def test_the_default_place_is_the_configuration_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(platformdirs, "user_config_path", lambda name: tmp_path / name)
+    monkeypatch.setattr(platformdirs, "user_config_path", lambda name, **_options: tmp_path / name)
     assert default_path() == tmp_path / "lorestudio" / "studio.json"
     save_app_settings(AppSettings(theme="dark"))
     assert load_app_settings().settings.theme == "dark"

@@ -33,7 +33,8 @@ Situation = Callable[[Sequence[str]], tuple[Outcome, Trace]]
 
 def stripped(names: Sequence[str]) -> tuple[Outcome, Trace]:
     """A second turn in which the model's choice comes from the cache, whatever tells that it still holds."""
-    there = world(entry("A", content="Text."), entry("K", constant=True, priority=1), ai_search_scan_depth=20, **AI_ONLY)
+    drafts = [entry("A", content="Text."), entry("K", constant=True, priority=1)]
+    there = world(*drafts, ai_search_scan_depth=20, **AI_ONLY)
     play = Play(asking(there, picks("A"), fixed=names))
     play.turn(LONG)
     trace = play.turn([*LONG, "Ann: six"], clock_ms=60_000)
