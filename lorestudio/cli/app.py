@@ -194,10 +194,11 @@ def scribe(
         if answers == AnswerKind.STAND_IN.value:
             raise InputError("--answers", "the offline stand-in writes no notes. Name a profile, or recorded.")
         project = open_project(vault, chat, settings)
+        folder = _note_folder(project) if save else None
         asked = answering(answers, project)
         agree(asked, lambda: asyncio.run(note_cost(project, focus)), yes=yes)
         tools = SessionNotes(NotesDesk(ChatNotes.of(project)), asked.source, project.settings, project.behaviour)
-        result = asyncio.run(tools.summarize(focus, vault=project.vault_folders[0] if save else None))
+        result = asyncio.run(tools.summarize(focus, vault=folder))
         for record in result.records:
             if record.notes:
                 typer.echo(record.notes)
@@ -225,6 +226,14 @@ def _adjusted(project: Project, mode: str | None, fixed_switches: list[str] | No
         return replace(project, behaviour=fixed(fixed_switches or ()))
     except ValueError as error:
         raise InputError("--fixed", str(error)) from error
+
+
+def _note_folder(project: Project) -> Path:
+    """The folder of the first vault that has one. Raises InputError where none has."""
+    folder = next((folder for folder in project.vault_folders if folder is not None), None)
+    if folder is None:
+        raise InputError("--save", "a note is saved into a vault's folder, and this vault has none. Name its folder.")
+    return folder
 
 
 def _replay(project: Project, asked: Answering | None = None, *, quiet: bool = False) -> tuple[Trace, ...]:

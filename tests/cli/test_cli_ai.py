@@ -6,6 +6,7 @@ import _thread
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from lorestudio.cli import app as cli
 from lorestudio.cli.app import app
 from lorestudio.settings import switches
+from lorestudio.studio import InputError, demo_project
 from tests.cli.provider import choosing, provider
 from tests.llm.server import KEY, Behaviour, Call, completion, reply
 
@@ -414,6 +417,14 @@ def test_the_scribe_saves_its_note_into_the_vault(lorestudio: Run, vault: Path, 
     (note,) = [path for path in vault.rglob("*.md") if path.parent != vault]
     assert NOTE in note.read_text(encoding="utf-8")
     assert note.name in result.stderr
+
+
+def test_a_note_is_saved_into_a_folder_only() -> None:
+    project = demo_project()
+    (folder,) = project.vault_folders
+    assert cli._note_folder(replace(project, vault_folders=(None, folder))) == folder
+    with pytest.raises(InputError, match="--save: a note is saved into a vault's folder"):
+        cli._note_folder(replace(project, vault_folders=(None,)))
 
 
 def test_the_scribe_needs_agreement_too(lorestudio: Run, vault: Path, chat: Path) -> None:

@@ -26,7 +26,7 @@ class Refusing:
     def __init__(self, error: LlmError) -> None:
         self.error = error
 
-    async def answer(self, request: ChatRequest) -> ChatReply:
+    async def answer(self, _request: ChatRequest) -> ChatReply:
         raise self.error
 
 
