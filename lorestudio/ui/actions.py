@@ -30,6 +30,7 @@ class Situation:
     entry: bool = False
     unsaved: bool = False
     swipes: bool = False
+    model: bool = False
     back: bool = False
     forward: bool = False
 
@@ -56,6 +57,10 @@ class Action:
 
 def _idle(now: Situation) -> bool:
     return not now.busy
+
+
+def _project(now: Situation) -> bool:
+    return now.project
 
 
 def _chat(now: Situation) -> bool:
@@ -157,6 +162,14 @@ ACTIONS: Final[tuple[Action, ...]] = (
         Where.RUNS,
         lambda now: now.message and not now.busy,
     ),
+    Action(
+        "replay.fresh",
+        "Replay, asking everything again…",
+        "Run",
+        enabled_when=lambda now: now.chat and now.model and not now.busy,
+        tip="Ask again also where an answer is recorded, or kept from an earlier run",
+    ),
+    Action("replay.follow", "Go to the reply that is running", "Run", enabled_when=lambda now: now.replaying),
     Action("replay.cancel", "Stop", "Run", ("Ctrl+.",), enabled_when=lambda now: now.replaying, icon="stop"),
     Action(
         "message.first",
@@ -187,6 +200,24 @@ ACTIONS: Final[tuple[Action, ...]] = (
     ),
     Action("swipe.next", "Next swipe", "Run", ("Shift+Right",), Where.CHAT, lambda now: now.swipes),
     Action("message.expand", "Show all of a long message", "Run", ("X",), Where.CHAT, lambda now: now.message),
+    Action(
+        "mode.keywords-only",
+        "Keywords only",
+        "Run/Mode",
+        ("Ctrl+Alt+1",),
+        enabled_when=_project,
+        checkable=True,
+        separator_before=True,
+    ),
+    Action("mode.two-stage", "Two-stage", "Run/Mode", ("Ctrl+Alt+2",), enabled_when=_project, checkable=True),
+    Action("mode.ai-only", "AI only", "Run/Mode", ("Ctrl+Alt+3",), enabled_when=_project, checkable=True),
+    Action("answers.stand-in", "Offline stand-in (no model)", "Run/Answers", enabled_when=_project, checkable=True),
+    Action("answers.recorded", "Recorded answers", "Run/Answers", enabled_when=_project, checkable=True),
+    Action("answers.provider", "Provider…", "Run/Answers", enabled_when=_project, checkable=True, icon="server"),
+    Action("answers.typed", "I type the answers", "Run/Answers", enabled_when=_project, checkable=True),
+    Action("profiles.edit", "Provider profiles…", "Run", icon="server"),
+    Action("behaviour.edit", "Behaviour switches…", "Run", enabled_when=_project, icon="switches"),
+    Action("trace.ai", "What the model was asked", "Trace", ("A",), Where.RUNS, _trace, icon="ai"),
     Action("trace.entry", "Open the chosen entry", "Trace", ("E",), Where.RUNS, _entry),
     Action("trace.why", "Why? for the chosen cell", "Trace", ("W",), Where.RUNS, _entry),
     Action("trace.filter", "Filter rows", "Trace", ("F",), Where.TRACE, _trace),

@@ -21,6 +21,8 @@ from PySide6.QtCore import QEvent, QMessageLogContext, QSettings, Qt, QtMsgType,
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
+from lorestudio.studio.answering import Connections, default_profiles_path
+from lorestudio.studio.keeping import default_folder
 from lorestudio.studio.project import Project
 from lorestudio.ui.main_window import MainWindow
 from lorestudio.ui.notices import Notice
@@ -43,10 +45,17 @@ _LEVELS: Final = {
 }
 
 
-def run(project: Project | None = None, *, screenshot: Path | None = None, settings_file: Path | None = None) -> int:
+def run(
+    project: Project | None = None,
+    *,
+    screenshot: Path | None = None,
+    settings_file: Path | None = None,
+    folder: Path | None = None,
+) -> int:
     """Show the window, with `project` where one is given, until it is closed; returns the exit code.
 
-    `screenshot` writes a picture of the window instead and returns at once; it needs no display.
+    `screenshot` writes a picture of the window instead and returns at once; it needs no display. `folder` takes the
+    place of the person's own folders for kept runs and provider profiles.
     """
     if screenshot is not None:
         render_window(project, screenshot)
@@ -58,13 +67,18 @@ def run(project: Project | None = None, *, screenshot: Path | None = None, setti
     theme.apply()
     loop = QEventLoop(app)
     asyncio.set_event_loop(loop)
-    window = MainWindow(Session(), theme, settings)
+    connections = Connections(default_profiles_path() if folder is None else folder / "profiles.json")
+    session = Session(connections=connections, keep_in=default_folder() if folder is None else folder / "runs")
+    window = MainWindow(session, theme, settings)
     window.session.setParent(window)
+    closed = asyncio.Event()  # connected at once: the window may be closed before the loop's first turn is over
+    window.closed.connect(closed.set)
+    app.aboutToQuit.connect(closed.set)
     with _hooks(window, loop), closed_by_signals(window.close), loop:
         window.show()
         if project is not None:
             window.session.set_project(project)
-        loop.run_until_complete(_until_closed(app, window))
+        loop.run_until_complete(closed.wait())
         _finish_tasks(loop)
     return 0
 
@@ -82,7 +96,8 @@ def render_window(
     dress.apply()
     with TemporaryDirectory() as folder:  # a picture neither knows nor changes what the person's window looks like
         settings = QSettings(str(Path(folder) / "window.ini"), QSettings.Format.IniFormat)
-        _render(project, path, size, MainWindow(Session(), dress, settings), app)
+        session = Session(connections=Connections(Path(folder) / "profiles.json"))
+        _render(project, path, size, MainWindow(session, dress, settings), app)
 
 
 def _render(project: Project | None, path: Path, size: tuple[int, int], window: MainWindow, app: QApplication) -> None:
@@ -155,13 +170,6 @@ def _settle(app: QApplication) -> None:
 
 def _settings_file() -> Path:
     return Path(platformdirs.user_config_dir("lorestudio", appauthor=False, ensure_exists=True)) / "window.ini"
-
-
-async def _until_closed(app: QApplication, window: MainWindow) -> None:
-    closed = asyncio.Event()
-    window.closed.connect(closed.set)
-    app.aboutToQuit.connect(closed.set)
-    await closed.wait()
 
 
 def _finish_tasks(loop: QEventLoop) -> None:

@@ -66,13 +66,16 @@ def ask_unsaved(parent: QWidget, names: Sequence[str], answered: Callable[[str],
     return box
 
 
-def confirm(parent: QWidget, title: str, text: str, button: str, agreed: Callable[[], None]) -> QMessageBox:
-    """Ask before something that cannot be undone."""
+def confirm(
+    parent: QWidget, title: str, text: str, button: str, agreed: Callable[[], None], more: str = ""
+) -> QMessageBox:
+    """Ask before something that cannot be undone; `more` is said below in smaller letters."""
     box = QMessageBox(parent)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.setIcon(QMessageBox.Icon.NoIcon)
     box.setWindowTitle(title)
     box.setText(text)
+    box.setInformativeText(more)
     yes = box.addButton(button, QMessageBox.ButtonRole.DestructiveRole)
     box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
     yes.clicked.connect(agreed)

@@ -48,12 +48,12 @@ class _Task(QRunnable):
 
 
 class Jobs(QObject):
-    """The jobs of one window, at most two at a time, each known until it has ended."""
+    """The jobs of one window, at most four at a time, each known until it has ended."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(2)
+        self._pool.setMaxThreadCount(4)  # a replay may wait for a person, a test for a server; files are still read
         self._pool.setExpiryTimeout(200)
         self._running: dict[Job, _Task] = {}
 

@@ -17,8 +17,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lorestudio.studio.answering import AnswerKind, Question, Source
+from lorestudio.studio.modes import Mode
+from lorestudio.trace.model import Turn
+from lorestudio.trace.text import turn_words
 from lorestudio.ui import dialogs, layout
 from lorestudio.ui.actions import ACTIONS, Situation, Where, pane_action
+from lorestudio.ui.behaviour_dialog import BehaviourDialog
 from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.history import History
 from lorestudio.ui.menus import Commands
@@ -29,8 +34,10 @@ from lorestudio.ui.panes.entry_pane import EntryPane
 from lorestudio.ui.panes.trace_pane import TracePane
 from lorestudio.ui.panes.vault_pane import VaultPane
 from lorestudio.ui.panes.why_pane import WhyPane
+from lorestudio.ui.profiles_dialog import ProfilesDialog
+from lorestudio.ui.question_dialog import QuestionDialog
 from lorestudio.ui.selection import Selection
-from lorestudio.ui.session import Session
+from lorestudio.ui.session import Finished, Session
 from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
 from lorestudio.ui.widgets.bars import BarStack
@@ -48,6 +55,7 @@ class MainWindow(QMainWindow):
     def __init__(self, session: Session, theme: Theme, settings: QSettings) -> None:
         super().__init__()
         self.session, self.theme, self.settings = session, theme, settings
+        session.choices.keep_in(settings)
         self.selection = Selection(self)
         self.drafts = Drafts(self)
         self._names_timer = QTimer(self)
@@ -56,6 +64,7 @@ class MainWindow(QMainWindow):
         self._names_timer.timeout.connect(self._show_names)
         self.history = History(self.selection, self)
         self._leaving = False
+        self._question: QuestionDialog | None = None
         self._arranged = False
         self._shown_state = False
         self.setWindowTitle("lorestudio")
@@ -83,6 +92,7 @@ class MainWindow(QMainWindow):
         self._make_room()
         self._show_project()
         self.update_actions()
+        session.load_profiles()
 
     # ---- building ---------------------------------------------------------------------------------------------------
 
@@ -150,8 +160,13 @@ class MainWindow(QMainWindow):
         session, selection = self.session, self.selection
         session.project_changed.connect(self._show_project)
         session.state_changed.connect(self.update_actions)
+        session.state_changed.connect(self._forget_old_news)
         session.traces_changed.connect(lambda _generations: self.update_actions())
         session.notice.connect(self.say)
+        session.choice_changed.connect(self.update_actions)
+        session.question.connect(self._ask_question)
+        session.withdrawn.connect(self._withdraw_question)
+        session.cost_known.connect(self._ask_cost)
         for signal in (selection.generation_changed, selection.entry_changed, self.history.changed):
             signal.connect(self.update_actions)
         self.drafts.changed.connect(lambda _path: self.update_actions())
@@ -196,6 +211,15 @@ class MainWindow(QMainWindow):
             "replay.all": session.replay,
             "replay.here": self._run_here,
             "replay.cancel": self._cancel,
+            "replay.follow": self._follow_run,
+            "replay.fresh": partial(session.replay, fresh=True),
+            "answers.stand-in": partial(self._choose_source, AnswerKind.STAND_IN),
+            "answers.recorded": partial(self._choose_source, AnswerKind.RECORDED),
+            "answers.provider": self._choose_provider,
+            "answers.typed": partial(self._choose_source, AnswerKind.TYPED),
+            "profiles.edit": self.edit_profiles,
+            "behaviour.edit": self.edit_behaviour,
+            "trace.ai": self._show_ai,
             "message.first": partial(chat.go_to_end, last=False),
             "message.previous": partial(chat.step, -1),
             "message.next": partial(chat.step, 1),
@@ -219,6 +243,7 @@ class MainWindow(QMainWindow):
             "help.about": partial(dialogs.show_about, self),
         }
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
+        handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
         handlers |= {f"pane.{pane.name}": partial(self.show_pane, pane.name) for pane in self.panes}
         return handlers
 
@@ -281,6 +306,7 @@ class MainWindow(QMainWindow):
             entry=selection.entry is not None,
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
+            model=session.choice.asks_model,
             back=self.history.can_go_back,
             forward=self.history.can_go_forward,
         )
@@ -291,6 +317,10 @@ class MainWindow(QMainWindow):
         actions = self.commands.actions
         for choice in CHOICES:
             actions[f"view.theme.{choice}"].setChecked(self.theme.choice == choice)
+        for mode in Mode:
+            actions[f"mode.{mode.value}"].setChecked(self.session.choice.mode is mode)
+        for kind in AnswerKind:
+            actions[f"answers.{kind.value}"].setChecked(self.session.choice.source.kind is kind)
         actions["view.full_screen"].setChecked(self.isFullScreen())
         actions["trace.all_stages"].setChecked(self.trace.all_stages.isChecked())
 
@@ -378,6 +408,84 @@ class MainWindow(QMainWindow):
         self.chat.strip.stopping()
         self.session.cancel()
 
+    # ---- modes, answers, switches -----------------------------------------------------------------------------------
+
+    def edit_profiles(self) -> ProfilesDialog:
+        """Show the provider profiles."""
+        dialog = ProfilesDialog(self.session, self.theme, self)
+        dialog.open()
+        return dialog
+
+    def edit_behaviour(self) -> BehaviourDialog:
+        """Show the behaviour switches."""
+        dialog = BehaviourDialog(self.session.choice.fixed, self)
+        dialog.accepted_switches.connect(self._choose_switches)
+        dialog.open()
+        return dialog
+
+    def _choose_mode(self, mode: Mode) -> None:
+        self.session.choose(mode=mode)
+
+    def _choose_source(self, kind: AnswerKind) -> None:
+        self.session.choose(source=Source(kind))
+
+    def _choose_provider(self) -> None:
+        profiles = self.session.profiles.profiles
+        if not profiles:
+            self.edit_profiles()
+        elif len(profiles) == 1:
+            self._pick_provider(profiles[0].name)
+        else:
+            choices = [Choice(profile.name, profile.model, profile.host, profile.name) for profile in profiles]
+            self._pick(tr("Choose a provider"), tr("Type a few letters of a profile"), choices, self._pick_provider)
+
+    def _pick_provider(self, name: object) -> None:
+        self.session.choose(source=Source(AnswerKind.PROVIDER, str(name)))
+
+    def _choose_switches(self, fixed: object) -> None:
+        if isinstance(fixed, tuple):
+            self.session.choose(fixed=fixed)
+
+    def _show_ai(self) -> None:
+        self.docks["trace"].show()
+        self.docks["trace"].raise_()
+        self.trace.show_ai()
+
+    def _follow_run(self) -> None:
+        live = self.session.live
+        if live is not None:
+            self.chat.show_generation(live.generation)
+
+    def _ask_question(self, question: object) -> None:
+        if isinstance(question, Question):
+            live = self.session.live
+            where = turn_words(Turn(live.generation.message, live.generation.swipe, 0)) if live else tr("This reply")
+            dialog = self._question = QuestionDialog(question, where, self)
+            dialog.finished.connect(partial(self._question_closed, dialog))
+            dialog.open()
+
+    def _withdraw_question(self, question: object) -> None:
+        dialog = self._question
+        if dialog is not None and dialog.question is question:
+            dialog.withdraw()
+
+    def _question_closed(self, dialog: QuestionDialog, _result: int) -> None:
+        if self._question is dialog:
+            self._question = None
+
+    def _ask_cost(self, finished: object) -> None:
+        if isinstance(finished, Finished):
+            name = finished.wanted.choice.source.profile
+            more = tr("Answers are recorded beside the chat; what is recorded is not asked for again.")
+            dialogs.confirm(
+                self,
+                tr("Ask {name}?", name=name),
+                finished.cost,
+                tr("Ask {name}", name=name),
+                partial(self.session.begin, finished),
+                more,
+            )
+
     def _go_to_number(self) -> None:
         self.docks["chat"].show()
         self.docks["chat"].raise_()
@@ -428,6 +536,10 @@ class MainWindow(QMainWindow):
             replies = [item for item in self.session.generations if item.message < len(project.chat.messages)]
             self.chat.choose(replies[-1].message if replies else len(project.chat.messages))
         self.chat.view.setFocus()
+
+    def _forget_old_news(self) -> None:
+        if self.session.replaying:
+            self.bars.drop("replay")
 
     def _note_saved(self, path: object) -> None:
         if isinstance(path, Path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sys
 import threading
@@ -10,20 +9,38 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.state import AiState
+from lorestudio.studio.answering import (
+    AnswerKind,
+    Asked,
+    Connections,
+    ProfileFile,
+    Question,
+    Source,
+    default_profiles_path,
+    live_cost,
+    make_answers,
+)
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
+from lorestudio.studio.keeping import Keeper, chat_id
+from lorestudio.studio.modes import Mode
 from lorestudio.studio.project import Project, demo_project, open_project
-from lorestudio.studio.simulator import Simulator, generations
+from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.trace.model import Trace
+from lorestudio.ui.choices import ChoiceStore, RunChoice
 from lorestudio.ui.jobs import Jobs
+from lorestudio.ui.live import LiveBoard, LiveRun
+from lorestudio.ui.models.ai_calls import failed_calls
 from lorestudio.ui.notices import Notice
+from lorestudio.ui.running import StoppableRun
 from lorestudio.ui.words import count, tr
 
 logger = logging.getLogger(__name__)
@@ -34,8 +51,20 @@ REPORT_SECONDS: Final = 1 / 30
 REST_MS: Final = 10
 """Between two reports the window has at least this long for everything else."""
 
+COURTESY_SECONDS: Final = 0.1
+"""So long at most a replay holds still while the window shows its news, since both want the same interpreter."""
+
+LOOK_MS: Final = 100
+"""While a replay runs, the window looks at the run under way this often."""
+
 TURN_SECONDS: Final = 0.0002
 """How long a thread may compute before another gets its turn, while a replay runs."""
+
+MOST_SIMULATORS: Final = 6
+"""Of so many choices the runs stay in memory, so that going back to one costs nothing."""
+
+MakeSimulator = Callable[..., Simulator]
+"""Makes a simulator as `Simulator(project, answers, watcher, model)` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +73,46 @@ class ReplayNews:
 
     progress: Progress
     traces: Mapping[Generation, Trace]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A replay that was asked for. `target` None means the whole chat; `fresh` asks for recorded answers again.
+
+    `asked` says that a person wanted it now; `agreed` that the person knows what it costs.
+    """
+
+    choice: RunChoice
+    target: Generation | None = None
+    fresh: bool = False
+    asked: bool = True
+    agreed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What came of a replay. With `cost` it did not begin: a person has to agree to that first."""
+
+    wanted: Wanted
+    cost: str = ""
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Withdrawn:
+    question: Question
+
+
+@dataclass(slots=True)
+class _Replay:
+    """A replay under way, as the worker sees it."""
+
+    wanted: Wanted
+    report: Callable[[object], None]
+    simulators: dict[RunChoice, Simulator]
+    token: CancelToken = field(default_factory=CancelToken)
+    run: StoppableRun = field(default_factory=StoppableRun)
+    problems: list[str] = field(default_factory=list)
 
 
 class Session(QObject):
@@ -55,14 +124,31 @@ class Session(QObject):
     project_changed = Signal()
     traces_changed = Signal(object)  # the generations that have a new trace, or None for "all of them"
     state_changed = Signal()
+    choice_changed = Signal()
+    profiles_changed = Signal()
+    live_changed = Signal()
     progress = Signal(object)  # Progress
     notice = Signal(object)  # Notice
+    question = Signal(object)  # Question: a person is to answer
+    withdrawn = Signal(object)  # Question: nobody waits for its answer any more
+    cost_known = Signal(object)  # Finished: a person has to agree before this replay begins
 
     def __init__(
-        self, parent: QObject | None = None, *, make_simulator: Callable[[Project], Simulator] = Simulator
+        self,
+        parent: QObject | None = None,
+        *,
+        make_simulator: MakeSimulator = Simulator,
+        connections: Connections | None = None,
+        keep_in: Path | None = None,
     ) -> None:
+        """`keep_in` is the folder where runs survive the window; without it nothing is kept."""
         super().__init__(parent)
         self.jobs = Jobs(self)
+        self.connections = connections or Connections(default_profiles_path())
+        self.profiles = ProfileFile()
+        self.choices = ChoiceStore()
+        self.choice = RunChoice()
+        self.live: LiveRun | None = None
         self.project: Project | None = None
         self.traces: dict[Generation, Trace] = {}
         self.generations: tuple[Generation, ...] = ()
@@ -71,9 +157,17 @@ class Session(QObject):
         self.activity = ""
         self.auto_replay = True
         self._make_simulator = make_simulator
-        self._simulator: Simulator | None = None
-        self._token: CancelToken | None = None
+        self._keep_in = keep_in
+        self._simulators: dict[RunChoice, Simulator] = {}
+        self._made_as: dict[Generation, RunChoice] = {}
+        self._replay: _Replay | None = None
+        self._next: Wanted | None = None
         self._heard = threading.Event()
+        self._seen = threading.Event()
+        self._board = LiveBoard()
+        self._look = QTimer(self)
+        self._look.setInterval(LOOK_MS)
+        self._look.timeout.connect(self._look_at_run)
 
     # ---- what there is ----------------------------------------------------------------------------------------------
 
@@ -85,7 +179,25 @@ class Session(QObject):
     @property
     def replaying(self) -> bool:
         """Whether the running job is one that can be cancelled."""
-        return self._token is not None
+        return self._replay is not None
+
+    def outdated(self, generation: Generation | None) -> str:
+        """Why the trace of a generation is not what a run would give now, "" where it is."""
+        made_as = self._made_as.get(generation) if generation is not None else None
+        if made_as is None or made_as == self.choice.effective:
+            return self.stale
+        if made_as.title != self.choice.title:
+            text = tr("This run was made with: {before}. Chosen now: {now}.")
+            return text.format(before=made_as.title, now=self.choice.title)
+        return tr("This run was made with other behaviour switches than are chosen now.")
+
+    def ai_before(self, generation: Generation | None) -> AiState | None:
+        """Circuit breaker and AI counters as they stood before a generation, None where it was not run as chosen."""
+        simulator = self._simulators.get(self.choice.effective)
+        if simulator is None or generation not in simulator.traces:
+            return None
+        place = simulator.generations.index(generation)
+        return simulator.states[place - 1].ai if place else AiState()
 
     def trace(self, generation: Generation | None) -> Trace | None:
         """The trace of a generation, None until it was run."""
@@ -104,7 +216,8 @@ class Session(QObject):
         """The file of a note, None where its vault has no folder in the project."""
         if self.project is None or note.vault not in self.project.index.vaults:
             return None
-        return self.project.vault_folders[self.project.index.vaults.index(note.vault)] / note.filename
+        folder = self.project.vault_folders[self.project.index.vaults.index(note.vault)]
+        return folder / note.filename if folder is not None else None
 
     def entry(self, entry: int | None) -> Entry | None:
         """The entry with that id, None where there is none."""
@@ -147,8 +260,9 @@ class Session(QObject):
     def set_project(self, project: Project) -> None:
         """Show a project that was read already; its chat is replayed unless the session is told not to."""
         told = self.project.problems if self.project is not None else ()
-        self.project = project
-        self._simulator = None
+        self.choice = self.choices.load(chat_id(project)) or RunChoice.of(project)
+        self.project = project = self.choice.applied(project)
+        self._simulators, self._made_as, self.live = {}, {}, None
         self.generations = ()
         self.traces = {}
         self.stale = ""
@@ -156,28 +270,76 @@ class Session(QObject):
             self.generations = generations(project.chat)
         self._known = frozenset(self.generations)
         self.project_changed.emit()
+        self.choice_changed.emit()
         self.traces_changed.emit(None)
         self.state_changed.emit()
         for problem in project.problems:
             if problem not in told:
                 self.notice.emit(Notice(problem, "warning"))
         if self.auto_replay:
+            self._start(Wanted(self.choice.effective, asked=False))
+
+    def choose(
+        self, *, mode: Mode | None = None, source: Source | None = None, fixed: Sequence[str] | None = None
+    ) -> None:
+        """Run the project in another way from now on, and replay it; the traces made so far stay until then."""
+        before = self.choice
+        choice = RunChoice(
+            before.mode if mode is None else mode,
+            before.source if source is None else source,
+            before.fixed if fixed is None else tuple(fixed),
+        )
+        if self.project is None or choice == before:
+            return
+        self.choice = choice
+        self.choices.save(chat_id(self.project), choice)
+        self.project = choice.applied(self.project)
+        self.choice_changed.emit()
+        self.state_changed.emit()
+        if choice.effective != before.effective:
             self.replay()
 
-    def replay(self) -> None:
-        """Run every generation of the chat, in order."""
-        if self.generations:
-            self._run(lambda simulator, report, token: asyncio.run(_replay(simulator, report, token, self._heard)))
+    def replay(self, *, fresh: bool = False) -> None:
+        """Run every generation of the chat, in order; with `fresh`, all anew and also what has a recorded answer.
+
+        A replay that costs something begins once `begin` agrees to what `cost_known` says.
+        """
+        self._start(Wanted(self.choice.effective, fresh=fresh))
 
     def run_to(self, generation: Generation) -> None:
         """Run one generation, and before it what it builds on."""
         if generation in self.generations:
-            self._run(lambda simulator, _report, _token: asyncio.run(simulator.generate(generation)))
+            self._start(Wanted(self.choice.effective, generation))
+
+    def begin(self, finished: Finished) -> None:
+        """Start the replay whose cost was asked about."""
+        if finished.wanted.choice == self.choice.effective:
+            self._start(replace(finished.wanted, agreed=True))
 
     def cancel(self) -> None:
-        """Stop the replay; the traces made so far stay."""
-        if self._token is not None:
-            self._token.cancel()
+        """Stop the replay, also in the middle of a question; the traces made so far stay."""
+        self._next = None
+        self._stop()
+
+    def load_profiles(self) -> None:
+        """Read the provider profiles again."""
+        self.jobs.start(
+            tr("Reading profiles"),
+            lambda _report: self.connections.load(),
+            done=self._profiles_read,
+            failed=lambda error: self.notice.emit(Notice(_sentence(error), "warning", key="profiles")),
+        )
+
+    def take_profiles(self, file: ProfileFile) -> None:
+        """These are the profiles from now on; they were read or written by somebody else."""
+        before, self.profiles = self.profiles, file
+        for choice in list(self._simulators):
+            name = choice.source.profile
+            running = self._replay is not None and self._replay.wanted.choice == choice
+            known = before.find(name)
+            if known is not None and known != file.find(name) and not running:
+                del self._simulators[choice]  # it talks as the profile was
+        self.profiles_changed.emit()
 
     def note_saved(self, path: Path) -> None:
         """A note was written: the traces were made from an older text and say so until the vault is read again."""
@@ -187,27 +349,132 @@ class Session(QObject):
     def close(self) -> None:
         """End all jobs; nothing of the session runs afterwards."""
         self.cancel()
+        self._look.stop()
         self.jobs.wait()
 
     # ---- jobs -------------------------------------------------------------------------------------------------------
 
-    def _run(self, work: Callable[[Simulator, Callable[[object], None], CancelToken], object]) -> None:
+    def _start(self, wanted: Wanted) -> None:
         project = self.project
-        if self.busy or project is None:
+        if project is None or not self.generations:
             return
-        token = self._token = CancelToken()
+        if self.replaying:
+            self._next = wanted
+            self._stop()
+            return
+        if self.busy:
+            return
+        replay = self._replay = _Replay(wanted, lambda _news: None, self._simulators)
         self._heard.set()
+        self._board.follow(lambda: None)
         self._set_activity(tr("Replaying the chat…"))
+        self._look.start()
 
-        def do(report: Callable[[object], None]) -> Simulator:
-            # Made here, because preparing thousands of entries takes longer than a window may wait.
-            simulator = self._simulator or self._make_simulator(project)
-            self._simulator = simulator
+        def do(report: Callable[[object], None]) -> Finished:
+            replay.report = report
             with _short_turns():
-                work(simulator, report, token)
-            return simulator
+                return self._work(project, replay)
 
-        self.jobs.start(self.activity, do, done=self._ran, failed=self._run_failed, reported=self._replay_news)
+        self.jobs.start(self.activity, do, done=self._ran, failed=self._run_failed, reported=self._news)
+
+    def _stop(self) -> None:
+        if self._replay is not None:
+            self._replay.token.cancel()
+            self._replay.run.stop()
+            simulator = self._replay.simulators.get(self._replay.wanted.choice)
+            if simulator is not None:
+                simulator.abandon()
+
+    # ---- the worker's side of a replay ------------------------------------------------------------------------------
+
+    def _work(self, project: Project, replay: _Replay) -> Finished:
+        """Make or take the simulator, ask what it costs, run, keep. Everything here may wait."""
+        wanted = replay.wanted
+        simulator = self._simulator_for(project, replay)
+        if wanted.target is None:
+            missing = len(simulator.traces) < len(simulator.generations)
+        else:
+            missing = wanted.target not in simulator.traces
+        sentence = self._cost(project, simulator, replay) if missing and not wanted.agreed else ""
+        if not sentence or not wanted.fresh:
+            _remember(replay.simulators, wanted.choice, simulator)
+        if missing and not sentence:
+            try:
+                self._run_missing(simulator, replay)
+            finally:
+                self._save_runs(simulator, replay)
+        return Finished(wanted, sentence, tuple(replay.problems))
+
+    def _simulator_for(self, project: Project, replay: _Replay) -> Simulator:
+        # Made here, because preparing thousands of entries takes longer than a window may wait.
+        wanted = replay.wanted
+        simulator = replay.simulators.get(wanted.choice)
+        # What is recorded may have grown since; reading it again costs nothing.
+        read_again = wanted.asked and wanted.choice.source.kind is AnswerKind.RECORDED
+        if simulator is None or wanted.fresh or read_again:
+            asked = Asked(replay.report, lambda question: replay.report(_Withdrawn(question)))
+            answers, model = make_answers(
+                wanted.choice.source, project.chat_path, self.connections, self._board, asked, fresh=wanted.fresh
+            )
+            simulator = self._make_simulator(project, answers, self._board, model)
+            if not wanted.fresh:
+                self._restore(simulator, replay)
+        if wanted.asked:
+            _forget_failures(simulator)
+        return simulator
+
+    def _cost(self, project: Project, simulator: Simulator, replay: _Replay) -> str:
+        """What a person has to know before this replay begins, "" where it costs nothing."""
+        wanted = replay.wanted
+        source = wanted.choice.source
+        # Somebody who chose just now to type is asked at once; nobody is who only opened the window.
+        if not (wanted.choice.asks_model and source.waits) or (source.kind is AnswerKind.TYPED and wanted.asked):
+            return ""
+        path = project.chat_path
+        if wanted.target is not None and project.chat is not None:
+            # Up to one reply: a chat that ends before it.
+            chat = replace(project.chat, messages=project.chat.messages[: wanted.target.message])
+            project = replace(project, chat=chat)
+        cost = replay.run.run(lambda: live_cost(project, path, simulator.model, fresh=wanted.fresh))
+        if not cost.calls:
+            return ""
+        if source.kind is AnswerKind.PROVIDER:
+            return cost.sentence
+        return tr("This replay asks you for the answers to {asks}.", asks=count(cost.calls, "request", "requests"))
+
+    def _run_missing(self, simulator: Simulator, replay: _Replay) -> None:
+        if simulator.traces:  # from an earlier start of the window, or an earlier part of this replay
+            self._heard.clear()
+            done = Progress(len(simulator.traces), len(simulator.generations))
+            replay.report(ReplayNews(done, dict(simulator.traces)))
+        self._board.follow(lambda: _running(simulator))
+        target = replay.wanted.target
+        if target is not None:
+            replay.run.run(lambda: simulator.generate(target))
+        else:
+            replay.run.run(lambda: _replay(simulator, replay, self._heard, self._seen))
+
+    def _restore(self, simulator: Simulator, replay: _Replay) -> None:
+        if self._keep_in is None:
+            return
+        try:
+            with Keeper(self._keep_in) as keeper:
+                keeper.restore(simulator)
+                replay.problems += keeper.problems
+        except OSError as error:
+            replay.problems.append(_sentence(error))
+
+    def _save_runs(self, simulator: Simulator, replay: _Replay) -> None:
+        if self._keep_in is None:
+            return
+        try:
+            with Keeper(self._keep_in) as keeper:
+                keeper.keep(simulator)
+        except OSError as error:
+            text = tr("The runs of this chat could not be kept for the next start: {error}", error=_sentence(error))
+            replay.problems.append(text)
+
+    # ---- the window's side ------------------------------------------------------------------------------------------
 
     def _read(self, name: str, work: Callable[[], Project]) -> None:
         if self.busy:
@@ -224,33 +491,83 @@ class Session(QObject):
         self._set_activity("")
         self.notice.emit(Notice(_sentence(error), "error", details="".join(traceback.format_exception(error))))
 
+    def _profiles_read(self, file: ProfileFile) -> None:
+        self.take_profiles(file)
+        for problem in file.problems:
+            self.notice.emit(Notice(problem, "warning"))
+
+    def _look_at_run(self) -> None:
+        self.live = self._board.look() if self.replaying else None
+        self.live_changed.emit()
+
+    def _news(self, news: object) -> None:
+        if isinstance(news, ReplayNews):
+            self._replay_news(news)
+        elif isinstance(news, Question):
+            self._look_at_run()  # whoever shows it says which reply it is for
+            self.question.emit(news)
+        elif isinstance(news, _Withdrawn):
+            self.withdrawn.emit(news.question)
+
     def _replay_news(self, news: ReplayNews) -> None:
-        self.traces.update(news.traces)
-        if news.traces:
-            self.traces_changed.emit(tuple(news.traces))
-        self.progress.emit(news.progress)
+        replay, choice = self._replay, self.choice.effective
+        if replay is not None and replay.wanted.choice == choice and replay.simulators is self._simulators:
+            self.traces.update(news.traces)
+            self._made_as.update(dict.fromkeys(news.traces, choice))
+            if news.traces:
+                self.traces_changed.emit(tuple(news.traces))
+            self.progress.emit(news.progress)
+        self._seen.set()
         QTimer.singleShot(REST_MS, self, self._heard.set)
 
-    def _ran(self, _simulator: Simulator) -> None:
-        self._token = None
-        self._take()
-        self._set_activity("")
+    def _ran(self, finished: Finished) -> None:
+        self._ended(finished.problems)
+        if self._next is not None or not finished.cost:
+            self._go_on()
+        elif finished.wanted.asked:
+            self.cost_known.emit(finished)
+        else:
+            text = tr("{cost} It begins when you say so.", cost=finished.cost)
+            self.notice.emit(Notice(text, actions=("replay.all",), key="replay"))
 
     def _run_failed(self, error: Exception) -> None:
-        self._token = None
-        self._take()
-        if isinstance(error, Cancelled):
-            self._set_activity("")
-            done = count(len(self.traces), "reply", "replies")
+        problems = tuple(self._replay.problems) if self._replay is not None else ()
+        self._ended(problems)
+        if self._next is not None:
+            self._go_on()
+        elif isinstance(error, Cancelled | Superseded):
+            done = count(len(self._current_traces()), "reply", "replies")
             text = tr("The replay was stopped. {done} done; the rest can be run again.", done=done)
             self.notice.emit(Notice(text, actions=("replay.all",), key="replay"))
         else:
             self._failed(error)
 
+    def _ended(self, problems: Sequence[str]) -> None:
+        """Nothing runs any more: take what was made, and say what went wrong beside it."""
+        self._replay = None
+        self._look.stop()
+        self.live = None
+        self._take()
+        self._set_activity("")
+        self.live_changed.emit()
+        for problem in problems:
+            self.notice.emit(Notice(problem, "warning"))
+
+    def _go_on(self) -> None:
+        wanted, self._next = self._next, None
+        if wanted is not None:
+            self._start(wanted)
+
+    def _current_traces(self) -> Mapping[Generation, Trace]:
+        simulator = self._simulators.get(self.choice.effective)
+        return simulator.traces if simulator is not None else {}
+
     def _take(self) -> None:
-        if self._simulator is not None:
-            self.traces = dict(self._simulator.traces)
-            self.progress.emit(Progress(len(self.traces), len(self.generations)))
+        current = dict(self._current_traces())
+        self.traces = {**self.traces, **current}
+        self._made_as.update(dict.fromkeys(current, self.choice.effective))
+        if self._simulators:
+            self.progress.emit(Progress(len(current), len(self.generations)))
             self.traces_changed.emit(None)
 
     def _set_activity(self, text: str) -> None:
@@ -272,11 +589,30 @@ def _short_turns() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-async def _replay(
-    simulator: Simulator, report: Callable[[object], None], token: CancelToken, heard: threading.Event
-) -> int:
+def _remember(simulators: dict[RunChoice, Simulator], choice: RunChoice, simulator: Simulator) -> None:
+    simulators.pop(choice, None)
+    while len(simulators) >= MOST_SIMULATORS:
+        simulators.pop(next(iter(simulators)))
+    simulators[choice] = simulator
+
+
+def _running(simulator: Simulator) -> Generation | None:
+    """The generation that a replay works on."""
+    place = len(simulator.traces)
+    return simulator.generations[place] if place < len(simulator.generations) else None
+
+
+def _forget_failures(simulator: Simulator) -> None:
+    """Let the first generation whose question failed, and all after it, be run again."""
+    traces = [simulator.traces[key] for key in simulator.generations if key in simulator.traces]
+    good = next((place for place, trace in enumerate(traces) if failed_calls(trace)), len(traces))
+    if good < len(traces):
+        simulator.resume(simulator.states[:good], traces[:good])
+
+
+async def _replay(simulator: Simulator, replay: _Replay, heard: threading.Event, seen: threading.Event) -> int:
     """Replay, reporting at most every `REPORT_SECONDS`, and never before the last report was dealt with."""
-    sent: set[Generation] = set()
+    sent: set[Generation] = set(simulator.traces)
     last = 0.0
 
     def on_progress(progress: Progress) -> None:
@@ -288,9 +624,11 @@ async def _replay(
         heard.clear()
         fresh = {key: trace for key, trace in simulator.traces.items() if key not in sent}
         sent.update(fresh)
-        report(ReplayNews(progress, fresh))
+        seen.clear()
+        replay.report(ReplayNews(progress, fresh))
+        seen.wait(COURTESY_SECONDS)
 
-    return len(await simulator.replay(on_progress, token))
+    return len(await simulator.replay(on_progress, replay.token))
 
 
 def _sentence(error: Exception) -> str:

@@ -25,6 +25,7 @@ class StatusLine(QStatusBar):
         self.addPermanentWidget(self._run)
         session.project_changed.connect(self._show)
         session.state_changed.connect(self._show)
+        session.choice_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
         self._show()
 
@@ -57,7 +58,7 @@ class StatusLine(QStatusBar):
             return tr("No chat")
         done, total = number(len(session.traces)), number(len(session.generations))
         done = tr("{done} of {total} replies run", done=done, total=total)
-        return f"{done} · " + (tr("out of date") if session.stale else tr("keywords only, offline"))
+        return f"{done} · " + (tr("out of date") if session.stale else session.choice.title)
 
 
 def _limits(project: Project) -> str:

@@ -136,6 +136,8 @@ def stylesheet(palette: Palette, points: float) -> str:
     """The application's stylesheet: the template with its `@names@` replaced by colours, sizes and icon files."""
     values = palette.tokens()
     values |= {"small": f"{points * 0.9:.1f}pt", "base": f"{points:.1f}pt", "large": f"{points * 1.25:.1f}pt"}
+    # A stylesheet names files, which cannot take its colours.
+    values["combo_arrow"] = (ICONS / f"combo-{palette.name}.svg").as_posix()
     values["huge"] = f"{points * 1.7:.1f}pt"
     return _TOKEN.sub(lambda match: values[match[1]], _template())
 

@@ -27,6 +27,11 @@ def count(amount: int, one: str, many: str) -> str:
     return f"{number(amount)} {tr(one if amount == 1 else many)}"
 
 
+def sentence_case(text: str) -> str:
+    """`text` with a capital first letter and the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def shorten(text: str, limit: int) -> str:
     """`text` on one line and at most `limit` characters long."""
     line = " ".join(text.split())

@@ -79,13 +79,25 @@ def test_prefilter_calls_are_told_apart() -> None:
     assert found.most_output_tokens == 512 * 3 + 100 * found.by_kind["search"]
 
 
-def test_generations_that_the_cache_answers_cost_nothing() -> None:
+def swiped() -> Project:
+    """The same chat, its first reply with three swipes."""
     there = project(**AI_ONLY)
     assert there.chat is not None
-    swiped = replace(there.chat.messages[1], swipes=("a", "b", "c"), swipe_id=2)
-    more = replace(there.chat, messages=(there.chat.messages[0], swiped, *there.chat.messages[2:]))
-    assert len(Simulator(replace(there, chat=more)).generations) == 5
-    assert cost(replace(there, chat=more)).calls == 3
+    first, second, *others = there.chat.messages
+    messages = (first, replace(second, swipes=("a", "b", "c"), swipe_id=2), *others)
+    return replace(there, chat=replace(there.chat, messages=messages))
+
+
+def test_generations_that_the_cache_answers_cost_nothing() -> None:
+    assert len(Simulator(swiped()).generations) == 5
+    assert cost(swiped()).calls == 3
+
+
+def test_a_recorded_answer_decides_what_is_asked_later(tmp_path: Path) -> None:
+    """One that cannot be read is not cached, so each swipe asks again, and finds it recorded again."""
+    recorded = recording(tmp_path / "a.jsonl", swiped(), 1, reply="no list")
+    found = cost(swiped(), recorded)
+    assert (found.calls, found.recorded) == (2, 3)
 
 
 def test_the_counter_is_the_projects() -> None:
@@ -98,13 +110,18 @@ class Model:
 
     name = label = "model"
 
+    def __init__(self, reply: str) -> None:
+        self.reply = reply
+
     async def answer(self, _request: ChatRequest) -> ChatReply:
-        return ChatReply('["E0"]', source="model", live=True)
+        return ChatReply(self.reply, source="model", live=True)
 
 
-def recording(path: Path, there: Project, generations: int, model: str = "") -> RecordedAnswers:
+def recording(
+    path: Path, there: Project, generations: int, model: str = "", reply: str = '["E0"]'
+) -> RecordedAnswers:
     """The answers of so many generations, read back from their file."""
-    simulator = Simulator(there, RecordedAnswers(path, Model()), model=model)
+    simulator = Simulator(there, RecordedAnswers(path, Model(reply)), model=model)
     asyncio.run(simulator.generate(simulator.generations[generations - 1]))
     answers = RecordedAnswers(path)
     answers.load()

@@ -289,6 +289,28 @@ def test_keeping_twice_stores_each_trace_once(tmp_path: Path) -> None:
     assert runs == [1] * 5
 
 
+def test_what_was_not_run_again_is_not_stored_again(tmp_path: Path) -> None:
+    kept(tmp_path, project(), Telling("Lamp"))
+    second, _, _ = restored(tmp_path, project(), Telling("Tide"))
+    second.resume(second.states[:2], in_order(second)[:2])
+    asyncio.run(second.replay())
+    with Keeper(tmp_path) as keeper:
+        keeper.keep(second)
+        stored = [keeper._store.history(chat_id(project()), one.message, one.swipe) for one in second.generations]
+    assert [len(runs) for runs in stored] == [1, 1, 2, 2, 2]
+
+
+def test_only_a_tool_call_at_the_end_of_the_chat_is_an_input_of_a_message_that_nobody_reads(tmp_path: Path) -> None:
+    """A thought is not searched either way, but with a tool call it ends the generation before it begins."""
+    thought = edited(7, is_thoughts=True)
+    kept(tmp_path, thought, Telling())
+    tool = edited(7, is_thoughts=True, extra={"tool_invocations": [{}]})
+    second, count, _ = restored(tmp_path, tool, Telling())
+    assert count == len(second.generations) - 1
+    asyncio.run(second.replay())
+    assert in_order(second)[-1].skip_reason == "tool_or_system_tail"
+
+
 # What is damaged
 
 
@@ -349,6 +371,14 @@ def test_a_lost_trace_store_is_begun_anew(tmp_path: Path) -> None:
     assert count == 0
     assert "was damaged" in problems[0]
     asyncio.run(simulator.replay())
+    with Keeper(tmp_path) as keeper:
+        keeper.keep(simulator)
+    assert restored(tmp_path, project(), Telling())[1:] == (5, [])
+
+
+def test_a_store_that_is_lost_while_the_program_runs_gets_everything_again(tmp_path: Path) -> None:
+    simulator = kept(tmp_path, project(), Telling())
+    (tmp_path / "traces.sqlite").unlink()
     with Keeper(tmp_path) as keeper:
         keeper.keep(simulator)
     assert restored(tmp_path, project(), Telling())[1:] == (5, [])

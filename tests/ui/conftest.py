@@ -8,7 +8,7 @@ import pathlib
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is loaded
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,11 +18,12 @@ pytest.importorskip("pytestqt")
 from PySide6.QtCore import QEvent, QSettings, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication
 
+from lorestudio.studio.answering import Connections, Keys
 from lorestudio.ui import app as ui_app
 from lorestudio.ui.main_window import MainWindow
 from lorestudio.ui.session import Session
 from lorestudio.ui.theme import Theme
-from tests.ui.worlds import FakeSimulator, make_project
+from tests.ui.worlds import FakeSimulator, MemoryKeyring, make_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,11 +89,17 @@ def theme(qapp: QApplication) -> Theme:
 
 
 @pytest.fixture
-def make_session(qtbot: QtBot) -> Iterator[Callable[..., Session]]:
+def connections(tmp_path: Path) -> Connections:
+    """Profiles in a file of the test's own, a keyring in memory, and no environment."""
+    return Connections(tmp_path / "profiles" / "profiles.json", Keys(MemoryKeyring(), {}))
+
+
+@pytest.fixture
+def make_session(qtbot: QtBot, connections: Connections) -> Iterator[Callable[..., Session]]:
     made: list[Session] = []
 
-    def make(project: Project | None = None, *, replay: bool = True) -> Session:
-        session = Session(make_simulator=FakeSimulator)
+    def make(project: Project | None = None, *, replay: bool = True, **more: Any) -> Session:
+        session = Session(**{"make_simulator": FakeSimulator, "connections": connections} | more)
         session.auto_replay = replay
         made.append(session)
         if project is not None:
@@ -114,9 +121,11 @@ def make_window(
 ) -> Iterator[Callable[..., MainWindow]]:
     made: list[MainWindow] = []
 
-    def make(project: Project | None = None, *, replay: bool = True, file: str = "window.ini") -> MainWindow:
+    def make(
+        project: Project | None = None, *, replay: bool = True, file: str = "window.ini", **more: Any
+    ) -> MainWindow:
         settings = QSettings(str(tmp_path / file), QSettings.Format.IniFormat)
-        window = MainWindow(make_session(replay=replay), theme, settings)
+        window = MainWindow(make_session(replay=replay, **more), theme, settings)
         made.append(window)
         window.resize(1280, 800)
         window.show()

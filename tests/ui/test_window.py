@@ -694,7 +694,7 @@ def test_unexpected_exceptions_are_shown_and_the_program_goes_on(qapp, tmp_path)
 
     QTimer.singleShot(50, drip)
     QTimer.singleShot(150, look_and_close)
-    assert ui_app.run(None, settings_file=tmp_path / "w.ini") == 0
+    assert ui_app.run(None, settings_file=tmp_path / "w.ini", folder=tmp_path) == 0
     assert sys.excepthook is before
     ((texts, details),) = seen
     assert len(texts) == 1
@@ -711,11 +711,26 @@ def test_run_ends_when_the_window_is_closed(qapp, tmp_path, monkeypatch) -> None
         shown[0].close()
 
     QTimer.singleShot(100, close)
-    assert ui_app.run(make_project(tmp_path / "vault"), settings_file=tmp_path / "w.ini") == 0
+    assert ui_app.run(make_project(tmp_path / "vault"), settings_file=tmp_path / "w.ini", folder=tmp_path) == 0
     assert (tmp_path / "w.ini").is_file()
     for widget in shown:
         widget.deleteLater()
     shown.clear()
+    drain()
+
+
+def test_a_window_that_is_closed_at_once_ends_the_program(qapp, tmp_path, monkeypatch) -> None:
+    real = ui_app.MainWindow.show
+    shown: list[QWidget] = []
+
+    def show_and_close(window: QWidget) -> None:
+        real(window)
+        shown.append(window)
+        window.close()  # before the loop has run
+
+    monkeypatch.setattr(ui_app.MainWindow, "show", show_and_close)
+    assert ui_app.run(None, settings_file=tmp_path / "w.ini", folder=tmp_path) == 0
+    shown.pop().deleteLater()
     drain()
 
 

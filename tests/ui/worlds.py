@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, Folder, LeftOutNote, NoteProblem, ParserWarning, VaultIndex
-from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.domain.state import EngineState
+from lorestudio.llm.messages import Usage
+from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
+from lorestudio.studio.answering import ChatReply, ChatRequest, Keys, LlmError, Profile
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.project import Project
@@ -30,8 +34,10 @@ from lorestudio.trace.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+
+    from lorestudio.domain.javascript import Json
 
 DAWNKEEP, SKARN, CROWN, RULES, BELL = range(5)
 
@@ -173,8 +179,9 @@ class FakeSimulator:
     pause = 0.0
     fails_at: int | None = None
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, _answers: object = None, _watcher: object = None, model: str = "") -> None:
         chat = project.chat or Chat()
+        self.model = model
         self.project = project
         self.generations = (
             *(
@@ -189,6 +196,16 @@ class FakeSimulator:
     @property
     def traces(self) -> Mapping[Generation, Trace]:
         return MappingProxyType(self._traces)
+
+    @property
+    def states(self) -> tuple[EngineState, ...]:
+        return (EngineState(),) * len(self._traces)
+
+    def abandon(self) -> None:
+        pass
+
+    def resume(self, _states: Sequence[EngineState], traces: Sequence[Trace]) -> None:
+        self._traces = {Generation(trace.turn.message, trace.turn.swipe): trace for trace in traces}
 
     def shown(self, message: int) -> Generation | None:
         chat = self.project.chat or Chat()
@@ -222,3 +239,94 @@ class FakeSimulator:
 
 def _pair(generation: Generation) -> tuple[int, int]:
     return generation.message, generation.swipe
+
+
+class FakeStream:
+    """A reply that comes in pieces, each after the client's delay."""
+
+    def __init__(self, client: FakeClient, request: ChatRequest) -> None:
+        self.client, self.request = client, request
+        self.reply = ChatReply()
+        self._pieces: list[str] = []
+
+    async def __aenter__(self) -> Self:
+        self.client.asked.append(self.request)
+        if self.client.error is not None:
+            raise self.client.error
+        text = self.client.text
+        self._pieces = [text[place : place + 8] for place in range(0, len(text), 8)]
+        self.reply = ChatReply(text, Usage(100, 20), self.client.label, duration_ms=1234, live=True)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.client.closed += 1
+
+    def __aiter__(self) -> FakeStream:
+        return self
+
+    async def __anext__(self) -> str:
+        if not self._pieces:
+            raise StopAsyncIteration
+        await asyncio.sleep(self.client.delay)
+        return self._pieces.pop(0)
+
+
+class FakeClient:
+    """A provider that answers `text`, or fails with `error`; `make` is what `Connections.make_client` wants."""
+
+    def __init__(self, text: str = '[{"title": "Skarn", "confidence": "high", "reason": "it circles"}]') -> None:
+        self.text = text
+        self.error: LlmError | None = None
+        self.delay = 0.0
+        self.asked: list[ChatRequest] = []
+        self.closed = 0
+        self.profile = Profile("none", url="http://127.0.0.1:1/v1")
+
+    def make(self, profile: Profile, _keys: Keys) -> FakeClient:
+        self.profile = profile
+        return self
+
+    @property
+    def label(self) -> str:
+        return f"{self.profile.name} · {self.profile.model}"
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        self.asked.append(request)
+        await asyncio.sleep(self.delay)
+        if self.error is not None:
+            raise self.error
+        return ChatReply("ready", Usage(5, 1), self.label, duration_ms=210)
+
+    def stream(self, request: ChatRequest) -> FakeStream:
+        return FakeStream(self, request)
+
+
+def ai_project(folder: Path, **more: Json) -> Project:
+    """The small project with its chat file in `folder`, in two-stage mode, for the real engine."""
+    values: dict[str, Json] = {"enabled": True, "aiSearchEnabled": True, "aiSearchMode": "two-stage", **more}
+    project = make_project(folder / "vault")
+    return replace(project, settings=sanitise(values).settings, chat_path=folder / "chat.jsonl")
+
+
+class MemoryKeyring:
+    """A keyring that forgets with the test; with `fails`, one that is not there."""
+
+    def __init__(self, fails: Exception | None = None) -> None:
+        self.kept: dict[tuple[str, str], str] = {}
+        self.fails = fails
+
+    def get_password(self, service: str, username: str) -> str | None:
+        self._check()
+        return self.kept.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self._check()
+        self.kept[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        self._check()
+        del self.kept[service, username]
+
+    def _check(self) -> None:
+        if self.fails is not None:
+            raise self.fails

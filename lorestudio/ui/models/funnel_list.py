@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QAbstractListModel, QObject
 
-from lorestudio.trace.model import Outcome, Phase, StageStatus, Trace
+from lorestudio.trace.model import Outcome, Phase, Trace
 from lorestudio.trace.reasons import REASONS, explain_stage
+from lorestudio.ui.models.ai_calls import stage_failure
 from lorestudio.ui.qt import ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, TOOLTIP, Index
 from lorestudio.ui.words import count, number, tr
 
@@ -26,6 +27,7 @@ class Step:
     removed_share: float
     why: str
     error: str
+    running: bool = False
 
     def describe(self) -> str:
         """The step in words."""
@@ -36,16 +38,22 @@ class Step:
             parts.append(tr("{amount} removed", amount=number(self.removed)))
         if self.error:
             parts.append(tr("failed: {error}", error=self.error))
+        if self.running:
+            parts.append(tr("running"))
         return f"{self.stage}: {', '.join(parts)}" + (f" ({self.why})" if self.why else "")
 
 
-def steps(trace: Trace, *, everything: bool = False) -> tuple[Step, ...]:
-    """The steps of a run; without `everything`, only those that changed the number of candidates, or failed."""
+def steps(trace: Trace, *, everything: bool = False, running: str = "") -> tuple[Step, ...]:
+    """The steps of a run; without `everything`, only those that changed the number of candidates, or failed.
+
+    `running` is the stage of a run under way that has not decided yet; it is the last one.
+    """
     most = max((max(len(record.entered), len(record.left)) for record in trace.stages), default=0) or 1
     found = []
     for record in trace.stages:
-        changed = record.added or record.removed or record.status is StageStatus.FAILED
-        if changed or everything:
+        error = record.error or stage_failure(record, trace)
+        undecided = bool(running) and record is trace.stages[-1]
+        if record.added or record.removed or error or undecided or everything:
             reasons = Counter(
                 verdict.reason for verdict in record.verdicts if verdict.outcome in {Outcome.ADDED, Outcome.REMOVED}
             )
@@ -59,8 +67,9 @@ def steps(trace: Trace, *, everything: bool = False) -> tuple[Step, ...]:
                     record.removed,
                     len(record.left) / most,
                     record.removed / most,
-                    why or explain_stage(record, trace),
-                    record.error,
+                    tr("Running…") if undecided else why or explain_stage(record, trace),
+                    error,
+                    undecided,
                 )
             )
     return tuple(found)
@@ -73,11 +82,18 @@ class FunnelList(QAbstractListModel):
         super().__init__(parent)
         self._steps: tuple[Step, ...] = ()
 
-    def set_trace(self, trace: Trace | None, *, everything: bool = False) -> None:
-        """Show another run."""
+    def set_trace(self, trace: Trace | None, *, everything: bool = False, running: str = "") -> None:
+        """Show another run; `running` is the stage that has not decided yet."""
         self.beginResetModel()
-        self._steps = steps(trace, everything=everything) if trace is not None else ()
+        self._steps = steps(trace, everything=everything, running=running) if trace is not None else ()
         self.endResetModel()
+
+    def set_elapsed(self, text: str) -> None:
+        """Say of the running step how long it has taken."""
+        if self._steps and self._steps[-1].running:
+            self._steps = (*self._steps[:-1], replace(self._steps[-1], why=tr("Running, {time}", time=text)))
+            last = self.index(len(self._steps) - 1)
+            self.dataChanged.emit(last, last)
 
     def rowCount(self, parent: Index = NO_INDEX) -> int:
         """Qt: one row per step."""

@@ -10,7 +10,8 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.trace.journey import Cell, CellState, explain_cell, fates, journeys, rows
 from lorestudio.trace.model import StageRecord, StageStatus, Trace
 from lorestudio.trace.reasons import explain_stage
-from lorestudio.ui.models.marks import Mark, cell_mark, fate_mark
+from lorestudio.ui.models.ai_calls import stage_failure
+from lorestudio.ui.models.marks import BROKEN, DECIDING, Mark, cell_mark, fate_mark
 from lorestudio.ui.qt import (
     ACCESSIBLE_DESCRIPTION,
     ACCESSIBLE_TEXT,
@@ -48,6 +49,8 @@ class JourneyTable(QAbstractTableModel):
         self._all_stages = False
         self._filter = ""
         self._guest: int | None = None
+        self._running = ""
+        self._failed: dict[str, str] = {}
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -56,9 +59,15 @@ class JourneyTable(QAbstractTableModel):
         """The run that is shown."""
         return self._trace
 
-    def set_trace(self, trace: Trace | None, index: VaultIndex | None = None) -> None:
-        """Show another run; `index` names the entries that no stage decided about."""
+    def set_trace(self, trace: Trace | None, index: VaultIndex | None = None, running: str = "") -> None:
+        """Show another run; `index` names the entries that no stage decided about.
+
+        `running` is the stage of a run under way that has not decided yet; it is the last one.
+        """
         self.beginResetModel()
+        self._running = running
+        found = ((record.name, stage_failure(record, trace)) for record in trace.stages) if trace is not None else ()
+        self._failed = {name: sentence for name, sentence in found if sentence}
         self._trace = trace
         self._index = index
         self._cells, self._results = {}, {}
@@ -185,9 +194,21 @@ class JourneyTable(QAbstractTableModel):
             return record.name if record is not None else tr("Result")
         if role == ITEM:
             return record
+        if role == MARK and record is not None:
+            if record is self._undecided:
+                return DECIDING
+            return BROKEN if record.name in self._failed else None
         if role == TOOLTIP and record is not None and self._trace is not None:
-            return f"{record.name}\n{explain_stage(record, self._trace)}"
+            if record is self._undecided:
+                return tr("{stage}\nThis stage is running.", stage=record.name)
+            return f"{record.name}\n{self._failed.get(record.name) or explain_stage(record, self._trace)}"
         return None
+
+    @property
+    def _undecided(self) -> StageRecord | None:
+        """The stage that runs."""
+        stages = self._trace.stages if self._trace is not None else ()
+        return stages[-1] if self._running and stages else None
 
     def _title_header(self, section: int, role: int) -> object:
         entry = self.entry(section)
@@ -201,6 +222,8 @@ class JourneyTable(QAbstractTableModel):
 
     def _cell_data(self, trace: Trace, entry: int, record: StageRecord, cell: Cell, role: int) -> object:
         mark = cell_mark(cell, record.phase)
+        if record is self._undecided:
+            mark = DECIDING if entry in record.left else mark
         if role == MARK:
             return mark
         if role == ITEM:
@@ -210,6 +233,8 @@ class JourneyTable(QAbstractTableModel):
         if role == ACCESSIBLE_TEXT:
             return tr("{title}, {stage}: {word}", title=self.title(entry), stage=record.name, word=tr(mark.word))
         if role in {TOOLTIP, ACCESSIBLE_DESCRIPTION}:
+            if mark is DECIDING:
+                return tr("{stage}: running; it has not decided yet.", stage=record.name)
             return f"{record.name}: {cell_sentence(trace, entry, record, cell)}"
         return None
 
@@ -242,7 +267,7 @@ class JourneyTable(QAbstractTableModel):
         self._columns = [
             number
             for number, record in enumerate(trace.stages)
-            if self._all_stages or record.verdicts or record.status is StageStatus.FAILED
+            if self._all_stages or record.verdicts or record.name in self._failed or record is self._undecided
         ]
 
     def _drop_guest(self) -> None:

@@ -34,6 +34,15 @@ _REFUSED: Final = Mark("slash", "", "refused")
 _ABSENT: Final = Mark("dot", "", "not a candidate")
 _BLANK: Final = Mark("", "", "not reached")
 _DROPPED: Final = Mark("cross", "grey", "not selected")
+_OTHER_CATEGORY: Final = Mark("cross", "grey", "other category")
+_UNSURE: Final = Mark("cross", "grey", "not sure enough")
+_FALLBACK: Final = Mark("plus", "vermilion", "taken instead")
+_LOST: Final = Mark("cross", "grey", "lost with the answer")
+_UNOFFERED: Final = Mark("dash", "", "not offered to AI")
+DECIDING: Final = Mark("live", "", "being decided")
+"""The stage runs and has not decided yet."""
+BROKEN: Final = Mark("error", "", "failed")
+"""The stage failed."""
 
 _BY_REASON: Final = {
     "placed": _PLACED,
@@ -41,6 +50,11 @@ _BY_REASON: Final = {
     "pinned": _PINNED,
     "pin_upgraded": _PINNED,
     "ai_pick": _ADDED_BY_AI,
+    "below_confidence": _UNSURE,
+    "prefilter_dropped": _OTHER_CATEGORY,
+    "fell_back": _FALLBACK,
+    "fallback_dropped": _LOST,
+    "not_offered": _UNOFFERED,
     "cooling_down": _COOLING,
     "reinjection_pause": _COOLING,
 }

@@ -45,7 +45,8 @@ _BY_REASON: Final = {
 def origins(trace: Trace) -> dict[int, Origin]:
     """The origin of every entry that was a candidate: the reason that brought it in first.
 
-    A model's choice counts above the match that made the entry eligible.
+    A model's choice counts above the match that made the entry eligible; that every entry is eligible (AI-only mode) or
+    that something goes in for want of a choice counts below everything else.
     """
     found: dict[int, Origin] = {}
     for record in trace.stages:
@@ -54,8 +55,8 @@ def origins(trace: Trace) -> dict[int, Origin]:
                 origin = _BY_REASON.get(verdict.reason)
                 if origin is AI and found.get(verdict.entry) is not ALWAYS:
                     found[verdict.entry] = AI
-                elif origin is not None:
-                    found.setdefault(verdict.entry, origin)
+                elif origin is not None and found.get(verdict.entry, OTHER) is OTHER:
+                    found[verdict.entry] = origin
                 elif verdict.outcome is Outcome.ADDED:
                     found.setdefault(verdict.entry, OTHER)
     return found

@@ -17,11 +17,15 @@ from lorestudio.ui.session import Session
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.widgets.chat_delegate import ChatDelegate
 from lorestudio.ui.widgets.empty import EmptyState
+from lorestudio.ui.widgets.mode_bar import ModeBar
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.progress import ProgressStrip
 from lorestudio.ui.words import count, tr
 
 _FOUND_IN_CHAT: Final = frozenset({"key_hit", "relabeled", "refine_blocked"})
+LONG_SECONDS: Final = 0.4
+"""A stage that takes longer is named beside the progress."""
+
 CONTROLS: Final = ("message.first", "message.previous", "message.next", "message.last")
 
 
@@ -79,7 +83,12 @@ class ChatPane(Pane):
         self.strip = ProgressStrip(self)
         self.strip.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
         self.buttons: dict[str, QToolButton] = {}
+        self.modes = ModeBar(theme, self)
+        self.modes.wanted.connect(self.wanted)
+        self.modes.mode_chosen.connect(lambda mode: session.choose(mode=mode))
+        self.modes.source_chosen.connect(lambda source: session.choose(source=source))
         self.column.addWidget(self._make_controls())
+        self.column.addWidget(self.modes)
         self.column.addWidget(self.strip)
         self.column.addWidget(self._pages, 1)
         self.delegate.swipe_wanted.connect(self.step_swipe)
@@ -88,6 +97,9 @@ class ChatPane(Pane):
         session.project_changed.connect(self._show_project)
         session.traces_changed.connect(self._traces_changed)
         session.state_changed.connect(self._show_state)
+        session.choice_changed.connect(self._show_choice)
+        session.profiles_changed.connect(self._show_choice)
+        session.live_changed.connect(self._show_live)
         session.progress.connect(self._show_progress)
         selection.generation_changed.connect(self._show_message)
         selection.entry_changed.connect(self._highlight)
@@ -148,6 +160,13 @@ class ChatPane(Pane):
             generation = Generation(message, swipe)
             if generation in self._session.generations:
                 self._selection.choose_message(message, generation)
+
+    def show_generation(self, generation: Generation) -> None:
+        """Look at one reply with one of its swipes."""
+        if 0 <= generation.message < self.model.rowCount():
+            if generation.swipe != self.model.viewed_swipe(generation.message):
+                self.model.view_swipe(generation.message, generation.swipe)
+            self._selection.choose_message(generation.message, generation)
 
     def toggle_expanded(self) -> None:
         """Open or fold the chosen message."""
@@ -215,6 +234,7 @@ class ChatPane(Pane):
         messages = count(len(chat.messages), "message", "messages") if chat is not None else ""
         self.note_changed.emit(" · ".join(part for part in (name, messages) if part))
         self.go.setEnabled(chat is not None)
+        self.modes.setEnabled(project is not None)
 
     def _traces_changed(self, generations: tuple[Generation, ...] | None) -> None:
         self.model.refresh(tuple({item.message for item in generations}) if generations is not None else None)
@@ -225,6 +245,14 @@ class ChatPane(Pane):
             self.strip.start(self._session.activity, stoppable=self._session.replaying)
         else:
             self.strip.finish()
+
+    def _show_choice(self) -> None:
+        self.modes.show_choice(self._session.choice, self._session.profiles.profiles)
+
+    def _show_live(self) -> None:
+        live = self._session.live
+        if live is not None and live.elapsed() >= LONG_SECONDS:
+            self.strip.show_stage(live.stage, live.elapsed())
 
     def _show_progress(self, progress: Progress) -> None:
         self.strip.set_progress(progress.done, progress.total)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -19,14 +19,21 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.domain.entry import Position
+from lorestudio.settings.behaviour import switches
+from lorestudio.studio.answering import AnswerKind
 from lorestudio.trace.journey import journey
 from lorestudio.trace.model import PromptBlock, Trace
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui import html
+from lorestudio.ui.choices import source_title
+from lorestudio.ui.live import LiveRun
+from lorestudio.ui.models.ai_calls import failures, switch_lines
 from lorestudio.ui.models.funnel_list import FunnelList, Step
 from lorestudio.ui.models.journey_table import JourneyTable, cell_sentence
+from lorestudio.ui.models.live_trace import live_trace
 from lorestudio.ui.models.origins import OTHER, origins
+from lorestudio.ui.panes.ai_page import AiPage
 from lorestudio.ui.qt import ENTRY_ID, ITEM
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
@@ -35,8 +42,18 @@ from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.funnel_delegate import FunnelDelegate
 from lorestudio.ui.widgets.journey_view import JourneyView
+from lorestudio.ui.widgets.live_bar import LiveBar
 from lorestudio.ui.widgets.pane import Pane
-from lorestudio.ui.words import count, number, tr
+from lorestudio.ui.words import count, number, sentence_case, tr
+
+PROMPT, LOG, AI = 2, 3, 4
+"""Tabs that are filled when they are first looked at."""
+
+WIDE = 480
+"""From this width on (device-independent pixels) the filter has room for more than its name."""
+
+LIVE_OWN_SECONDS, LIVE_OTHER_SECONDS = 0.15, 0.4
+"""A stage that runs for so long is worth showing: that of the chosen reply, and that of another one."""
 
 
 class TracePane(Pane):
@@ -51,15 +68,14 @@ class TracePane(Pane):
         self._filled: set[int] = set()
         self._reply = ""
         self._following = False
+        self._live: tuple[object, ...] = ()
         self._build()
         self._connect()
         self._show()
 
     def _build(self) -> None:
         theme = self.theme
-        self.stale = MessageBar(theme, self)
-        self.stale.pressed.connect(self.wanted)
-        self.stale.closed.connect(self.stale.hide)
+        self._build_bars()
         self.summary = QLabel(self)
         self.summary.setProperty("kind", "summary")
         self.summary.setWordWrap(True)
@@ -77,12 +93,17 @@ class TracePane(Pane):
         self.tabs.addTab(self.funnel, tr("Funnel"))
         self.tabs.addTab(self.prompt, tr("Prompt"))
         self.tabs.addTab(self.log, tr("Log"))
+        self.ai = AiPage(theme, self)
+        self.ai.entry_chosen.connect(self._selection.choose_entry)
+        self.tabs.addTab(self.ai, tr("AI"))
         self.tabs.currentChanged.connect(self._tab_chosen)
         shown = QWidget(self)
         column = QVBoxLayout(shown)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.addWidget(self.failure)
         column.addWidget(self.summary)
+        column.addWidget(self.switches)
         column.addWidget(self.tabs, 1)
         self.empty = EmptyState(theme, "trace", self)
         self.empty.pressed.connect(self.wanted)
@@ -91,7 +112,26 @@ class TracePane(Pane):
         self._pages.addWidget(self.empty)
         self._shown_page = shown
         self.column.addWidget(self.stale)
+        self.column.addWidget(self.live)
         self.column.addWidget(self._pages, 1)
+
+    def _build_bars(self) -> None:
+        theme = self.theme
+        self.stale = MessageBar(theme, self)
+        self.stale.pressed.connect(self.wanted)
+        self.stale.closed.connect(self.stale.hide)
+        self.live = LiveBar(theme, self)
+        self.live.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
+        self.live.followed.connect(lambda: self.wanted.emit("replay.follow"))
+        self.failure = MessageBar(theme, self)
+        self.failure.pressed.connect(self.wanted)
+        self.failure.closed.connect(self.failure.hide)
+        self.switches = QLabel(self)
+        self.switches.setProperty("kind", "small")
+        self.switches.setWordWrap(True)
+        self.switches.setContentsMargins(12, 0, 12, 6)
+        self.switches.setAccessibleName(tr("Where a behaviour switch changed the outcome"))
+        self.switches.hide()
 
     def _build_views(self) -> None:
         theme, selection = self.theme, self._selection
@@ -118,31 +158,47 @@ class TracePane(Pane):
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
         session.state_changed.connect(self._show_state)
+        session.choice_changed.connect(self._show_state)
+        session.live_changed.connect(self._show_live)
         selection.generation_changed.connect(self._show)
         selection.entry_changed.connect(self._show_entry)
         selection.stage_changed.connect(self._show_entry)
         self.theme.changed.connect(self._repaint)
         self._paint_icons()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a narrow pane keeps room for its tabs."""
+        super().resizeEvent(event)
+        wide = event.size().width() >= WIDE
+        self.filter.setFixedWidth(118 if wide else 78)
+        self.filter.setPlaceholderText(tr("Filter rows") if wide else tr("Filter"))
+
     def focus_target(self) -> QWidget:
         """The current view of the run."""
         if self._pages.currentWidget() is not self._shown_page:
             return self
-        return (self.journey, self.funnel, self.prompt, self.log)[self.tabs.currentIndex()]
+        return (self.journey, self.funnel, self.prompt, self.log, self.ai.focus_target())[self.tabs.currentIndex()]
 
     def open_search(self) -> bool:
-        """Go to the field that filters the rows."""
+        """Go to the field that filters the rows, or searches what the model was asked."""
         if self._trace is None:
             return False
+        if self.tabs.currentIndex() == AI:
+            self.ai.open_search()
+            return True
         self.tabs.setCurrentIndex(0)
         self.filter.setFocus()
         self.filter.selectAll()
         return True
 
+    def show_ai(self) -> None:
+        """Show what the model was asked."""
+        self.tabs.setCurrentIndex(AI)
+
     def set_all_stages(self, everything: bool) -> None:
         """Whether stages that decided nothing are shown."""
         self.model.set_all_stages(everything)
-        self.funnel_model.set_trace(self._trace, everything=everything)
+        self.funnel_model.set_trace(self._trace, everything=everything, running=self._running)
         self._show_rows()
         self.all_stages.setChecked(everything)
         self._show_entry()
@@ -186,7 +242,6 @@ class TracePane(Pane):
         self.all_stages.setAccessibleName(tr("Show stages that decided nothing"))
         self.all_stages.setToolTip(tr("Show the stages that decided nothing, too"))
         self.all_stages.clicked.connect(lambda: self.wanted.emit("trace.all_stages"))
-        self.filter.setFixedWidth(118)
         row.addWidget(self.filter)
         row.addWidget(self.all_stages)
         self.nothing = EmptyState(self.theme, "search", page)
@@ -199,6 +254,11 @@ class TracePane(Pane):
         return page
 
     def _show(self) -> None:
+        if self._live and self._wanted_live() is not None:
+            self._show_live()
+            return
+        self._live = ()
+        self.journey.watch_last(False)
         trace = self._session.trace(self._selection.generation)
         self._show_state()
         self._reply = self._reply_words(trace) if trace is not None else ""
@@ -214,10 +274,90 @@ class TracePane(Pane):
             self._show_empty()
             return
         self.summary.setText(summary(trace))
+        self._show_remarks(trace)
         self._pages.setCurrentWidget(self._shown_page)
         self._show_rows()
         self._fill_tab()
         self._show_entry()
+
+    # ---- a run under way --------------------------------------------------------------------------------------------
+
+    def _wanted_live(self) -> LiveRun | None:
+        """The run under way where it is to be shown: that of the chosen reply, or any while there is nothing else."""
+        live, chosen = self._session.live, self._selection.generation
+        if live is None or self._session.project is None:
+            return None
+        own = live.generation == chosen
+        if not own and self._session.trace(chosen) is not None:
+            return None
+        if self._live[:1] == (live.generation,):
+            return live
+        return live if live.elapsed() >= (LIVE_OWN_SECONDS if own else LIVE_OTHER_SECONDS) else None
+
+    @property
+    def _running(self) -> str:
+        """The stage that runs in what is shown."""
+        return str(self._live[2]) if self._live else ""
+
+    def _show_live(self) -> None:
+        """Follow the run under way, or go back to the finished one."""
+        now = self._session.live
+        if now is None or now.elapsed() < LIVE_OTHER_SECONDS:
+            self.live.hide()
+        else:
+            here = now.generation == self._selection.generation
+            self.live.say(self._live_words(now), now.elapsed(), elsewhere=not here)
+        live, project = self._wanted_live(), self._session.project
+        if live is None or project is None:
+            if self._live:
+                self._live, self._trace = (), None
+                self._show()
+            return
+        shown = (live.generation, len(live.records), live.stage)
+        if shown != self._live:
+            self._live, self._filled = shown, set()
+            self._trace = trace = live_trace(live, project.index, self._session.choice.mode.value)
+            self.model.set_trace(trace, project.index, live.stage)
+            self.funnel_model.set_trace(trace, everything=self.all_stages.isChecked(), running=live.stage)
+            self.stale.hide()
+            self._show_remarks(trace)
+            self._reply = tr("{reply}, under way", reply=turn_words(trace.turn))
+            self.summary.setText(self._live_summary(trace, live))
+            self._pages.setCurrentWidget(self._shown_page)
+            self._show_rows()
+            self._fill_tab()
+            self._show_entry()
+            self.journey.watch_last(True)
+        self.funnel_model.set_elapsed(tr("{seconds:.0f} s", seconds=live.elapsed()))
+        self.ai.set_live(live)
+
+    def _live_words(self, live: LiveRun) -> str:
+        reply = turn_words(live_trace(live, self._session.project.index, "").turn) if self._session.project else ""
+        stage = live.stage or tr("The next stage")
+        if live.request is not None:
+            source = self._session.choice.source
+            who = tr("you") if source.kind is AnswerKind.TYPED else source.profile or source_title(source)
+            return tr("{reply}: {stage} waits for {who}", reply=reply, stage=stage, who=who)
+        return tr("{reply}: {stage} is running", reply=reply, stage=stage)
+
+    def _live_summary(self, trace: Trace, live: LiveRun) -> str:
+        done = count(len(live.records), "stage is done", "stages are done")
+        left = count(len(trace.stages[-1].left) if trace.stages else 0, "candidate", "candidates")
+        return tr("Under way: {done}, {left} so far.", done=done, left=left)
+
+    def _show_remarks(self, trace: Trace) -> None:
+        """Failed stages in red, warnings, and where a behaviour switch made a difference."""
+        failed = failures(trace)
+        if failed:
+            text = "\n".join(f"{sentence_case(name)}: {sentence}" for name, sentence in failed)
+            self.failure.say(text, "error", (("trace.ai", tr("Show the call")),))
+        elif trace.warnings:
+            self.failure.say("\n".join(trace.warnings), "warning")
+        else:
+            self.failure.hide()
+        lines = switch_lines(trace, {switch.name: switch.title for switch in switches()})
+        self.switches.setText(tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines)))
+        self.switches.setVisible(bool(lines))
 
     def _reply_words(self, trace: Trace) -> str:
         project, message = self._session.project, self._selection.message
@@ -248,9 +388,13 @@ class TracePane(Pane):
         self._pages.setCurrentWidget(self.empty)
 
     def _show_state(self) -> None:
-        stale = self._session.stale
-        if stale:
+        stale = self._session.outdated(self._selection.generation) if not self._live else ""
+        if stale and self._session.busy:
+            self.stale.say(tr("{stale} The replay is under way.", stale=stale), "warning")
+        elif stale == self._session.stale and stale:
             self.stale.say(stale, "warning", (("vault.reload", tr("Read again and replay")),))
+        elif stale:
+            self.stale.say(stale, "warning", (("replay.all", tr("Replay all")),))
         else:
             self.stale.hide()
         if self._trace is None and self._session.trace(self._selection.generation) is None:
@@ -327,9 +471,11 @@ class TracePane(Pane):
         if trace is None or tab in self._filled:
             return
         self._filled.add(tab)
-        if tab == 2:
+        if tab == AI:
+            self.ai.set_trace(None if self._live else trace, self._session.ai_before(self._selection.generation))
+        elif tab == PROMPT:
             self.prompt.setHtml(html.page(self.theme.palette, self._prompt_body(trace)))
-        elif tab == 3:
+        elif tab == LOG:
             self.log.setPlainText(as_text(trace))
 
     def _paint_icons(self) -> None:
@@ -337,7 +483,7 @@ class TracePane(Pane):
 
     def _repaint(self) -> None:
         self._paint_icons()
-        self._filled.discard(2)
+        self._filled.discard(PROMPT)
         self._fill_tab()
         self.journey.viewport().update()
         self.funnel.viewport().update()

@@ -21,7 +21,7 @@ from lorestudio.ui.theme import Theme
 from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.paint import mark_pixmap
 from lorestudio.ui.widgets.pane import Pane
-from lorestudio.ui.words import tr
+from lorestudio.ui.words import sentence_case, tr
 
 _SILENT: Final = frozenset({CellState.NOT_REACHED, CellState.ABSENT})
 _INNER: Final = frozenset({"start", "end", "source_id"})
@@ -71,6 +71,8 @@ class WhyPane(Pane):
         self.column.addWidget(self._pages, 1)
         for signal in (
             session.project_changed,
+            session.choice_changed,
+            session.state_changed,
             selection.generation_changed,
             selection.entry_changed,
             selection.stage_changed,
@@ -103,7 +105,8 @@ class WhyPane(Pane):
     def _show(self) -> None:
         selection = self._selection
         trace, entry = self._session.trace(selection.generation), self._session.entry(selection.entry)
-        shown = (id(trace), selection.entry, selection.stage, self.theme.palette.name)
+        old = self._session.outdated(selection.generation)
+        shown = (id(trace), selection.entry, selection.stage, self.theme.palette.name, old)
         if entry is None or trace is None:
             self._shown = ()
             self._show_empty(entry is not None)
@@ -117,7 +120,9 @@ class WhyPane(Pane):
         self._title.setText(entry.title)
         self._title.setToolTip(entry.filename)
         self._show_mark(mark)
-        self.browser.setHtml(html.page(self.theme.palette, self._body(trace, entry.id, end.explain(trace))))
+        body = html.paragraph(old, color=self.theme.palette.warning) if old else ""
+        body += self._body(trace, entry.id, end.explain(trace))
+        self.browser.setHtml(html.page(self.theme.palette, body))
         self._pages.setCurrentWidget(self.browser)
 
     def _show_mark(self, mark: Mark) -> None:
@@ -140,7 +145,7 @@ class WhyPane(Pane):
         parts = []
         if chosen is not None:
             record = records[chosen.stage]
-            parts.append(html.paragraph(record.name.capitalize(), color=palette.text_muted, bold=True))
+            parts.append(html.paragraph(sentence_case(record.name), color=palette.text_muted, bold=True))
             parts.append(html.paragraph(cell_sentence(trace, entry, record, chosen)))
             explanation = explain_cell(trace, entry, chosen)
             if explanation is not None and explanation.fix:

@@ -60,6 +60,7 @@ class MessageBar(QFrame):
             item = self._buttons.takeAt(0)
             widget = item.widget() if item is not None else None
             if widget is not None:
+                widget.hide()
                 widget.deleteLater()
         for action, title in buttons:
             button = QPushButton(title, self)
@@ -114,6 +115,12 @@ class BarStack(QWidget):
         for _known, old in self._bars[self.MOST :]:
             self._remove(old)
         self.show()
+
+    def drop(self, key: str) -> None:
+        """Take the message with that key away: it is not true any more."""
+        for known, bar in list(self._bars):
+            if known.key == key:
+                self._remove(bar)
 
     def clear(self) -> None:
         """Take all messages away."""

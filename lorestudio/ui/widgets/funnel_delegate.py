@@ -70,6 +70,10 @@ class FunnelDelegate(QStyledItemDelegate):
         if step.error:
             draw_glyph(painter, QRectF(why.left(), why.top(), 14, why.height()), "error", theme.palette.error, 13)
             why.setLeft(why.left() + 18)
+            painter.setPen(theme.color("on_accent_soft" if chosen else "error"))
+        elif step.running:
+            draw_glyph(painter, QRectF(why.left(), why.top(), 14, why.height()), "live", theme.palette.accent, 13)
+            why.setLeft(why.left() + 18)
         metrics = QFontMetricsF(painter.font())
         text_line = metrics.elidedText(step.error or step.why, Qt.TextElideMode.ElideRight, why.width())
         painter.drawText(why, _LEFT, text_line)

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
 
 from lorestudio.trace.model import Phase, StageRecord
 from lorestudio.ui.models.journey_table import RESULT_COLUMN, JourneyTable
-from lorestudio.ui.models.marks import Mark
+from lorestudio.ui.models.marks import BROKEN, Mark
 from lorestudio.ui.qt import DISPLAY, HORIZONTAL, ITEM, MARK, VERTICAL, Index
 from lorestudio.ui.theme import Theme, scaled
-from lorestudio.ui.widgets.paint import draw_focus, draw_mark, hairline
+from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, draw_mark, hairline
 from lorestudio.ui.words import tr
 
 ROW_HEIGHT: Final = 24
@@ -40,6 +40,8 @@ class StageHeader(QHeaderView):
     """Stage names written upwards, under a band that names the phase."""
 
     BAND = 18
+    SIGN = 15
+    """Room for the sign of a stage that runs or failed."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(HORIZONTAL, parent)
@@ -56,7 +58,8 @@ class StageHeader(QHeaderView):
         model = self.model()
         names = [str(model.headerData(column, HORIZONTAL) or "") for column in range(1, model.columnCount())]
         longest = max((metrics.horizontalAdvance(name) for name in names), default=60.0)
-        return QSize(100, round(min(longest, 90) + self.BAND + 10))
+        signs = any(model.headerData(column, HORIZONTAL, MARK) for column in range(1, model.columnCount()))
+        return QSize(100, round(min(longest, 90) + self.BAND + 10 + (self.SIGN if signs else 0)))
 
     def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
         """Qt: draw one stage."""
@@ -82,7 +85,13 @@ class StageHeader(QHeaderView):
             painter.drawLine(rect.topLeft() + QPoint(0, self.BAND - 4), rect.bottomLeft())
         metrics = QFontMetricsF(painter.font())
         room = rect.height() - self.BAND - 10
-        painter.setPen(theme.color("text"))
+        mark = model.headerData(logicalIndex, HORIZONTAL, MARK)
+        if isinstance(mark, Mark):
+            ink = theme.palette.error if mark is BROKEN else theme.palette.accent
+            sign = QRectF(rect.left(), rect.top() + self.BAND, rect.width(), self.SIGN)
+            draw_glyph(painter, sign, mark.icon, ink, 13)
+            room -= self.SIGN
+        painter.setPen(theme.color("error" if mark is BROKEN else "text"))
         painter.translate(rect.left() + rect.width() / 2, rect.bottom() - 5)
         painter.rotate(-90)
         box = QRectF(0, -rect.width() / 2, room + 2, rect.width())
@@ -187,7 +196,11 @@ class CellDelegate(QStyledItemDelegate):
                 draw_mark(painter, QRectF(box.left() + 6, box.top(), 20, box.height()), mark, theme)
                 painter.setFont(scaled(option.font, 0.93))
                 painter.setPen(theme.color("on_accent_soft" if row_chosen else "text_muted"))
-                painter.drawText(box.adjusted(31, 0, -2, 0), _V_LEFT, tr(mark.word))
+                room = box.adjusted(31, 0, -2, 0)
+                word = QFontMetricsF(painter.font()).elidedText(
+                    tr(mark.word), Qt.TextElideMode.ElideRight, room.width()
+                )
+                painter.drawText(room, _V_LEFT, word)
             else:
                 draw_mark(painter, box, mark, theme)
         if current:
@@ -215,8 +228,20 @@ class JourneyView(QTableView):
         self.setTabKeyNavigation(False)
         self.setAccessibleName(tr("Journey: entries and stages"))
         self.verticalHeader().sectionPressed.connect(self._choose_row)
+        self._watching = False
+        self.horizontalScrollBar().rangeChanged.connect(self._keep_last)
         model.modelReset.connect(self._size_columns)
         self._size_columns()
+
+    def watch_last(self, on: bool) -> None:
+        """Keep the last stage in sight, as long as a run is under way; scrolling by hand still works."""
+        self._watching = on
+        self._keep_last()
+
+    def _keep_last(self) -> None:
+        if self._watching:
+            bar = self.horizontalScrollBar()
+            bar.setValue(bar.maximum())
 
     def _choose_row(self, row: int) -> None:
         self.setCurrentIndex(self.model().index(row, RESULT_COLUMN))
@@ -239,6 +264,7 @@ class JourneyView(QTableView):
         super().resizeEvent(event)
         if self.currentIndex().isValid():
             self.scrollTo(self.currentIndex())
+        self._keep_last()
 
     def currentChanged(self, current: Index, previous: Index) -> None:
         """Qt: the titles show the chosen row too."""

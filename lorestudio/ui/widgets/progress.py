@@ -37,10 +37,12 @@ class ProgressStrip(QWidget):
         row.addWidget(self.bar, 1)
         row.addWidget(self.stop)
         self._announced = 0.0
+        self._reply = ""
         self.hide()
 
     def start(self, text: str, *, stoppable: bool) -> None:
         """Show that something began; how long it takes is not known yet."""
+        self._reply = text
         self.label.setText(text)
         self.bar.setRange(0, 0)
         self.stop.setVisible(stoppable)
@@ -52,12 +54,19 @@ class ProgressStrip(QWidget):
         self.bar.setRange(0, max(total, 1))
         self.bar.setValue(done)
         text = tr("Reply {done} of {total}", done=number(done), total=number(total))
+        self._reply = text
         self.label.setText(text)
         self.setAccessibleDescription(text)
         now = time.monotonic()
         if now - self._announced >= ANNOUNCE_SECONDS:
             self._announced = now
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+
+    def show_stage(self, stage: str, seconds: float) -> None:
+        """Show the stage that takes its time; nothing while a stop is under way."""
+        if self.stop.isEnabled() and stage:
+            text = tr("{reply} · {stage} {seconds:.0f} s", reply=self._reply, stage=stage, seconds=seconds)
+            self.label.setText(text)
 
     def stopping(self) -> None:
         """Show that the wish to stop was heard."""

@@ -238,6 +238,19 @@ def quiet(there: World, *replies: Any, **fields: Any) -> Trace:
     return trace_of(asking(there, *replies, fixed=["all"], **fields))
 
 
+def only_exempt_ones_logged() -> Trace:
+    """A cached choice, and a log that holds nobody but a constant."""
+    there = world(entry("A"), entry("K", constant=True), ai_search_scan_depth=20, **AI_ONLY)
+    play = Play(asking(there, picks("A"), fixed=["duplicate_log"]))
+    play.turn(LONG)
+    log = tuple(
+        replace(record, entries=tuple(one for one in record.entries if one.title == "K"))
+        for record in play.state.injection_log
+    )
+    play.state = replace(play.state, injection_log=log)
+    return play.turn([*LONG, "Ann: six"], clock_ms=60_000)
+
+
 def logged(title: str) -> EngineState:
     record = LoggedGeneration(1, (LoggedInjection(title, 1, 4, 0, "hash-0"),))
     return EngineState(injection_log=(record,))
@@ -246,6 +259,7 @@ def logged(title: str) -> EngineState:
 NOTHING_TO_CHANGE = [
     pytest.param(lambda: quiet(world(entry("A", "dragon"), chat=TALK, state=logged("B"))), id="a log of others"),
     pytest.param(lambda: quiet(world(entry("A", "dragon"), chat=TALK, state=logged("A"))), id="a log without a cache"),
+    pytest.param(only_exempt_ones_logged, id="a log of exempt entries"),
     pytest.param(
         lambda: quiet(world(entry("A", "dragon"), chat=[message("U: x", is_thoughts=True), "U: dragon"])),
         id="a hidden message in a chat that is shorter than the window",

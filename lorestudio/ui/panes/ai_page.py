@@ -1,0 +1,376 @@
+"""What a run asked a model and what it was told: an overview, the request, the raw reply; searchable and copyable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QStackedWidget,
+    QTextBrowser,
+    QTextEdit,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.state import AiState
+from lorestudio.trace.model import AiCall, StageRecord, Trace
+from lorestudio.ui import html
+from lorestudio.ui.live import LiveRun
+from lorestudio.ui.models.ai_calls import (
+    STAGE_OF,
+    Choice,
+    Fact,
+    call_facts,
+    call_title,
+    choices,
+    dropped_categories,
+    duration_words,
+    stage_facts,
+    why_no_call,
+)
+from lorestudio.ui.theme import Theme, fixed_font
+from lorestudio.ui.words import count, number, tr
+
+PARTS: Final = ("Overview", "System", "User", "Reply")
+OVERVIEW, SYSTEM, USER, REPLY = range(4)
+MOST_FOUND: Final = 500
+"""Occurrences that a search marks."""
+
+CHUNK: Final = 100_000
+"""Characters that are laid out at once; a manifest of a large vault has many times as many."""
+
+
+class AiPage(QWidget):
+    """Shows the calls of a finished run, or the question of a run under way. `entry_chosen` carries an entry's id."""
+
+    entry_chosen = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._trace: Trace | None = None
+        self._before: AiState | None = None
+        self._live: LiveRun | None = None
+        self._shown: tuple[object, ...] = ()
+        self._whole = ""
+        self._laid_out = 0
+        self._more = QTimer(self)
+        self._more.setSingleShot(True)
+        self._more.setInterval(0)
+        self._more.timeout.connect(self._lay_out_more)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._make_bar())
+        self.overview = QTextBrowser(self)
+        self.overview.setOpenLinks(False)
+        self.overview.anchorClicked.connect(lambda link: self.entry_chosen.emit(int(link.path())))
+        self.overview.setAccessibleName(tr("Overview of the call"))
+        self.overview.document().setDocumentMargin(12)
+        self.text = QPlainTextEdit(self)
+        self.text.setReadOnly(True)
+        self.text.setFont(fixed_font(self.font().pointSizeF()))
+        self.text.setAccessibleName(tr("Text of the call"))
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.overview)
+        self._pages.addWidget(self.text)
+        column.addWidget(self._pages, 1)
+        theme.changed.connect(self._repaint)
+        self._repaint()
+
+    def set_trace(self, trace: Trace | None, before: AiState | None = None) -> None:
+        """Show a finished run; `before` is the state of breaker and cache that it began with."""
+        self._trace, self._before, self._live = trace, before, None
+        calls = trace.ai_calls if trace is not None else ()
+        self.calls.blockSignals(True)
+        self.calls.clear()
+        for place, call in enumerate(calls, start=1):
+            took = duration_words(call.duration_ms)
+            state = tr("failed") if call.error else took
+            self.calls.addItem(f"{place}. {call_title(call)} · {call.source or tr('nobody')} · {state}")
+        self.calls.setCurrentIndex(len(calls) - 1)  # the selection of entries comes last
+        self.calls.blockSignals(False)
+        self._show()
+
+    def set_live(self, live: LiveRun) -> None:
+        """Show the question that a run under way has put, and what has arrived of its answer."""
+        if self._live is None or self._live.request is not live.request:
+            self._shown = ()
+        self._live = live
+        self.calls.setVisible(False)
+        for part in (SYSTEM, USER, REPLY):
+            self._parts.button(part).setEnabled(live.request is not None)
+        if live.request is None:
+            self._show()
+            return
+        self._pages.setCurrentIndex(0 if self.part == OVERVIEW else 1)
+        if self.part == OVERVIEW:
+            self._set_html(self._live_body(live))
+        elif self.part == REPLY:
+            self._grow(live.reply)
+        else:
+            self._set_text(live.request.system if self.part == SYSTEM else live.request.user)
+
+    @property
+    def part(self) -> int:
+        """Which part is shown: overview, system, user or reply."""
+        return self._parts.checkedId()
+
+    def show_part(self, part: int) -> None:
+        """Show another part."""
+        self._parts.button(part).setChecked(True)
+        self._part_chosen(part)
+
+    def focus_target(self) -> QWidget:
+        """What takes the keyboard."""
+        return self.overview if self._pages.currentIndex() == 0 else self.text
+
+    def open_search(self) -> None:
+        """Go to the search field."""
+        self.finder.setFocus()
+        self.finder.selectAll()
+
+    @property
+    def plain(self) -> str:
+        """What is shown, as plain text."""
+        return self.overview.toPlainText() if self._pages.currentIndex() == 0 else self._whole
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _make_bar(self) -> QWidget:
+        bar = QWidget(self)
+        column = QVBoxLayout(bar)
+        column.setContentsMargins(8, 5, 8, 3)
+        column.setSpacing(4)
+        self.calls = QComboBox(bar)
+        self.calls.setAccessibleName(tr("Call"))
+        self.calls.view().setAccessibleName(tr("Calls of this run"))
+        self.calls.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.calls.setMinimumContentsLength(12)
+        self.calls.currentIndexChanged.connect(lambda _place: self._show())
+        column.addWidget(self.calls)
+        row = QHBoxLayout()
+        row.setSpacing(2)
+        self._parts = QButtonGroup(self)
+        for place, name in enumerate(PARTS):
+            button = QToolButton(bar)
+            button.setText(tr(name))
+            button.setCheckable(True)
+            button.setAccessibleName(tr("Show: {part}", part=tr(name)))
+            self._parts.addButton(button, place)
+            row.addWidget(button)
+        self._parts.button(OVERVIEW).setChecked(True)
+        self._parts.idClicked.connect(self._part_chosen)
+        row.addStretch(1)
+        self.found = QLabel(bar)
+        self.found.setProperty("kind", "small")
+        self.finder = QLineEdit(bar)
+        self.finder.setPlaceholderText(tr("Find in text"))
+        self.finder.setAccessibleName(tr("Find in the text of the call"))
+        self.finder.setClearButtonEnabled(True)
+        self.finder.setFixedWidth(128)
+        self.finder.textChanged.connect(lambda _text: self._search())
+        self.finder.returnPressed.connect(lambda: self._search(onward=True))
+        self.copy_button = QToolButton(bar)
+        self.copy_button.setAccessibleName(tr("Copy this part"))
+        self.copy_button.setToolTip(tr("Copy this part"))
+        self.copy_button.clicked.connect(self._copy)
+        for widget in (self.found, self.finder, self.copy_button):
+            row.addWidget(widget)
+        column.addLayout(row)
+        return bar
+
+    def _part_chosen(self, _part: int) -> None:
+        self._shown = ()
+        if self._live is not None:
+            self.set_live(self._live)
+        else:
+            self._show()
+
+    def _show(self) -> None:
+        trace = self._trace
+        calls = trace.ai_calls if trace is not None else ()
+        self.calls.setVisible(len(calls) > 1 and self._live is None)
+        call = calls[max(0, self.calls.currentIndex())] if calls and self._live is None else None
+        for part in (SYSTEM, USER, REPLY):
+            self._parts.button(part).setEnabled(call is not None)
+        if call is None or trace is None or self.part == OVERVIEW:
+            self._pages.setCurrentIndex(0)
+            self._set_html(self._body(trace, call))
+            return
+        self._pages.setCurrentIndex(1)
+        reply = call.reply or (tr("No reply arrived: {error}", error=call.error) if call.error else "")
+        self._set_text((call.system, call.user, reply)[self.part - SYSTEM])
+
+    def _set_text(self, text: str) -> None:
+        if self._shown != (self.part, text):
+            self._shown = (self.part, text)
+            self._begin_text(text or tr("(empty)"))
+            self._search()
+
+    def _begin_text(self, text: str) -> None:
+        """Show the beginning of a text at once, and the rest piece by piece."""
+        self._whole, self._laid_out = text, min(CHUNK, len(text))
+        self.text.setPlainText(text[: self._laid_out])
+        self._more.stop()
+        if self._laid_out < len(text):
+            self._more.start()
+
+    def _lay_out_more(self) -> None:
+        end = self._laid_out + CHUNK
+        self._append(self._whole[self._laid_out : end])
+        self._laid_out = min(end, len(self._whole))
+        if self._laid_out < len(self._whole):
+            self._more.start()
+        else:
+            self._search()
+
+    def _append(self, text: str) -> None:
+        cursor = QTextCursor(self.text.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(text)
+
+    def _grow(self, text: str) -> None:
+        """Show a reply that gets longer, without losing what is selected."""
+        old = self._shown[1] if self._shown[:1] == (REPLY,) else None
+        self._shown = (REPLY, text)
+        if not isinstance(old, str) or not old or not text.startswith(old):
+            self._begin_text(text or tr("Nothing has arrived yet."))
+            return
+        bar = self.text.verticalScrollBar()
+        at_end = bar.value() == bar.maximum()
+        self._whole = text
+        if not self._more.isActive():
+            self._append(text[len(old) :])
+            self._laid_out = len(text)
+        if at_end:
+            bar.setValue(bar.maximum())
+
+    def _set_html(self, body: str) -> None:
+        if self._shown != (OVERVIEW, body):
+            self._shown = (OVERVIEW, body)
+            self.overview.setHtml(html.page(self._theme.palette, body))
+            self._search()
+
+    def _search(self, *, onward: bool = False) -> None:
+        """Mark every occurrence, and go to the next one with `onward`."""
+        wanted = self.finder.text()
+        editor: QTextEdit | QPlainTextEdit = self.overview if self._pages.currentIndex() == 0 else self.text
+        if not wanted:
+            editor.setExtraSelections([])
+            self.found.setText("")
+            return
+        if onward and not editor.find(wanted):
+            editor.moveCursor(QTextCursor.MoveOperation.Start)
+            editor.find(wanted)
+        look = QTextCharFormat()
+        look.setBackground(QColor(self._theme.palette.mark))
+        look.setForeground(QColor(self._theme.palette.on_mark))
+        marks: list[QTextEdit.ExtraSelection] = []
+        cursor = editor.document().find(wanted)
+        while not cursor.isNull() and len(marks) < MOST_FOUND:
+            mark = QTextEdit.ExtraSelection()
+            mark.cursor, mark.format = cursor, look
+            marks.append(mark)
+            cursor = editor.document().find(wanted, cursor)
+        editor.setExtraSelections(marks)
+        more = "+" if len(marks) == MOST_FOUND else ""
+        self.found.setText(f"{number(len(marks))}{more}" if marks else tr("none"))
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.plain)
+
+    def _repaint(self) -> None:
+        self.copy_button.setIcon(self._theme.icon("copy"))
+        self._shown = ()
+        if self._live is None:
+            self._show()
+
+    # ---- the overview -----------------------------------------------------------------------------------------------
+
+    def _body(self, trace: Trace | None, call: AiCall | None) -> str:
+        muted = self._theme.palette.text_muted
+        if trace is None or self._live is not None:
+            return html.paragraph(tr("No question has been put yet."), color=muted)
+        if call is None:
+            record = trace.stage(STAGE_OF["search"])
+            parts = [
+                html.paragraph(tr("No model was asked in this run"), bold=True),
+                html.paragraph(why_no_call(trace)),
+            ]
+            if record is not None:
+                parts.append(self._facts(stage_facts(record, self._before, trace.clock_ms, asked=False)))
+                parts.append(self._choices(choices(trace, record)))
+            return "".join(parts)
+        record = trace.stage(STAGE_OF.get(call.kind, ""))
+        parts = [
+            html.paragraph(call_title(call), bold=True),
+            self._facts(call_facts(call, record, self._before, trace.clock_ms)),
+        ]
+        if record is not None:
+            parts.append(self._outcome(trace, record))
+        return "".join(parts)
+
+    def _live_body(self, live: LiveRun) -> str:
+        request = live.request
+        if request is None:
+            return ""
+        facts = (
+            Fact(tr("Question"), tr("put to the answer source; waiting for the reply")),
+            Fact(tr("Model"), request.model or tr("not named")),
+            Fact(tr("Reply limit"), count(request.max_tokens, "token", "tokens")),
+            Fact(tr("Arrived so far"), count(len(live.reply), "character", "characters")),
+        )
+        tip = tr("Request and reply can be read under System, User and Reply while it waits.")
+        return html.paragraph(tr("Waiting for an answer"), bold=True) + self._facts(facts) + html.paragraph(tip)
+
+    def _facts(self, facts: Sequence[Fact]) -> str:
+        palette = self._theme.palette
+        rows = []
+        for fact in facts:
+            ink = getattr(palette, fact.tone) if fact.tone in {"good", "warning", "error"} else palette.text
+            rows.append(
+                f"<tr><td width='120' style='color:{palette.text_muted};padding:1px 10px 1px 0'>"
+                f"{html.text(fact.name)}</td><td style='color:{ink};padding:1px 0'>{html.text(fact.value)}</td></tr>"
+            )
+        return f"<table cellspacing='0' cellpadding='0'>{''.join(rows)}</table>"
+
+    def _outcome(self, trace: Trace, record: StageRecord) -> str:
+        if record.name == STAGE_OF["prefilter"]:
+            gone = dropped_categories(record)
+            text = tr("Left out: {categories}.", categories=", ".join(gone)) if gone else tr("Nothing was left out.")
+            return html.paragraph(text, above=8)
+        return self._choices(choices(trace, record))
+
+    def _choices(self, found: Sequence[Choice]) -> str:
+        palette = self._theme.palette
+        title = tr("What the reply was matched to ({amount})", amount=number(len(found)))
+        head = html.paragraph(title, color=palette.text_muted, bold=True, above=10)
+        if not found:
+            return head + html.paragraph(tr("Nothing."), color=palette.text_faint)
+        names = (tr("Entry"), tr("Match"), tr("Confidence"), tr("Result"))
+        cells = "".join(f"<td style='color:{palette.text_faint};padding:2px 10px 2px 0'>{name}</td>" for name in names)
+        rows = [f"<tr>{cells}</tr>"]
+        for choice in found:
+            name = html.text(choice.title)
+            name = f"<a href='entry:{choice.entry}'>{name}</a>" if choice.entry is not None else f"“{name}”"
+            if choice.reason:
+                name += f"<br><span style='color:{palette.text_faint}'>{html.text(choice.reason)}</span>"
+            ink = getattr(palette, choice.tone)
+            rows.append(
+                f"<tr><td style='padding:2px 10px 2px 0'>{name}</td>"
+                f"<td style='padding:2px 10px 2px 0'>{html.text(choice.matched)}</td>"
+                f"<td style='padding:2px 10px 2px 0'>{html.text(choice.confidence)}</td>"
+                f"<td style='color:{ink};padding:2px 0'>{html.text(choice.result)}</td></tr>"
+            )
+        return head + f"<table cellspacing='0' cellpadding='0'>{''.join(rows)}</table>"

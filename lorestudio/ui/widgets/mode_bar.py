@@ -1,0 +1,125 @@
+"""How the chat is run: the mode, who answers where a model decides, and the doors to profiles and switches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+
+from lorestudio.studio.answering import AnswerKind, Profile, Source
+from lorestudio.studio.modes import Mode
+from lorestudio.ui.choices import RunChoice, mode_caption, mode_help, source_help, source_title
+from lorestudio.ui.theme import Theme
+from lorestudio.ui.words import count, shorten, tr
+
+LONGEST_NAME = 27
+"""Characters of an answer source that its button shows."""
+
+
+class ModeBar(QWidget):
+    """Shows a `RunChoice`; a choice is told by signals. `wanted` carries the id of an action."""
+
+    mode_chosen = Signal(object)  # Mode
+    source_chosen = Signal(object)  # Source
+    wanted = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._choice = RunChoice()
+        self._profiles: tuple[Profile, ...] = ()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 8, 4)
+        row.setSpacing(4)
+        self.mode = self._button()
+        self.source = self._button()
+        self.switches = QToolButton(self)
+        self.switches.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.switches.clicked.connect(lambda: self.wanted.emit("behaviour.edit"))
+        row.addWidget(self.mode)
+        row.addWidget(self.source)
+        row.addStretch(1)
+        row.addWidget(self.switches)
+        self._fill_modes()
+        theme.changed.connect(self._paint)
+        self.show_choice(self._choice, ())
+
+    def show_choice(self, choice: RunChoice, profiles: Sequence[Profile]) -> None:
+        """Show what is chosen; `profiles` can be chosen too."""
+        self._choice, self._profiles = choice, tuple(profiles)
+        self.mode.setText(mode_caption(choice.mode))
+        self.mode.setAccessibleName(tr("Mode: {mode}", mode=mode_caption(choice.mode)))
+        self.mode.setToolTip(tr("Mode. {help}", help=mode_help(choice.mode)))
+        for action in self.mode.menu().actions():
+            action.setChecked(action.data() == choice.mode.value)
+        title = source_title(choice.source)
+        self.source.setText(shorten(title, LONGEST_NAME))
+        self.source.setAccessibleName(tr("Answers: {source}", source=title))
+        idle = "" if choice.asks_model else " " + tr("Nobody is asked in keywords-only mode.")
+        self.source.setToolTip(tr("Answers: {source}. {help}", source=title, help=source_help(choice.source)) + idle)
+        self.switches.setText(str(len(choice.fixed)) if choice.fixed else "")
+        fixed = count(len(choice.fixed), "switch fixed", "switches fixed") if choice.fixed else tr("all as DeepLore")
+        self.switches.setAccessibleName(tr("Behaviour switches: {fixed}", fixed=fixed))
+        self.switches.setToolTip(self.switches.accessibleName())
+        self._fill_sources()
+        self._paint()
+
+    def _button(self) -> QToolButton:
+        button = QToolButton(self)
+        button.setProperty("kind", "text")
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(button)
+        menu.setToolTipsVisible(True)
+        button.setMenu(menu)
+        return button
+
+    def _fill_modes(self) -> None:
+        menu = self.mode.menu()
+        group = QActionGroup(menu)
+        for mode in Mode:
+            action = menu.addAction(mode_caption(mode))
+            action.setCheckable(True)
+            action.setData(mode.value)
+            action.setToolTip(mode_help(mode))
+            action.triggered.connect(partial(self._choose_mode, mode))
+            group.addAction(action)
+
+    def _fill_sources(self) -> None:
+        menu = self.source.menu()
+        menu.clear()
+        group = QActionGroup(menu)
+        kinds = AnswerKind
+        known = [Source(kinds.STAND_IN), Source(kinds.RECORDED)]
+        known += [Source(kinds.PROVIDER, profile.name) for profile in self._profiles]
+        if self._choice.source.kind is kinds.PROVIDER and self._choice.source not in known:
+            known.append(self._choice.source)
+        for source in [*known, Source(kinds.TYPED)]:
+            action = menu.addAction(source_title(source))
+            action.setCheckable(True)
+            action.setChecked(source == self._choice.source)
+            action.setToolTip(source_help(source))
+            action.triggered.connect(partial(self._choose_source, source))
+            group.addAction(action)
+        menu.addSeparator()
+        menu.addAction(tr("Provider profiles…")).triggered.connect(lambda: self.wanted.emit("profiles.edit"))
+        menu.addAction(tr("Replay, asking everything again…")).triggered.connect(
+            lambda: self.wanted.emit("replay.fresh")
+        )
+        group.setParent(menu.actions()[0])  # goes when the menu is filled again
+
+    def _choose_mode(self, mode: Mode, _checked: bool = False) -> None:
+        self.mode_chosen.emit(mode)
+
+    def _choose_source(self, source: Source, _checked: bool = False) -> None:
+        self.source_chosen.emit(source)
+
+    def _paint(self) -> None:
+        kinds = AnswerKind
+        icons = {kinds.STAND_IN: "dash", kinds.RECORDED: "save", kinds.PROVIDER: "server", kinds.TYPED: "pencil"}
+        self.mode.setIcon(self._theme.icon("ai" if self._choice.asks_model else "search"))
+        self.source.setIcon(self._theme.icon(icons[self._choice.source.kind]))
+        self.switches.setIcon(self._theme.icon("switches", "accent" if self._choice.fixed else "text_muted"))
