@@ -6,20 +6,17 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
 
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.profiles import KeySource, Profile
 from lorestudio.vault import VaultError
 from lorestudio.vault.breaker import CircuitBreakers
-from lorestudio.vault.obsidian import ObsidianAddress, ObsidianVault
+from lorestudio.vault.obsidian import ObsidianAddress, ObsidianVault, obsidian_address
 from lorestudio.vault.sources import FolderSource, ObsidianSource, VaultSource
 
 KEY_VARIABLE: Final = "LORESTUDIO_OBSIDIAN_KEY"
 """The environment variable with the plugin's key, where it is not in the keyring."""
-
-_PORTS: Final = {"http": 27123, "https": 27124}
 
 
 def is_address(place: str) -> bool:
@@ -44,19 +41,6 @@ def obsidian_profile(address: ObsidianAddress) -> Profile:
     return Profile(name, url=address.url, key_source=KeySource.KEYRING)
 
 
-def obsidian_address(place: str) -> ObsidianAddress:
-    """`http://127.0.0.1:27123/Name`: the last part is what the vault is called here. Raises VaultError."""
-    try:
-        parts = urlsplit(place)
-        port = parts.port or _PORTS[parts.scheme]
-    except ValueError as error:
-        raise VaultError(f"{place} is no address ({error}). Write it as http://127.0.0.1:27123") from error
-    if not parts.hostname or parts.username or parts.password or parts.query:
-        raise VaultError(f"{place} is no address of Obsidian's plugin. Write it as http://127.0.0.1:27123")
-    name = unquote(parts.path.strip("/")) or "Obsidian"
-    return ObsidianAddress(name, parts.hostname, port, parts.scheme == "https")
-
-
 def _obsidian(place: str, breakers: CircuitBreakers, keys: Keys) -> ObsidianSource:
     address = obsidian_address(place)
 
@@ -64,7 +48,7 @@ def _obsidian(place: str, breakers: CircuitBreakers, keys: Keys) -> ObsidianSour
         try:
             secret = keys.read(obsidian_profile(address))
         except LlmError as error:
-            advice = f"Store the key of Obsidian's plugin under “Open Obsidian vault…”, or set {KEY_VARIABLE}."
+            advice = f"Set the environment variable {KEY_VARIABLE} to the key that Obsidian's plugin shows."
             raise VaultError(f"The key for {address.url} cannot be read. {advice}") from error
         return "" if secret is None else secret.reveal()
 

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 import httpx
 
@@ -129,6 +129,19 @@ class _Answer:
     body: bytes = field(repr=False)
     version: str | None = None
     """The entity tag, which newer versions of the plugin send."""
+
+
+def obsidian_address(place: str) -> ObsidianAddress:
+    """`http://127.0.0.1:27123/Name`: the last part is what the vault is called here. Raises VaultError."""
+    try:
+        parts = urlsplit(place)
+        port = parts.port or (HTTPS_PORT if parts.scheme == "https" else HTTP_PORT)
+    except ValueError as error:
+        raise VaultError(f"{place} is no address ({error}). Write it as http://127.0.0.1:27123") from error
+    if not parts.hostname or parts.username or parts.password or parts.query:
+        raise VaultError(f"{place} is no address of Obsidian's plugin. Write it as http://127.0.0.1:27123")
+    name = unquote(parts.path.strip("/")) or "Obsidian"
+    return ObsidianAddress(name, parts.hostname, port, parts.scheme == "https")
 
 
 class ObsidianVault:

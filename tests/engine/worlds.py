@@ -1,7 +1,7 @@
 """Small worlds to run stages and whole generations in, and their records as lines of text to compare with.
 
-    ran = run_stage(KeywordsStage(), world(entry("Dragon", "dragon", warmup=2), chat=["A: a dragon"]))
-    assert ran.table == ["refused Dragon: warmup_short needed=2 found=1", "left: -"]
+ran = run_stage(KeywordsStage(), world(entry("Dragon", "dragon", warmup=2), chat=["A: a dragon"]))
+assert ran.table == ["refused Dragon: warmup_short needed=2 found=1", "left: -"]
 """
 
 from __future__ import annotations
@@ -177,8 +177,7 @@ def table_of(record: StageRecord, there: World, hide: Iterable[str] = ()) -> lis
     `added Dragon: key_hit key=dragon`, `left: Dragon, Sword`, `note: off setting=recursiveScan`.
     """
     lines = [
-        f"{verdict.outcome} {there.name(verdict.entry)}: "
-        f"{verdict.reason} {details_of(verdict.details, hide)}".rstrip()
+        f"{verdict.outcome} {there.name(verdict.entry)}: {verdict.reason} {details_of(verdict.details, hide)}".rstrip()
         for verdict in record.verdicts
     ]
     lines.append(f"left: {', '.join(map(there.name, record.left)) or '-'}")

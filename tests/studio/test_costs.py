@@ -117,9 +117,7 @@ class Model:
         return ChatReply(self.reply, source="model", live=True)
 
 
-def recording(
-    path: Path, there: Project, generations: int, model: str = "", reply: str = '["E0"]'
-) -> RecordedAnswers:
+def recording(path: Path, there: Project, generations: int, model: str = "", reply: str = '["E0"]') -> RecordedAnswers:
     """The answers of so many generations, read back from their file."""
     simulator = Simulator(there, RecordedAnswers(path, Model(reply)), model=model)
     asyncio.run(simulator.generate(simulator.generations[generations - 1]))

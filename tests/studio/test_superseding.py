@@ -113,9 +113,7 @@ def is_whole(simulator: Simulator) -> bool:
 
 def is_untouched(simulator: Simulator, done: int = 0) -> bool:
     """Whether exactly the first `done` generations are there, as in an undisturbed replay."""
-    return (
-        list(simulator.traces) == list(WHOLE.generations[:done]) and simulator.states == WHOLE.states[:done]
-    )
+    return list(simulator.traces) == list(WHOLE.generations[:done]) and simulator.states == WHOLE.states[:done]
 
 
 Story = Callable[[Simulator, Slow], Awaitable[None]]

@@ -32,9 +32,11 @@ def value_of(value: Any) -> Any:
 
 def entry_of(number: int, record: Mapping[str, Any]) -> Entry:
     values = {ENTRY_FIELDS[key]: value_of(value) for key, value in record.items() if key in ENTRY_FIELDS}
-    fields = {key: value for key, value in record.get("customFields", {}).items() if value != UNDEFINED} if (
-        isinstance(record.get("customFields"), dict)
-    ) else {}
+    fields = (
+        {key: value for key, value in record.get("customFields", {}).items() if value != UNDEFINED}
+        if (isinstance(record.get("customFields"), dict))
+        else {}
+    )
     return Entry(**{"filename": "", "vault": "", **values, "id": number, "custom_fields": fields})
 
 

@@ -162,9 +162,7 @@ def matcher(arguments: list[Any]) -> list[Any]:
         elif verdict.reason == "warmup_short":
             lists["warmup"].append({"title": title, **details})
         elif verdict.reason == "refine_blocked":
-            lists["refine"].append(
-                {"title": title, "primaryKey": details["key"], "refineKeys": details["refine_keys"]}
-            )
+            lists["refine"].append({"title": title, "primaryKey": details["key"], "refineKeys": details["refine_keys"]})
     fuzzy = stages["BM25"]
     ran = fuzzy.status is StageStatus.RAN
     stats = {

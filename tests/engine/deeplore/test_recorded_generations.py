@@ -97,9 +97,7 @@ def matched_form(records: Mapping[str, StageRecord], entries: Sequence[Entry]) -
     }
 
 
-def cut_form(
-    trace: Trace, records: Mapping[str, StageRecord], entries: Sequence[Entry]
-) -> list[dict[str, Any]]:
+def cut_form(trace: Trace, records: Mapping[str, StageRecord], entries: Sequence[Entry]) -> list[dict[str, Any]]:
     """What came to the budget and whose title did not go in; pinned entries have priority 10 there."""
     went_in = {one.title for one in trace.injections}
     pinned = {one.entry for one in records["pins and blocks"].verdicts if one.reason in {"pinned", "pin_upgraded"}}
@@ -186,9 +184,7 @@ def test_recorded_chat(number: int) -> None:
         messages = tuple(read_message(one) for one in step["chat"])
         rolls = Scripted(step["rolls"][1:])  # the first number makes the generation's log id
         turn = Turn(len(messages), 0, 0)
-        context = RunContext(
-            index, messages, settings, turn, controls, state, "Eris", random=lambda _, one=rolls: one
-        )
+        context = RunContext(index, messages, settings, turn, controls, state, "Eris", random=lambda _, one=rolls: one)
         result = asyncio.run(run(context))
         trace, state = result.trace, result.state
         observed = step["o"]

@@ -414,9 +414,7 @@ def test_what_a_failed_stage_let_in_may_come_in_later(monkeypatch: pytest.Monkey
 
 
 def test_an_exempt_entry_beside_a_blocked_one() -> None:
-    there = world(
-        entry("T", "x", vault="V"), entry("T", "x", vault="W"), chat=["U: x"], blocks=(EntryRule("t", "W"),)
-    )
+    there = world(entry("T", "x", vault="V"), entry("T", "x", vault="W"), chat=["U: x"], blocks=(EntryRule("t", "W"),))
     trace = trace_of(there)
     assert [one.entry for one in trace.injections] == [0]
 

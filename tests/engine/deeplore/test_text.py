@@ -41,4 +41,4 @@ def test_truncate_to_sentence(text: str, limit: int, result: str) -> None:
 
 
 def test_xml_escape() -> None:
-    assert xml_escape("<a href=\"x\">&'") == "&lt;a href=&quot;x&quot;&gt;&amp;'"
+    assert xml_escape('<a href="x">&\'') == "&lt;a href=&quot;x&quot;&gt;&amp;'"

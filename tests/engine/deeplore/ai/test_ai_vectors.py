@@ -25,9 +25,7 @@ NAMES = {camel_case(name): name for name in DeepLoreSettings.model_fields}
 
 
 def normalized(items: list[Any]) -> list[dict[str, str]]:
-    return [
-        {"title": pick.title, "confidence": pick.confidence, "reason": pick.reason} for pick in normalize(items)
-    ]
+    return [{"title": pick.title, "confidence": pick.confidence, "reason": pick.reason} for pick in normalize(items)]
 
 
 def similar_title(arguments: list[Any]) -> list[Any] | None:

@@ -47,7 +47,7 @@ def test_the_verified_block() -> None:
 
 def test_the_verified_escapes() -> None:
     text = manifest(entry("NoD<&\"'>", summary="<s>", tokens=10)).text
-    assert text == "<entry name=\"NoD&lt;&amp;&quot;'&gt;\">\nNoD<&\"'> (10tok)\n<s>\n</entry>"
+    assert text == '<entry name="NoD&lt;&amp;&quot;\'&gt;">\nNoD<&"\'> (10tok)\n<s>\n</entry>'
 
 
 def test_links() -> None:

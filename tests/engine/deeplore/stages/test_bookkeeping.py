@@ -223,9 +223,7 @@ def warned(ratio: float, tokens: int, context_size: int) -> tuple[bool, float]:
     there = world(entry("A"), context_size=context_size, state=EngineState(warning_ratio=ratio))
     state = prepared(there)
     place = {"position": 1, "depth": 4, "role": 0, "tag": "t"}
-    state.injections = (
-        Injection(entry=0, title="A", label="", tokens=tokens, priority=1, content_hash="", **place),
-    )
+    state.injections = (Injection(entry=0, title="A", label="", tokens=tokens, priority=1, content_hash="", **place),)
     state.blocks = (PromptBlock("t", 1, 4, 0, "text"),)
     run_stage(BookkeepingStage(), there, state=state)
     assert state.after is not None

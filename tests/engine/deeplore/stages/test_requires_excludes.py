@@ -62,9 +62,7 @@ CASES = [
         ["removed A: excluded_by titles=[K]", "left: K"],
         id="excluding a constant",
     ),
-    pytest.param(
-        [against("A", "A")], ["removed A: excluded_by titles=[A]", "left: -"], id="excluding oneself"
-    ),
+    pytest.param([against("A", "A")], ["removed A: excluded_by titles=[A]", "left: -"], id="excluding oneself"),
     pytest.param([needs("A", "A")], ["left: A"], id="requiring oneself"),
     pytest.param(
         [entry("A", requires=("B",), excludes=("C",)), entry("C")],
