@@ -41,6 +41,14 @@ def obsidian_profile(address: ObsidianAddress) -> Profile:
     return Profile(name, url=address.url, key_source=KeySource.KEYRING)
 
 
+def keep_key(place: str, key: str, keys: Keys | None = None) -> None:
+    """Keep the key of the plugin at this address in the keyring. Raises VaultError; waits for the keyring."""
+    try:
+        (keys or Keys()).store(obsidian_profile(obsidian_address(place)).name, key)
+    except LlmError as error:
+        raise VaultError(f"{error} Or set the environment variable {KEY_VARIABLE}.") from error
+
+
 def _obsidian(place: str, breakers: CircuitBreakers, keys: Keys) -> ObsidianSource:
     address = obsidian_address(place)
 
@@ -48,7 +56,7 @@ def _obsidian(place: str, breakers: CircuitBreakers, keys: Keys) -> ObsidianSour
         try:
             secret = keys.read(obsidian_profile(address))
         except LlmError as error:
-            advice = f"Set the environment variable {KEY_VARIABLE} to the key that Obsidian's plugin shows."
+            advice = f"Enter it under “Open Obsidian vault…”, or set the environment variable {KEY_VARIABLE}."
             raise VaultError(f"The key for {address.url} cannot be read. {advice}") from error
         return "" if secret is None else secret.reveal()
 

@@ -77,6 +77,7 @@ def _entry(now: Situation) -> bool:
 
 ACTIONS: Final[tuple[Action, ...]] = (
     Action("vault.open", "Open vault folder…", "File", ("Ctrl+Shift+O",), enabled_when=_idle, icon="folder"),
+    Action("vault.open_obsidian", "Open Obsidian vault…", "File", enabled_when=_idle),
     Action(
         "chat.open",
         "Open chat…",

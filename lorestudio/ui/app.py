@@ -30,6 +30,7 @@ from lorestudio.ui.session import Session
 from lorestudio.ui.signals import closed_by_signals
 from lorestudio.ui.theme import Theme, prepare_fonts
 from lorestudio.ui.words import shorten, tr
+from lorestudio.vault.cache import default_path as default_cache
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +69,11 @@ def run(
     loop = QEventLoop(app)
     asyncio.set_event_loop(loop)
     connections = Connections(default_profiles_path() if folder is None else folder / "profiles.json")
-    session = Session(connections=connections, keep_in=default_folder() if folder is None else folder / "runs")
+    session = Session(
+        connections=connections,
+        keep_in=default_folder() if folder is None else folder / "runs",
+        cache_file=default_cache() if folder is None else folder / "vaults.sqlite",
+    )
     window = MainWindow(session, theme, settings)
     window.session.setParent(window)
     closed = asyncio.Event()  # connected at once: the window may be closed before the loop's first turn is over
@@ -78,6 +83,7 @@ def run(
         window.show()
         if project is not None:
             window.session.set_project(project)
+            window.session.follow()
         loop.run_until_complete(closed.wait())
         _finish_tasks(loop)
     return 0

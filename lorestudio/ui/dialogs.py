@@ -11,9 +11,11 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFileDialog,
+    QFormLayout,
     QGridLayout,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QMessageBox,
     QPlainTextEdit,
     QScrollArea,
@@ -45,6 +47,32 @@ def choose_file(parent: QWidget, title: str, start: str, filters: str, chosen: C
 def _open_file_dialog(dialog: QFileDialog, chosen: Callable[[Path], None]) -> QFileDialog:
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.fileSelected.connect(lambda path: chosen(Path(path)))
+    dialog.open()
+    return dialog
+
+
+def ask_obsidian(parent: QWidget, answered: Callable[[str, str], None]) -> QDialog:
+    """Ask where Obsidian's REST plugin listens, and for its key; an empty key stands for the one known already."""
+    dialog = _dialog(parent, tr("Open Obsidian vault"))
+    column = QVBoxLayout(dialog)
+    form = QFormLayout()
+    address = QLineEdit("http://127.0.0.1:27123", dialog)
+    address.setAccessibleName(tr("Address of the plugin"))
+    key = QLineEdit(dialog)
+    key.setEchoMode(QLineEdit.EchoMode.Password)
+    key.setPlaceholderText(tr("empty: the key that is known already"))
+    key.setAccessibleName(tr("Key of the plugin"))
+    form.addRow(tr("Address"), address)
+    form.addRow(tr("Key"), key)
+    hint = QLabel(tr("The Local REST API plugin shows both in its settings. Add /Name to name the vault."), dialog)
+    hint.setWordWrap(True)
+    form.addRow(hint)
+    column.addLayout(form)
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Open | QDialogButtonBox.StandardButton.Cancel, dialog)
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    column.addWidget(buttons)
+    dialog.accepted.connect(lambda: answered(address.text().strip(), key.text()))
     dialog.open()
     return dialog
 

@@ -190,6 +190,7 @@ class MainWindow(QMainWindow):
         chat, trace, session = self.chat, self.trace, self.session
         handlers: dict[str, Callable[[], object]] = {
             "vault.open": self._ask_vault,
+            "vault.open_obsidian": lambda: dialogs.ask_obsidian(self, self._open_obsidian),
             "chat.open": self._ask_chat,
             "demo.open": session.open_demo,
             "vault.reload": session.reload,
@@ -329,6 +330,9 @@ class MainWindow(QMainWindow):
     def _ask_vault(self) -> None:
         start = str(self.settings.value("folders/vault", ""))
         dialogs.choose_folder(self, tr("Open the folder with your notes"), start, self._open_vault)
+
+    def _open_obsidian(self, place: str, key: str) -> None:
+        self.session.open([place], key=key)
 
     def _open_vault(self, path: Path) -> None:
         self.settings.setValue("folders/vault", str(path))
