@@ -30,7 +30,7 @@ def restore(original: str, edited: str) -> str:
     for place in range(len(new)):
         if place < head and place < len(ends):
             new[place] = ends[place]
-        elif len(after) - 1 - place <= tail:
+        elif len(new) - place <= min(tail, len(ends)):
             new[place] = ends[place - len(new)]
     restored = "".join(line + end for line, end in zip(after, [*new, ""], strict=True))
     # A lone carriage return before an empty line would swallow the line feed after it.

@@ -61,3 +61,7 @@ def test_an_edit_changes_only_what_was_edited(text: str, start: int, length: int
     shown = for_editor(text)
     edited = shown[:start] + new + shown[start + length :]
     assert for_editor(restore(text, edited)) == edited
+
+
+def test_lines_put_before_the_first_leave_the_others_as_they_were() -> None:
+    assert restore("a\r\nb\nc\nd", "x\na\nb\nc\nd") == "x\na\r\nb\nc\nd"
