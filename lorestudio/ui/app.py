@@ -24,6 +24,7 @@ from qasync import QEventLoop
 from lorestudio.studio.answering import Connections, default_profiles_path
 from lorestudio.studio.keeping import default_folder
 from lorestudio.studio.project import Project
+from lorestudio.ui.garbage import collected_on_gui_thread
 from lorestudio.ui.main_window import MainWindow
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.session import Session
@@ -79,7 +80,7 @@ def run(
     closed = asyncio.Event()  # connected at once: the window may be closed before the loop's first turn is over
     window.closed.connect(closed.set)
     app.aboutToQuit.connect(closed.set)
-    with _hooks(window, loop), closed_by_signals(window.close), loop:
+    with collected_on_gui_thread(), _hooks(window, loop), closed_by_signals(window.close), loop:
         window.show()
         if project is not None:
             window.session.set_project(project)
@@ -103,7 +104,8 @@ def render_window(
     with TemporaryDirectory() as folder:  # a picture neither knows nor changes what the person's window looks like
         settings = QSettings(str(Path(folder) / "window.ini"), QSettings.Format.IniFormat)
         session = Session(connections=Connections(Path(folder) / "profiles.json"))
-        _render(project, path, size, MainWindow(session, dress, settings), app)
+        with collected_on_gui_thread():
+            _render(project, path, size, MainWindow(session, dress, settings), app)
 
 
 def _render(project: Project | None, path: Path, size: tuple[int, int], window: MainWindow, app: QApplication) -> None:

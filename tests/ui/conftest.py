@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QApplication
 
 from lorestudio.studio.answering import Connections, Keys
 from lorestudio.ui import app as ui_app
+from lorestudio.ui.garbage import collected_on_gui_thread
 from lorestudio.ui.main_window import MainWindow
 from lorestudio.ui.session import Session
 from lorestudio.ui.theme import Theme
@@ -47,6 +48,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def qapp() -> QApplication:
     return ui_app.application(offscreen=True)
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _garbage_as_in_the_program(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test's jobs run in threads too, which must not collect what belongs to Qt."""
+    request.getfixturevalue("qapp")  # not a parameter: tests without a window would be watched like those with one
+    with collected_on_gui_thread():
+        yield
 
 
 def drain() -> None:

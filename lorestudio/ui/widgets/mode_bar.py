@@ -44,6 +44,7 @@ class ModeBar(QWidget):
         row.addStretch(1)
         row.addWidget(self.switches)
         self._fill_modes()
+        self._sources = QActionGroup(self.source.menu())
         theme.changed.connect(self._paint)
         self.show_choice(self._choice, ())
 
@@ -90,8 +91,9 @@ class ModeBar(QWidget):
 
     def _fill_sources(self) -> None:
         menu = self.source.menu()
+        for action in self._sources.actions():
+            self._sources.removeAction(action)
         menu.clear()
-        group = QActionGroup(menu)
         kinds = AnswerKind
         known = [Source(kinds.STAND_IN), Source(kinds.RECORDED)]
         known += [Source(kinds.PROVIDER, profile.name) for profile in self._profiles]
@@ -103,13 +105,12 @@ class ModeBar(QWidget):
             action.setChecked(source == self._choice.source)
             action.setToolTip(source_help(source))
             action.triggered.connect(partial(self._choose_source, source))
-            group.addAction(action)
+            self._sources.addAction(action)
         menu.addSeparator()
         menu.addAction(tr("Provider profiles…")).triggered.connect(lambda: self.wanted.emit("profiles.edit"))
         menu.addAction(tr("Replay, asking everything again…")).triggered.connect(
             lambda: self.wanted.emit("replay.fresh")
         )
-        group.setParent(menu.actions()[0])  # goes when the menu is filled again
 
     def _choose_mode(self, mode: Mode, _checked: bool = False) -> None:
         self.mode_chosen.emit(mode)
