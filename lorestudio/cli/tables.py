@@ -17,14 +17,13 @@ from lorestudio.trace import (
     AiCall,
     Fate,
     FateState,
+    Journeys,
     Outcome,
     Phase,
     Tone,
     Trace,
     ai_lines,
     ai_totals,
-    fates,
-    rows,
     summary,
     switch_effects,
 )
@@ -114,10 +113,10 @@ def _stopped(trace: Trace) -> Iterator[Fate]:
 
     Nor is what a model did not choose from the whole vault: that is nearly all of it, every time.
     """
-    found = fates(trace)
+    journeys = Journeys(trace)
     whole_vault = trace.mode == Mode.AI_ONLY
-    for entry in rows(trace):
-        fate = found[entry]
+    for entry in journeys.rows:
+        fate = journeys.fate(entry)
         if whole_vault and fate.reason == "ai_not_selected":
             continue
         if fate.state is FateState.REMOVED or (fate.state is FateState.REFUSED and fate.phase is not Phase.LOAD):

@@ -11,11 +11,11 @@ from lorestudio.trace.journey import (
     CellState,
     Fate,
     FateState,
+    Journeys,
     explain_cell,
     fate,
     fates,
     journey,
-    journeys,
     rows,
 )
 from lorestudio.trace.model import (
@@ -63,6 +63,7 @@ __all__ = [
     "FateState",
     "FunnelStep",
     "Injection",
+    "Journeys",
     "Limit",
     "Outcome",
     "Phase",
@@ -94,7 +95,6 @@ __all__ = [
     "from_json",
     "funnel",
     "journey",
-    "journeys",
     "rows",
     "summary",
     "switch_effects",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
 from lorestudio.domain.javascript import Json
@@ -85,6 +86,7 @@ class _StageView:
         self.record = record
         self.entered = frozenset(record.entered)
         self.left = frozenset(record.left)
+        self.skipped = record.status is StageStatus.SKIPPED
         self.refused = frozenset(verdict.entry for verdict in record.with_outcome(Outcome.REFUSED))
         self.verdicts: dict[int, Verdict] = {}
         for verdict in record.verdicts:
@@ -92,24 +94,18 @@ class _StageView:
             # An entry can be refused twice, or be refused and then come in by another way: what holds is shown.
             if earlier is None or _WEIGHT[verdict.outcome] > _WEIGHT[earlier.outcome]:
                 self.verdicts[verdict.entry] = verdict
+        removed = (entry for entry, one in self.verdicts.items() if one.outcome is Outcome.REMOVED)
+        self.stopped = frozenset() if self.skipped else (self.entered | frozenset(removed)) - self.left
+        """Who was a candidate and left here."""
 
     def cell(self, entry: int, *, gone: bool) -> Cell:
         """The entry's cell; `gone` says that it had left the run before."""
         return Cell(self.record.name, self._state(entry, gone=gone), self.verdicts.get(entry))
 
-    def stopped(self, entry: int) -> bool:
-        """Whether the entry was a candidate and left here."""
-        if entry in self.left or self.record.status is StageStatus.SKIPPED:
-            return False
-        if entry in self.entered:
-            return True
-        verdict = self.verdicts.get(entry)
-        return verdict is not None and verdict.outcome is Outcome.REMOVED
-
     def _state(self, entry: int, *, gone: bool) -> CellState:
-        if self.record.status is StageStatus.SKIPPED:
+        if self.skipped:
             return CellState.NOT_REACHED
-        if self.stopped(entry):
+        if entry in self.stopped:
             return CellState.REMOVED
         verdict = self.verdicts.get(entry)
         if entry in self.left:
@@ -124,28 +120,112 @@ class _StageView:
         return CellState.ABSENT if self.record.phase is Phase.MATCH and not gone else CellState.NOT_REACHED
 
 
-def journey(trace: Trace, entry_id: int) -> tuple[Cell, ...]:
+_ORDER: Final = {
+    state: place
+    for place, state in enumerate((FateState.INJECTED, FateState.REMOVED, FateState.UNDECIDED, FateState.REFUSED))
+}
+
+
+class Journeys:
+    """A trace, read once, so that it can be asked about thousands of entries."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self._views = tuple(_StageView(record) for record in trace.stages)
+
+    def cells(self, entry: int) -> tuple[Cell, ...]:
+        """The entry's cell in every stage, in the order of the stages."""
+        cells: list[Cell] = []
+        gone = False
+        for view in self._views:
+            cell = view.cell(entry, gone=gone)
+            cells.append(cell)
+            if cell.state is CellState.REMOVED or (cell.state is CellState.REFUSED and view.record.phase is Phase.LOAD):
+                gone = True
+            elif cell.state is CellState.ADDED:
+                gone = False
+        return tuple(cells)
+
+    def fate(self, entry: int) -> Fate:
+        """How the run ended for the entry, and the decision behind it."""
+        return self.fates.get(entry) or _never(self.trace, entry)
+
+    @cached_property
+    def fates(self) -> Mapping[int, Fate]:
+        """The fates of all entries that a stage decided about or that were candidates, in order of first mention."""
+        injected = {injection.entry: injection for injection in self.trace.injections}
+        removed, refused, candidates = self._ends()
+        result: dict[int, Fate] = {}
+        for entry in _decided(self.trace):
+            if entry in injected:
+                state = FateState.TRUNCATED if injected[entry].truncated else FateState.INJECTED
+                result[entry] = self._went_in(entry, state, injected[entry].tokens)
+            elif entry in removed:
+                result[entry] = _fate(removed[entry], entry, FateState.REMOVED)
+            elif entry in candidates:
+                last = candidates[entry].record
+                result[entry] = Fate(entry, FateState.UNDECIDED, last.name, last.phase, "run_ended")
+            elif entry in refused:
+                result[entry] = _fate(refused[entry], entry, FateState.REFUSED)
+            else:
+                result[entry] = _never(self.trace, entry)
+        return result
+
+    @cached_property
+    def rows(self) -> tuple[int, ...]:
+        """The entries that a journey matrix shows.
+
+        Injected ones in injection order, then those the budget cut, then those that other stages removed, in the order
+        of the stages; then what was still a candidate when the run ended, and last the refused ones, in the order of
+        the stages. Entries that no stage decided about have no row.
+        """
+        trace = self.trace
+        places = {record.name: index for index, record in reversed(tuple(enumerate(trace.stages)))}
+        injected = {injection.entry: index for index, injection in enumerate(trace.injections)}
+        within = {
+            (record.name, verdict.entry): index
+            for record in trace.stages
+            for index, verdict in reversed(tuple(enumerate(record.verdicts)))
+        }
+
+        def key(item: Fate) -> tuple[int, int, int, int]:
+            if item.entry in injected:
+                return 0, 0, injected[item.entry], 0
+            cut = item.state is FateState.REMOVED and item.phase is Phase.BUDGET
+            at = within.get((item.stage, item.entry), len(within))
+            return _ORDER[item.state], int(not cut), places.get(item.stage, 0), at
+
+        decided = (item for item in self.fates.values() if item.state is not FateState.NEVER)
+        return tuple(item.entry for item in sorted(decided, key=key))
+
+    def _ends(self) -> tuple[dict[int, _StageView], dict[int, _StageView], dict[int, _StageView]]:
+        """By entry: the stage that took a candidate out for good, the first that refused it, and the last that still
+        had it. Worked out stage by stage, which for thousands of entries costs a tenth of asking entry by entry.
+        """
+        removed: dict[int, _StageView] = {}
+        refused: dict[int, _StageView] = {}
+        candidates: dict[int, _StageView] = {}
+        for view in self._views:
+            for entry in removed.keys() & view.left:
+                del removed[entry]
+            candidates.update(dict.fromkeys(view.left, view))
+            removed.update(dict.fromkeys(view.stopped, view))
+            for entry in view.refused - view.left - view.stopped - refused.keys():
+                refused[entry] = view
+        return removed, refused, candidates
+
+    def _went_in(self, entry: int, state: FateState, tokens: float) -> Fate:
+        """The budget's word on an entry that went in."""
+        for view in reversed(self._views):
+            verdict = view.verdicts.get(entry)
+            if view.record.phase is Phase.BUDGET and verdict is not None:
+                return Fate(entry, state, view.record.name, Phase.BUDGET, verdict.reason, verdict.details)
+        return Fate(entry, state, "", None, "went_in", {"tokens": tokens})
+
+
+def journey(trace: Trace, entry: int) -> tuple[Cell, ...]:
     """The entry's cell in every stage, in the order of the stages."""
-    return journeys(trace, (entry_id,))[entry_id]
-
-
-def journeys(trace: Trace, entry_ids: Iterable[int]) -> Mapping[int, tuple[Cell, ...]]:
-    """The cells of many entries; the records are read only once."""
-    views = tuple(_StageView(record) for record in trace.stages)
-    return {entry_id: _cells(views, entry_id) for entry_id in entry_ids}
-
-
-def _cells(views: tuple[_StageView, ...], entry_id: int) -> tuple[Cell, ...]:
-    cells: list[Cell] = []
-    gone = False
-    for view in views:
-        cell = view.cell(entry_id, gone=gone)
-        cells.append(cell)
-        if cell.state is CellState.REMOVED or (cell.state is CellState.REFUSED and view.record.phase is Phase.LOAD):
-            gone = True
-        elif cell.state is CellState.ADDED:
-            gone = False
-    return tuple(cells)
+    return Journeys(trace).cells(entry)
 
 
 def explain_cell(trace: Trace, entry_id: int, cell: Cell) -> Explanation | None:
@@ -164,24 +244,9 @@ def explain_cell(trace: Trace, entry_id: int, cell: Cell) -> Explanation | None:
     return None
 
 
-def fate(trace: Trace, entry_id: int) -> Fate:
+def fate(trace: Trace, entry: int) -> Fate:
     """How the run ended for the entry, and the decision behind it."""
-    return fates(trace, (entry_id,))[entry_id]
-
-
-def fates(trace: Trace, entry_ids: Iterable[int] | None = None) -> Mapping[int, Fate]:
-    """The fates of many entries, of all that a stage decided about by default."""
-    views = tuple(_StageView(record) for record in trace.stages)
-    wanted = tuple(entry_ids) if entry_ids is not None else tuple(_decided(trace))
-    injected = {injection.entry: injection for injection in trace.injections}
-    result: dict[int, Fate] = {}
-    for entry in wanted:
-        if entry in injected:
-            state = FateState.TRUNCATED if injected[entry].truncated else FateState.INJECTED
-            result[entry] = _went_in(views, entry, state, injected[entry].tokens)
-        else:
-            result[entry] = _stopped(views, entry) or _never(trace, entry)
-    return result
+    return Journeys(trace).fate(entry)
 
 
 def _decided(trace: Trace) -> Iterable[int]:
@@ -192,32 +257,6 @@ def _decided(trace: Trace) -> Iterable[int]:
         seen.update(dict.fromkeys(verdict.entry for verdict in record.verdicts))
         seen.update(dict.fromkeys(record.left))
     return seen
-
-
-def _went_in(views: tuple[_StageView, ...], entry: int, state: FateState, tokens: float) -> Fate:
-    """The budget's word on an entry that went in."""
-    for view in reversed(views):
-        verdict = view.verdicts.get(entry)
-        if view.record.phase is Phase.BUDGET and verdict is not None:
-            return Fate(entry, state, view.record.name, Phase.BUDGET, verdict.reason, verdict.details)
-    return Fate(entry, state, "", None, "went_in", {"tokens": tokens})
-
-
-def _stopped(views: tuple[_StageView, ...], entry: int) -> Fate | None:
-    """The stage that took a candidate out; else the first that refused the entry; None where it was never looked at."""
-    removed: Fate | None = None
-    refused: Fate | None = None
-    candidate: _StageView | None = None
-    for view in views:
-        if entry in view.left:
-            removed, candidate = None, view
-        elif view.stopped(entry):
-            removed, candidate = _fate(view, entry, FateState.REMOVED), None
-        elif refused is None and entry in view.refused:
-            refused = _fate(view, entry, FateState.REFUSED)
-    if removed is not None or candidate is None:
-        return removed or refused
-    return Fate(entry, FateState.UNDECIDED, candidate.record.name, candidate.record.phase, "run_ended")
 
 
 def _fate(view: _StageView, entry: int, state: FateState) -> Fate:
@@ -241,30 +280,11 @@ def _never(trace: Trace, entry: int) -> Fate:
     return Fate(entry, FateState.NEVER, "", None, "never_candidate")
 
 
-_ORDER: Final = (FateState.INJECTED, FateState.REMOVED, FateState.UNDECIDED, FateState.REFUSED)
+def fates(trace: Trace) -> Mapping[int, Fate]:
+    """The fates of all entries that a stage decided about."""
+    return Journeys(trace).fates
 
 
 def rows(trace: Trace) -> tuple[int, ...]:
-    """The entries that a journey matrix shows.
-
-    Injected ones in injection order, then those the budget cut, then those that other stages removed, in the order of
-    the stages; then what was still a candidate when the run ended, and last the refused ones, in the order of the
-    stages. Entries that no stage decided about have no row.
-    """
-    places = {record.name: index for index, record in reversed(tuple(enumerate(trace.stages)))}
-    injected = {injection.entry: index for index, injection in enumerate(trace.injections)}
-    within = {
-        (record.name, verdict.entry): index
-        for record in trace.stages
-        for index, verdict in reversed(tuple(enumerate(record.verdicts)))
-    }
-
-    def key(item: Fate) -> tuple[int, int, int, int]:
-        if item.entry in injected:
-            return 0, 0, injected[item.entry], 0
-        cut = item.state is FateState.REMOVED and item.phase is Phase.BUDGET
-        at = within.get((item.stage, item.entry), len(within))
-        return _ORDER.index(item.state), int(not cut), places.get(item.stage, 0), at
-
-    decided = (item for item in fates(trace).values() if item.state is not FateState.NEVER)
-    return tuple(item.entry for item in sorted(decided, key=key))
+    """The entries that a journey matrix shows, in its order."""
+    return Journeys(trace).rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.trace.journey import KEYWORD_STAGE, Fate, FateState, fates
+from lorestudio.trace.journey import KEYWORD_STAGE, Fate, FateState, Journeys
 from lorestudio.trace.limits import positional, token_limit
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageStatus, Trace
 from lorestudio.trace.reasons import explain_reason, explain_stage
@@ -61,11 +61,14 @@ def funnel(trace: Trace) -> tuple[FunnelStep, ...]:
     return tuple(steps)
 
 
-def summary(trace: Trace) -> str:
-    """What happened in this run, in one sentence; further ones only where the run broke off or a stage failed."""
+def summary(trace: Trace, journeys: Journeys | None = None) -> str:
+    """What happened in this run, in one sentence; further ones only where the run broke off or a stage failed.
+
+    `journeys` is the same trace, where it was read already.
+    """
     if trace.outcome is RunOutcome.SKIPPED or trace.skip_reason:
         return explain_reason(trace.skip_reason or "never_candidate", {}, trace).sentence
-    sentences = [_counts(trace, fates(trace)), *_breaks(trace)]
+    sentences = [_counts(trace, (journeys or Journeys(trace)).fates), *_breaks(trace)]
     return " ".join(sentence for sentence in sentences if sentence)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.trace.journey import CellState, Fate, FateState, explain_cell, fates, journey, rows
+from lorestudio.trace.journey import CellState, Fate, FateState, Journeys, explain_cell
 from lorestudio.trace.model import EntryRef, Injection, Limit, Outcome, PromptBlock, StageStatus, Trace, Turn
 from lorestudio.trace.reasons import Explanation, explain, explain_stage
 from lorestudio.trace.summary import funnel, summary
@@ -54,7 +54,8 @@ def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) 
     stale = _stale(trace, index)
     trace = _naming(trace, entry_id, index)
     ref = trace.entries.get(entry_id)
-    decided = fates(trace, (entry_id,))[entry_id]
+    journeys = Journeys(trace)
+    decided = journeys.fate(entry_id)
     explanation = decided.explain(trace)
     if ref is None:
         who = f"Entry {entry_id}"
@@ -67,7 +68,7 @@ def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) 
     lines += stale
     cells = [
         (cell.stage, CELL_WORDS[cell.state], words.sentence if (words := explain_cell(trace, entry_id, cell)) else "")
-        for cell in journey(trace, entry_id)
+        for cell in journeys.cells(entry_id)
     ]
     if cells:
         lines += ["", *_columns(cells)]
@@ -170,13 +171,14 @@ def _step_counts(status: StageStatus, counts: Sequence[int]) -> tuple[str, ...]:
 
 def _decisions(trace: Trace) -> tuple[tuple[str, ...], ...]:
     """One row for each entry that a stage decided about: how it ended, how it came in, and why it ended so."""
-    entries = rows(trace)
+    journeys = Journeys(trace)
     ways_in: dict[int, str] = {}
     for record in trace.stages:
         for verdict in record.with_outcome(Outcome.ADDED):
             ways_in.setdefault(verdict.entry, explain(verdict, trace).sentence)
     result = []
-    for entry, decided in fates(trace, entries).items():
+    for entry in journeys.rows:
+        decided = journeys.fate(entry)
         explanation = decided.explain(trace)
         why = " ".join(part for part in (ways_in.get(entry, ""), explanation.sentence) if part)
         result.append((_title(trace, entry), _result(decided, explanation), why))

@@ -38,6 +38,7 @@ from lorestudio.studio.modes import Mode
 from lorestudio.studio.places import keep_key, vault_sources
 from lorestudio.studio.project import Project, assembled, demo_project, open_project, place_names, read_settings
 from lorestudio.studio.simulator import Simulator, Superseded, generations
+from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.ui.choices import ChoiceStore, RunChoice
 from lorestudio.ui.jobs import Jobs
@@ -179,6 +180,7 @@ class Session(QObject):
         self.project: Project | None = None
         self.traces: dict[Generation, Trace] = {}
         self.generations: tuple[Generation, ...] = ()
+        self._journeys: Journeys | None = None
         self._known: frozenset[Generation] = frozenset()
         self.stale = ""
         self.activity = ""
@@ -235,6 +237,12 @@ class Session(QObject):
     def trace(self, generation: Generation | None) -> Trace | None:
         """The trace of a generation, None until it was run."""
         return self.traces.get(generation) if generation is not None else None
+
+    def journeys(self, trace: Trace) -> Journeys:
+        """A trace, read so that entries can be asked about; the panes share that of the trace that is shown."""
+        if self._journeys is None or self._journeys.trace is not trace:
+            self._journeys = Journeys(trace)
+        return self._journeys
 
     def shown(self, message: int) -> Generation | None:
         """The generation of a message's active swipe, None where the message is not a reply."""

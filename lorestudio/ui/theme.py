@@ -48,6 +48,7 @@ class Theme(QObject):
         self.palette = load_palettes()[self._resolve()]
         app = QApplication.instance()
         if isinstance(app, QApplication):
+            app.setStyleSheet("")  # replacing one by another polishes every widget again and again, for 250 ms
             app.setPalette(_qt_palette(self.palette))
             app.setStyleSheet(stylesheet(self.palette, app.font().pointSizeF()))
         self.changed.emit()

@@ -7,11 +7,11 @@ from typing import Final
 from PySide6.QtCore import QAbstractTableModel, QObject, Qt
 
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.trace.journey import Cell, CellState, explain_cell, fates, journeys, rows
+from lorestudio.trace.journey import Cell, CellState, Journeys, explain_cell
 from lorestudio.trace.model import StageRecord, StageStatus, Trace
 from lorestudio.trace.reasons import explain_stage
 from lorestudio.ui.models.ai_calls import stage_failure
-from lorestudio.ui.models.marks import BROKEN, DECIDING, Mark, cell_mark, fate_mark
+from lorestudio.ui.models.marks import BLANK, BROKEN, DECIDING, Mark, cell_mark, fate_mark
 from lorestudio.ui.qt import (
     ACCESSIBLE_DESCRIPTION,
     ACCESSIBLE_TEXT,
@@ -27,8 +27,6 @@ from lorestudio.ui.qt import (
 from lorestudio.ui.words import tr
 
 RESULT_COLUMN: Final = 0
-BLOCK: Final = 100
-"""Cells of this many rows are worked out at once."""
 
 
 class JourneyTable(QAbstractTableModel):
@@ -45,7 +43,7 @@ class JourneyTable(QAbstractTableModel):
         self._rows: list[int] = []
         self._columns: list[int] = []
         self._cells: dict[int, tuple[Cell, ...]] = {}
-        self._results: dict[int, Mark] = {}
+        self._journeys: Journeys | None = None
         self._all_stages = False
         self._filter = ""
         self._guest: int | None = None
@@ -59,10 +57,17 @@ class JourneyTable(QAbstractTableModel):
         """The run that is shown."""
         return self._trace
 
-    def set_trace(self, trace: Trace | None, index: VaultIndex | None = None, running: str = "") -> None:
+    def set_trace(
+        self,
+        trace: Trace | None,
+        index: VaultIndex | None = None,
+        running: str = "",
+        journeys: Journeys | None = None,
+    ) -> None:
         """Show another run; `index` names the entries that no stage decided about.
 
-        `running` is the stage of a run under way that has not decided yet; it is the last one.
+        `journeys` is the same trace, where it was read already. `running` is the stage of a run under way that has not
+        decided yet; it is the last one.
         """
         self.beginResetModel()
         self._running = running
@@ -70,8 +75,9 @@ class JourneyTable(QAbstractTableModel):
         self._failed = {name: sentence for name, sentence in found if sentence}
         self._trace = trace
         self._index = index
-        self._cells, self._results = {}, {}
-        self._all_rows = list(rows(trace)) if trace is not None else []
+        self._cells = {}
+        self._journeys = (journeys or Journeys(trace)) if trace is not None else None
+        self._all_rows = list(self._journeys.rows) if self._journeys is not None else []
         self._arrange()
         self.endResetModel()
 
@@ -177,16 +183,13 @@ class JourneyTable(QAbstractTableModel):
 
     def cell(self, entry: int, stage: int) -> Cell:
         """What the stage at index `stage` of the run did with an entry."""
-        if entry not in self._cells and self._trace is not None:
-            first = self._rows.index(entry) // BLOCK * BLOCK if entry in self._rows else 0
-            self._cells |= journeys(self._trace, {entry, *self._rows[first : first + BLOCK]})
+        if entry not in self._cells and self._journeys is not None:
+            self._cells[entry] = self._journeys.cells(entry)
         return self._cells[entry][stage]
 
     def result(self, entry: int) -> Mark:
         """What became of an entry."""
-        if entry not in self._results and self._trace is not None:
-            self._results |= {key: fate_mark(end) for key, end in fates(self._trace, {entry, *self._all_rows}).items()}
-        return self._results[entry]
+        return fate_mark(self._journeys.fate(entry)) if self._journeys is not None else BLANK
 
     def _stage_header(self, section: int, role: int) -> object:
         record = self.stage(section)
@@ -247,7 +250,8 @@ class JourneyTable(QAbstractTableModel):
         if role == ACCESSIBLE_TEXT:
             return tr("{title}: {word}", title=self.title(entry), word=tr(mark.word))
         if role in {TOOLTIP, ACCESSIBLE_DESCRIPTION}:
-            return f"{self.title(entry)}: {fates(trace, (entry,))[entry].explain(trace).sentence}"
+            fate = self._journeys.fate(entry) if self._journeys is not None else None
+            return f"{self.title(entry)}: {fate.explain(trace).sentence}" if fate is not None else None
         return None
 
     def _arrange(self) -> None:

@@ -32,7 +32,7 @@ _COOLING: Final = Mark("pause", "grey", "cooling down")
 _CUT: Final = Mark("scissors", "purple", "cut")
 _REFUSED: Final = Mark("slash", "", "refused")
 _ABSENT: Final = Mark("dot", "", "not a candidate")
-_BLANK: Final = Mark("", "", "not reached")
+BLANK: Final = Mark("", "", "not reached")
 _DROPPED: Final = Mark("cross", "grey", "not selected")
 _OTHER_CATEGORY: Final = Mark("cross", "grey", "other category")
 _UNSURE: Final = Mark("cross", "grey", "not sure enough")
@@ -65,7 +65,7 @@ _BY_STATE: Final = {
     CellState.REMOVED: _GATED,
     CellState.REFUSED: _REFUSED,
     CellState.ABSENT: _ABSENT,
-    CellState.NOT_REACHED: _BLANK,
+    CellState.NOT_REACHED: BLANK,
 }
 _REMOVED_IN: Final = {Phase.BUDGET: _CUT, Phase.SELECT: _DROPPED, Phase.MATCH: _DROPPED, Phase.LOAD: _DROPPED}
 

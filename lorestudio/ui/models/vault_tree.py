@@ -35,11 +35,10 @@ class Branch(StrEnum):
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One row. `icon` is its glyph; `item` the entry or left-out note behind it."""
+    """One row; `item` is the entry or left-out note behind it."""
 
     kind: Branch
     title: str
-    icon: str
     parent: Node | None = None
     item: Entry | LeftOutNote | None = None
     children: list[Node] = field(default_factory=list)
@@ -50,6 +49,16 @@ class Node:
     def entry(self) -> Entry | None:
         """The entry of an entry row."""
         return self.item if isinstance(self.item, Entry) else None
+
+    @property
+    def icon(self) -> str:
+        """The row's glyph."""
+        if isinstance(self.item, Entry):
+            return entry_kind(self.item).icon
+        if self.kind is Branch.FOLDER:
+            return "folder"
+        note = self.item or self.children[0].item
+        return "broken" if isinstance(note, LeftOutNote) and note.problem.broken else "left-out"
 
 
 class VaultTree(QAbstractItemModel):
@@ -63,7 +72,7 @@ class VaultTree(QAbstractItemModel):
         self._index = VaultIndex()
         self._words: tuple[str, ...] = ()
         self._texts: dict[int, str] = {}
-        self._root = Node(Branch.FOLDER, "", "")
+        self._root = Node(Branch.FOLDER, "")
         self._by_id: dict[int, Node] = {}
         self._fate: Callable[[int], Mark | None] = lambda _entry: None
         self._is_dirty: Callable[[Entry | LeftOutNote], bool] = lambda _note: False
@@ -74,7 +83,7 @@ class VaultTree(QAbstractItemModel):
     def set_index(self, index: VaultIndex) -> None:
         """Show another vault."""
         self._index = index
-        self._texts = {entry.id: _search_text(entry) for entry in index.entries}
+        self._texts = {}
         self._rebuild()
 
     def set_filter(self, text: str) -> None:
@@ -178,22 +187,28 @@ class VaultTree(QAbstractItemModel):
 
     def _rebuild(self) -> None:
         self.beginResetModel()
-        self._root = Node(Branch.FOLDER, "", "")
+        self._root = Node(Branch.FOLDER, "")
         self._by_id = {}
         folders: dict[tuple[str, str], Node] = {}
         several = len(self._index.vaults) > 1
-        self.matches = 0
-        for entry in self._index.entries:
-            if all(word in self._texts[entry.id] for word in self._words):
-                self.matches += 1
-                home = self._folder(folders, entry.vault if several else "", entry.filename.rpartition("/")[0])
-                node = Node(Branch.ENTRY, entry.title, entry_kind(entry).icon, home, entry)
-                home.children.append(node)
-                self._by_id[entry.id] = node
-        for title, icon, broken in ((tr("Broken notes"), "broken", True), (tr("Left out"), "left-out", False)):
-            self._add_group(title, icon, [note for note in self._index.left_out if note.problem.broken is broken])
+        shown = [entry for entry in self._index.entries if self._found(entry)] if self._words else self._index.entries
+        self.matches = len(shown)
+        for entry in shown:
+            home = self._folder(folders, entry.vault if several else "", entry.filename.rpartition("/")[0])
+            node = Node(Branch.ENTRY, entry.title, home, entry)
+            home.children.append(node)
+            self._by_id[entry.id] = node
+        for title, broken in ((tr("Broken notes"), True), (tr("Left out"), False)):
+            self._add_group(title, [note for note in self._index.left_out if note.problem.broken is broken])
         _arrange(self._root)
         self.endResetModel()
+
+    def _found(self, entry: Entry) -> bool:
+        """Whether the filter lets an entry through."""
+        text = self._texts.get(entry.id)
+        if text is None:
+            text = self._texts[entry.id] = _search_text(entry)
+        return all(word in text for word in self._words)
 
     def _folder(self, folders: dict[tuple[str, str], Node], vault: str, path: str) -> Node:
         if not path and not vault:
@@ -202,18 +217,17 @@ class VaultTree(QAbstractItemModel):
         if known is None:
             above, _, name = path.rpartition("/")
             home = self._folder(folders, vault, above) if path else self._root
-            known = folders[vault, path] = Node(Branch.FOLDER, name or vault, "folder", home)
+            known = folders[vault, path] = Node(Branch.FOLDER, name or vault, home)
             home.children.append(known)
         return known
 
-    def _add_group(self, title: str, icon: str, notes: list[LeftOutNote]) -> None:
+    def _add_group(self, title: str, notes: list[LeftOutNote]) -> None:
         shown = [note for note in notes if all(word in _left_out_text(note) for word in self._words)]
         if shown:
             self.matches += len(shown)
-            group = Node(Branch.GROUP, title, icon, self._root)
+            group = Node(Branch.GROUP, title, self._root)
             group.children = [
-                Node(Branch.LEFT_OUT, note.filename.rpartition("/")[2] or note.filename, icon, group, note)
-                for note in shown
+                Node(Branch.LEFT_OUT, note.filename.rpartition("/")[2] or note.filename, group, note) for note in shown
             ]
             self._root.children.append(group)
 

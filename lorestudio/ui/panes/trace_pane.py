@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.entry import Position
 from lorestudio.settings.behaviour import switches
 from lorestudio.studio.answering import AnswerKind
-from lorestudio.trace.journey import journey
 from lorestudio.trace.model import PromptBlock, Trace
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_markdown, as_text, turn_words
@@ -210,7 +209,7 @@ class TracePane(Pane):
             return
         head = f"**{self.model.title(entry)}**: {tr(self.model.result(entry).word)}"
         lines = [head, "", "| Stage | Why |", "|---|---|"]
-        for record, cell in zip(trace.stages, journey(trace, entry), strict=True):
+        for record, cell in zip(trace.stages, self._session.journeys(trace).cells(entry), strict=True):
             if cell.verdict is not None:
                 lines.append(f"| {record.name} | {cell_sentence(trace, entry, record, cell)} |".replace("\n", " "))
         QGuiApplication.clipboard().setText("\n".join(lines) + "\n")
@@ -268,12 +267,13 @@ class TracePane(Pane):
         self._trace = trace
         self._filled = set()
         project = self._session.project
-        self.model.set_trace(trace, project.index if project is not None else None)
+        journeys = self._session.journeys(trace) if trace is not None else None
+        self.model.set_trace(trace, project.index if project is not None else None, journeys=journeys)
         self.funnel_model.set_trace(trace, everything=self.all_stages.isChecked())
         if trace is None:
             self._show_empty()
             return
-        self.summary.setText(summary(trace))
+        self.summary.setText(summary(trace, journeys))
         self._show_remarks(trace)
         self._pages.setCurrentWidget(self._shown_page)
         self._show_rows()

@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QStackedWidget, QTreeView, QVBoxLayout, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
-from lorestudio.trace.journey import Fate, fates
+from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Trace
 from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.models.marks import Mark, fate_mark
@@ -167,7 +167,7 @@ class VaultPane(Pane):
         trace = self._session.trace(self._selection.generation)
         if trace is not self._trace:
             self._trace = trace
-            self._fates = fates(trace) if trace is not None else {}
+            self._fates = self._session.journeys(trace).fates if trace is not None else {}
             self.model.refresh_marks()
             self.tree.viewport().update()
 

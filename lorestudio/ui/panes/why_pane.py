@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedWidget, QTextBrowser, QToolButton, QWidget
 
-from lorestudio.trace.journey import Cell, CellState, explain_cell, fates, journey
+from lorestudio.trace.journey import Cell, CellState, explain_cell
 from lorestudio.trace.model import StageRecord, Trace
 from lorestudio.trace.reasons import Explanation
 from lorestudio.trace.text import entry_as_text
@@ -114,7 +114,7 @@ class WhyPane(Pane):
         if shown == self._shown:
             return
         self._shown = shown
-        end = fates(trace, (entry.id,))[entry.id]
+        end = self._session.journeys(trace).fate(entry.id)
         mark = fate_mark(end)
         self._head.show()
         self._title.setText(entry.title)
@@ -140,7 +140,7 @@ class WhyPane(Pane):
     def _body(self, trace: Trace, entry: int, outcome: Explanation) -> str:
         palette = self.theme.palette
         records = {record.name: record for record in trace.stages}
-        cells = journey(trace, entry)
+        cells = self._session.journeys(trace).cells(entry)
         chosen = next((cell for cell in cells if cell.stage == self._selection.stage), None)
         parts = []
         if chosen is not None:

@@ -148,6 +148,10 @@ class TitleHeader(QHeaderView):
         self.setAccessibleName(tr("Entries"))
         theme.changed.connect(self.viewport().update)
 
+    def sizeHint(self) -> QSize:
+        """Qt: the width is set by the view; Qt itself would measure hundreds of titles."""
+        return QSize(self.maximumWidth(), self.length())
+
     def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
         """Qt: draw one title."""
         theme, model = self._theme, self.model()
