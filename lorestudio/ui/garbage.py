@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from PySide6.QtCore import QObject, QTimerEvent
+from PySide6.QtCore import QObject, Qt, QTimerEvent
+from PySide6.QtGui import QGuiApplication
 
 LOOK_MS: Final = 200
 """How often the window looks whether enough was allocated for a collection."""
@@ -19,13 +20,20 @@ LOOK_MS: Final = 200
 
 class _Collector(QObject):
     def timerEvent(self, _event: QTimerEvent) -> None:
-        collect_if_due()
+        active = QGuiApplication.applicationState() is Qt.ApplicationState.ApplicationActive
+        collect_if_due(everything=not active)
 
 
-def collect_if_due() -> None:
-    """Collect the oldest generation that Python itself would collect by now; call it on the GUI thread."""
-    counts = zip(gc.get_count(), gc.get_threshold(), strict=True)
+def collect_if_due(*, everything: bool = True) -> None:
+    """Collect the oldest generation that Python itself would collect by now; call it on the GUI thread.
+
+    `everything` False leaves out the oldest of all: walking through all traces takes longer than a person at work may
+    wait, and hardly anything old is a cycle. It is done when the person turns to another program.
+    """
+    counts = list(zip(gc.get_count(), gc.get_threshold(), strict=True))
     due = [generation for generation, (counted, threshold) in enumerate(counts) if 0 < threshold < counted]
+    if not everything:
+        due = [generation for generation in due if generation < len(counts) - 1]
     if due:
         gc.collect(due[-1])
 

@@ -70,6 +70,28 @@ def test_the_window_looks_for_garbage_by_itself(qtbot: QtBot) -> None:
         qtbot.waitUntil(lambda: len(freed_by) == MANY, timeout=20 * LOOK_MS)
 
 
+def test_old_cycles_wait_until_the_person_turns_to_something_else() -> None:
+    thresholds = gc.get_threshold()
+    freed_by: list[int] = []
+    with collected_on_gui_thread():
+        try:
+            gc.collect()
+            old = Knot(freed_by)
+            gc.collect(0)
+            gc.collect(1)  # it survived both, so only a collection of everything looks at it again
+            del old
+            gc.set_threshold(thresholds[0], thresholds[1], 1)
+            for _ in range(3):
+                gc.collect(1)
+            assert freed_by == []
+            collect_if_due(everything=False)
+            assert freed_by == []
+            collect_if_due()
+            assert freed_by == [threading.get_ident()]
+        finally:
+            gc.set_threshold(*thresholds)
+
+
 @pytest.mark.parametrize("enabled", [True, False])
 def test_afterwards_pythons_collector_is_as_it_was(qapp: QApplication, enabled: bool) -> None:
     (gc.enable if enabled else gc.disable)()
