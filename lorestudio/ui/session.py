@@ -17,7 +17,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.state import AiState
-from lorestudio.settings import DeepLoreSettings
 from lorestudio.studio.answering import (
     AnswerKind,
     Asked,
@@ -32,22 +31,21 @@ from lorestudio.studio.answering import (
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.keeping import Keeper, chat_id
-from lorestudio.studio.library import LibraryListener, LibraryNews, changes_text
-from lorestudio.studio.library_thread import LibraryThread
+from lorestudio.studio.library import LibraryNews, changes_text
 from lorestudio.studio.modes import Mode
-from lorestudio.studio.places import keep_key, vault_sources
-from lorestudio.studio.project import Project, assembled, demo_project, open_project, place_names, read_settings
+from lorestudio.studio.places import keep_key
+from lorestudio.studio.project import Project, demo_project, open_project, place_names
 from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.ui.choices import ChoiceStore, RunChoice
+from lorestudio.ui.following import Opened, VaultFollower
 from lorestudio.ui.jobs import Jobs
 from lorestudio.ui.live import LiveBoard, LiveRun
 from lorestudio.ui.models.ai_calls import failed_calls
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.running import StoppableRun
 from lorestudio.ui.words import count, tr
-from lorestudio.vault import VaultError
 from lorestudio.vault.incremental import changes_between
 from lorestudio.vault.triggers import RefreshReason
 
@@ -111,20 +109,6 @@ class _Withdrawn:
     question: Question
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """A project, and the library that its vaults are followed by."""
-
-    project: Project
-    library: LibraryThread
-
-
-@dataclass(frozen=True, slots=True)
-class _VaultNews:
-    library: LibraryThread
-    news: LibraryNews
-
-
 @dataclass(slots=True)
 class _Replay:
     """A replay under way, as the worker sees it."""
@@ -153,8 +137,6 @@ class Session(QObject):
     notice = Signal(object)  # Notice
     question = Signal(object)  # Question: a person is to answer
     withdrawn = Signal(object)  # Question: nobody waits for its answer any more
-    _vault_news = Signal(object)  # _VaultNews; from the library's thread
-    _vault_problem = Signal(str)  # from the library's thread
     cost_known = Signal(object)  # Finished: a person has to agree before this replay begins
 
     def __init__(
@@ -187,12 +169,10 @@ class Session(QObject):
         self.auto_replay = True
         self._make_simulator = make_simulator
         self._keep_in = keep_in
-        self._cache_file = cache_file
-        self._library: LibraryThread | None = None
-        self._libraries: set[LibraryThread] = set()
-        self._early: list[_VaultNews] = []
-        self._vault_news.connect(self._vaults_changed)
-        self._vault_problem.connect(self._vault_failed)
+        self._follower = VaultFollower(self.jobs, self.connections, cache_file, self) if cache_file else None
+        if self._follower is not None:
+            self._follower.changed.connect(self._vaults_changed)
+            self._follower.failed.connect(self._vault_failed)
         self._simulators: dict[RunChoice, Simulator] = {}
         self._made_as: dict[Generation, RunChoice] = {}
         self._replay: _Replay | None = None
@@ -289,23 +269,19 @@ class Session(QObject):
         """
         places = place_names(vaults)
 
-        def work() -> Project | _Opened:
+        def work() -> Project | Opened:
             if key:
                 keep_key(places[0], key, self.connections.keys)
-            if self._cache_file is None:
+            if self._follower is None:
                 return open_project(vaults, chat, settings)
-            return self._from_library(places, chat, settings, self._cache_file)
+            return self._follower.open(places, chat, settings)
 
         self._read(", ".join(Path(place).name for place in places), work)
 
     def follow(self) -> None:
         """Notice from now on what changes in the vaults of the project that is shown."""
-        project, file = self.project, self._cache_file
-        if project is None or file is None or self._library is not None or not project.places:
-            return
-        library = self._library = self._make_library(project.places, project.settings, file)
-        title = tr("Following the vault")
-        self.jobs.start(title, lambda _report: library.open(), done=lambda _news: None, failed=self._vault_failed)
+        if self.project is not None and self._follower is not None:
+            self._follower.follow(self.project)
 
     def open_demo(self) -> None:
         """Show the vault and chat that come with the program."""
@@ -416,9 +392,8 @@ class Session(QObject):
         self.cancel()
         self._look.stop()
         self.jobs.wait()
-        for library in self._libraries:
-            library.close()
-        self._libraries, self._library = set(), None
+        if self._follower is not None:
+            self._follower.close()
 
     # ---- jobs -------------------------------------------------------------------------------------------------------
 
@@ -544,34 +519,10 @@ class Session(QObject):
 
     # ---- the window's side ------------------------------------------------------------------------------------------
 
-    def _make_library(self, places: Sequence[str], settings: DeepLoreSettings, file: Path) -> LibraryThread:
-        listener = LibraryListener(
-            news=lambda news: self._vault_news.emit(_VaultNews(library, news)), problem=self._vault_problem.emit
-        )
-        library = LibraryThread(vault_sources(places, self.connections.keys), settings, listener, cache_file=file)
-        self._libraries.add(library)
-        return library
-
-    def _from_library(self, places: Sequence[str], chat: Path | None, settings: Path | None, cache: Path) -> _Opened:
-        """Open the vaults; in the worker."""
-        read = read_settings(settings)
-        library = self._make_library(places, read.settings, cache)
-        news = library.open()
-        if news.failures and not news.index.entries:
-            library.close()
-            self._libraries.discard(library)
-            raise VaultError(news.failures[0])
-        return _Opened(assembled(places, news.index, read, chat, settings), library)
-
-    def _vaults_changed(self, told: _VaultNews) -> None:
+    def _vaults_changed(self, news: LibraryNews) -> None:
         """The vaults are not as they were read: taken in at once while they are only being opened, else said."""
-        project, news = self.project, told.news
-        if told.library is not self._library or project is None:
-            self._early.append(told)  # of vaults that are only being opened
-            return
-        for failure in news.failures:
-            self._vault_failed(failure)
-        if not news.confirmed or not news.changed or news.index.digest == project.index.digest:
+        project = self.project
+        if project is None or not news.confirmed or not news.changed or news.index.digest == project.index.digest:
             return
         if news.reason is RefreshReason.OPENED and not self.busy:
             self.set_project(replace(project, index=news.index))
@@ -580,37 +531,27 @@ class Session(QObject):
         self.stale = tr("The vault has changed on disk: {changes}. The results below are from before.", changes=changes)
         self.state_changed.emit()
 
-    def _vault_failed(self, error: object) -> None:
-        self.notice.emit(Notice(str(error), "warning"))
+    def _vault_failed(self, sentence: str) -> None:
+        self.notice.emit(Notice(sentence, "warning"))
 
-    def _keep_library(self, library: LibraryThread | None) -> None:
-        """Follow these vaults instead of the ones before; ending that is waited for elsewhere."""
-        before, self._library = self._library, library
-        if before is not None:
-            self._libraries.discard(before)
-            title = tr("Closing the vault")
-            self.jobs.start(title, lambda _report: before.close(), done=lambda _none: None, failed=self._vault_failed)
-
-    def _read(self, name: str, work: Callable[[], Project | _Opened]) -> None:
+    def _read(self, name: str, work: Callable[[], Project | Opened]) -> None:
         if self.busy:
             return
         self._set_activity(tr("Reading {name}…", name=name))
         self.jobs.start(self.activity, lambda _report: work(), done=self._opened, failed=self._failed)
 
-    def _opened(self, opened: Project | _Opened) -> None:
+    def _opened(self, opened: Project | Opened) -> None:
         self._set_activity("")
-        if isinstance(opened, Project):
-            if self.project is None or opened.places != self.project.places:
-                self._keep_library(None)
-            self.set_project(opened)
-            self.follow()
+        follower = self._follower
+        if isinstance(opened, Opened):
+            self.set_project(opened.project)
+            if follower is not None:
+                follower.take(opened.library)
             return
-        self._keep_library(opened.library)
-        self.set_project(opened.project)
-        early, self._early = self._early, []
-        for told in early:
-            if told.library is opened.library:
-                self._vaults_changed(told)
+        if follower is not None and (self.project is None or opened.places != self.project.places):
+            follower.take(None)
+        self.set_project(opened)
+        self.follow()
 
     def _failed(self, error: Exception) -> None:
         logger.error("a job failed: %s", error, exc_info=error)
