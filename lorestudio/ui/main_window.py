@@ -36,8 +36,9 @@ from lorestudio.ui.panes.vault_pane import VaultPane
 from lorestudio.ui.panes.why_pane import WhyPane
 from lorestudio.ui.profiles_dialog import ProfilesDialog
 from lorestudio.ui.question_dialog import QuestionDialog
+from lorestudio.ui.replaying import Finished
 from lorestudio.ui.selection import Selection
-from lorestudio.ui.session import Finished, Session
+from lorestudio.ui.session import Session
 from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
 from lorestudio.ui.widgets.bars import BarStack

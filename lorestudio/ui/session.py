@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import logging
-import sys
-import threading
-import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -18,19 +14,15 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.state import AiState
 from lorestudio.studio.answering import (
-    AnswerKind,
-    Asked,
     Connections,
     ProfileFile,
     Question,
     Source,
     default_profiles_path,
-    live_cost,
-    make_answers,
 )
 from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
-from lorestudio.studio.keeping import Keeper, chat_id
+from lorestudio.studio.jobs import Cancelled, Progress
+from lorestudio.studio.keeping import chat_id
 from lorestudio.studio.library import LibraryNews, changes_text
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.places import keep_key
@@ -42,83 +34,27 @@ from lorestudio.ui.choices import ChoiceStore, RunChoice
 from lorestudio.ui.following import Opened, VaultFollower
 from lorestudio.ui.jobs import Jobs
 from lorestudio.ui.live import LiveBoard, LiveRun
-from lorestudio.ui.models.ai_calls import failed_calls
 from lorestudio.ui.notices import Notice
-from lorestudio.ui.running import StoppableRun
-from lorestudio.ui.words import count, tr
+from lorestudio.ui.replaying import (
+    Finished,
+    MakeSimulator,
+    Replay,
+    Replayer,
+    ReplayNews,
+    Wanted,
+    Withdrawn,
+)
+from lorestudio.ui.words import count, sentence_of, tr
 from lorestudio.vault.incremental import changes_between
 from lorestudio.vault.triggers import RefreshReason
 
 logger = logging.getLogger(__name__)
 
-REPORT_SECONDS: Final = 1 / 30
-"""Progress reaches the window at most this often."""
-
 REST_MS: Final = 10
 """Between two reports the window has at least this long for everything else."""
 
-COURTESY_SECONDS: Final = 0.1
-"""So long at most a replay holds still while the window shows its news, since both want the same interpreter."""
-
 LOOK_MS: Final = 100
 """While a replay runs, the window looks at the run under way this often."""
-
-TURN_SECONDS: Final = 0.0002
-"""How long a thread may compute before another gets its turn, while a replay runs."""
-
-MOST_SIMULATORS: Final = 6
-"""Of so many choices the runs stay in memory, so that going back to one costs nothing."""
-
-MakeSimulator = Callable[..., Simulator]
-"""Makes a simulator as `Simulator(project, answers, watcher, model)` does."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayNews:
-    """What the window learns while a replay runs: how far it came and the traces finished since the last news."""
-
-    progress: Progress
-    traces: Mapping[Generation, Trace]
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A replay that was asked for. `target` None means the whole chat; `fresh` asks for recorded answers again.
-
-    `asked` says that a person wanted it now; `agreed` that the person knows what it costs.
-    """
-
-    choice: RunChoice
-    target: Generation | None = None
-    fresh: bool = False
-    asked: bool = True
-    agreed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """What came of a replay. With `cost` it did not begin: a person has to agree to that first."""
-
-    wanted: Wanted
-    cost: str = ""
-    problems: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Withdrawn:
-    question: Question
-
-
-@dataclass(slots=True)
-class _Replay:
-    """A replay under way, as the worker sees it."""
-
-    wanted: Wanted
-    report: Callable[[object], None]
-    simulators: dict[RunChoice, Simulator]
-    token: CancelToken = field(default_factory=CancelToken)
-    run: StoppableRun = field(default_factory=StoppableRun)
-    problems: list[str] = field(default_factory=list)
 
 
 class Session(QObject):
@@ -167,19 +103,16 @@ class Session(QObject):
         self.stale = ""
         self.activity = ""
         self.auto_replay = True
-        self._make_simulator = make_simulator
-        self._keep_in = keep_in
         self._follower = VaultFollower(self.jobs, self.connections, cache_file, self) if cache_file else None
         if self._follower is not None:
             self._follower.changed.connect(self._vaults_changed)
             self._follower.failed.connect(self._vault_failed)
         self._simulators: dict[RunChoice, Simulator] = {}
         self._made_as: dict[Generation, RunChoice] = {}
-        self._replay: _Replay | None = None
+        self._replay: Replay | None = None
         self._next: Wanted | None = None
-        self._heard = threading.Event()
-        self._seen = threading.Event()
         self._board = LiveBoard()
+        self._replayer = Replayer(make_simulator, self.connections, keep_in, self._board)
         self._look = QTimer(self)
         self._look.setInterval(LOOK_MS)
         self._look.timeout.connect(self._look_at_run)
@@ -368,7 +301,7 @@ class Session(QObject):
             tr("Reading profiles"),
             lambda _report: self.connections.load(),
             done=self._profiles_read,
-            failed=lambda error: self.notice.emit(Notice(_sentence(error), "warning", key="profiles")),
+            failed=lambda error: self.notice.emit(Notice(sentence_of(error), "warning", key="profiles")),
         )
 
     def take_profiles(self, file: ProfileFile) -> None:
@@ -407,115 +340,21 @@ class Session(QObject):
             return
         if self.busy:
             return
-        replay = self._replay = _Replay(wanted, lambda _news: None, self._simulators)
-        self._heard.set()
+        replay = self._replay = Replay(wanted, self._simulators)
+        replay.heard.set()
         self._board.follow(lambda: None)
         self._set_activity(tr("Replaying the chat…"))
         self._look.start()
 
         def do(report: Callable[[object], None]) -> Finished:
             replay.report = report
-            with _short_turns():
-                return self._work(project, replay)
+            return self._replayer.work(project, replay)
 
         self.jobs.start(self.activity, do, done=self._ran, failed=self._run_failed, reported=self._news)
 
     def _stop(self) -> None:
         if self._replay is not None:
-            self._replay.token.cancel()
-            self._replay.run.stop()
-            simulator = self._replay.simulators.get(self._replay.wanted.choice)
-            if simulator is not None:
-                simulator.abandon()
-
-    # ---- the worker's side of a replay ------------------------------------------------------------------------------
-
-    def _work(self, project: Project, replay: _Replay) -> Finished:
-        """Make or take the simulator, ask what it costs, run, keep. Everything here may wait."""
-        wanted = replay.wanted
-        simulator = self._simulator_for(project, replay)
-        if wanted.target is None:
-            missing = len(simulator.traces) < len(simulator.generations)
-        else:
-            missing = wanted.target not in simulator.traces
-        sentence = self._cost(project, simulator, replay) if missing and not wanted.agreed else ""
-        if not sentence or not wanted.fresh:
-            _remember(replay.simulators, wanted.choice, simulator)
-        if missing and not sentence:
-            try:
-                self._run_missing(simulator, replay)
-            finally:
-                self._save_runs(simulator, replay)
-        return Finished(wanted, sentence, tuple(replay.problems))
-
-    def _simulator_for(self, project: Project, replay: _Replay) -> Simulator:
-        # Made here, because preparing thousands of entries takes longer than a window may wait.
-        wanted = replay.wanted
-        simulator = replay.simulators.get(wanted.choice)
-        # What is recorded may have grown since; reading it again costs nothing.
-        read_again = wanted.asked and wanted.choice.source.kind is AnswerKind.RECORDED
-        if simulator is None or wanted.fresh or read_again:
-            asked = Asked(replay.report, lambda question: replay.report(_Withdrawn(question)))
-            answers, model = make_answers(
-                wanted.choice.source, project.chat_path, self.connections, self._board, asked, fresh=wanted.fresh
-            )
-            simulator = self._make_simulator(project, answers, self._board, model)
-            if not wanted.fresh:
-                self._restore(simulator, replay)
-        if wanted.asked:
-            _forget_failures(simulator)
-        return simulator
-
-    def _cost(self, project: Project, simulator: Simulator, replay: _Replay) -> str:
-        """What a person has to know before this replay begins, "" where it costs nothing."""
-        wanted = replay.wanted
-        source = wanted.choice.source
-        # Somebody who chose just now to type is asked at once; nobody is who only opened the window.
-        if not (wanted.choice.asks_model and source.waits) or (source.kind is AnswerKind.TYPED and wanted.asked):
-            return ""
-        path = project.chat_path
-        if wanted.target is not None and project.chat is not None:
-            # Up to one reply: a chat that ends before it.
-            chat = replace(project.chat, messages=project.chat.messages[: wanted.target.message])
-            project = replace(project, chat=chat)
-        cost = replay.run.run(lambda: live_cost(project, path, simulator.model, fresh=wanted.fresh))
-        if not cost.calls:
-            return ""
-        if source.kind is AnswerKind.PROVIDER:
-            return cost.sentence
-        return tr("This replay asks you for the answers to {asks}.", asks=count(cost.calls, "request", "requests"))
-
-    def _run_missing(self, simulator: Simulator, replay: _Replay) -> None:
-        if simulator.traces:  # from an earlier start of the window, or an earlier part of this replay
-            self._heard.clear()
-            done = Progress(len(simulator.traces), len(simulator.generations))
-            replay.report(ReplayNews(done, dict(simulator.traces)))
-        self._board.follow(lambda: _running(simulator))
-        target = replay.wanted.target
-        if target is not None:
-            replay.run.run(lambda: simulator.generate(target))
-        else:
-            replay.run.run(lambda: _replay(simulator, replay, self._heard, self._seen))
-
-    def _restore(self, simulator: Simulator, replay: _Replay) -> None:
-        if self._keep_in is None:
-            return
-        try:
-            with Keeper(self._keep_in) as keeper:
-                keeper.restore(simulator)
-                replay.problems += keeper.problems
-        except OSError as error:
-            replay.problems.append(_sentence(error))
-
-    def _save_runs(self, simulator: Simulator, replay: _Replay) -> None:
-        if self._keep_in is None:
-            return
-        try:
-            with Keeper(self._keep_in) as keeper:
-                keeper.keep(simulator)
-        except OSError as error:
-            text = tr("The runs of this chat could not be kept for the next start: {error}", error=_sentence(error))
-            replay.problems.append(text)
+            self._replay.stop()
 
     # ---- the window's side ------------------------------------------------------------------------------------------
 
@@ -556,7 +395,7 @@ class Session(QObject):
     def _failed(self, error: Exception) -> None:
         logger.error("a job failed: %s", error, exc_info=error)
         self._set_activity("")
-        self.notice.emit(Notice(_sentence(error), "error", details="".join(traceback.format_exception(error))))
+        self.notice.emit(Notice(sentence_of(error), "error", details="".join(traceback.format_exception(error))))
 
     def _profiles_read(self, file: ProfileFile) -> None:
         self.take_profiles(file)
@@ -573,7 +412,7 @@ class Session(QObject):
         elif isinstance(news, Question):
             self._look_at_run()  # whoever shows it says which reply it is for
             self.question.emit(news)
-        elif isinstance(news, _Withdrawn):
+        elif isinstance(news, Withdrawn):
             self.withdrawn.emit(news.question)
 
     def _replay_news(self, news: ReplayNews) -> None:
@@ -584,8 +423,9 @@ class Session(QObject):
             if news.traces:
                 self.traces_changed.emit(tuple(news.traces))
             self.progress.emit(news.progress)
-        self._seen.set()
-        QTimer.singleShot(REST_MS, self, self._heard.set)
+        if replay is not None:
+            replay.seen.set()
+            QTimer.singleShot(REST_MS, self, replay.heard.set)
 
     def _ran(self, finished: Finished) -> None:
         self._ended(finished.problems)
@@ -640,63 +480,3 @@ class Session(QObject):
     def _set_activity(self, text: str) -> None:
         self.activity = text
         self.state_changed.emit()
-
-
-@contextmanager
-def _short_turns() -> Iterator[None]:
-    """Let threads take turns more often than every 5 ms.
-
-    Drawing needs many turns, and the window would wait for each while a replay computes.
-    """
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(TURN_SECONDS)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
-
-
-def _remember(simulators: dict[RunChoice, Simulator], choice: RunChoice, simulator: Simulator) -> None:
-    simulators.pop(choice, None)
-    while len(simulators) >= MOST_SIMULATORS:
-        simulators.pop(next(iter(simulators)))
-    simulators[choice] = simulator
-
-
-def _running(simulator: Simulator) -> Generation | None:
-    """The generation that a replay works on."""
-    place = len(simulator.traces)
-    return simulator.generations[place] if place < len(simulator.generations) else None
-
-
-def _forget_failures(simulator: Simulator) -> None:
-    """Let the first generation whose question failed, and all after it, be run again."""
-    traces = [simulator.traces[key] for key in simulator.generations if key in simulator.traces]
-    good = next((place for place, trace in enumerate(traces) if failed_calls(trace)), len(traces))
-    if good < len(traces):
-        simulator.resume(simulator.states[:good], traces[:good])
-
-
-async def _replay(simulator: Simulator, replay: _Replay, heard: threading.Event, seen: threading.Event) -> int:
-    """Replay, reporting at most every `REPORT_SECONDS`, and never before the last report was dealt with."""
-    sent: set[Generation] = set(simulator.traces)
-    last = 0.0
-
-    def on_progress(progress: Progress) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last < REPORT_SECONDS or not heard.is_set():
-            return
-        last = now
-        heard.clear()
-        fresh = {key: trace for key, trace in simulator.traces.items() if key not in sent}
-        sent.update(fresh)
-        seen.clear()
-        replay.report(ReplayNews(progress, fresh))
-        seen.wait(COURTESY_SECONDS)
-
-    return len(await simulator.replay(on_progress, replay.token))
-
-
-def _sentence(error: Exception) -> str:
-    return str(error) or tr("Something failed without saying why ({kind}).", kind=type(error).__name__)

@@ -36,3 +36,8 @@ def shorten(text: str, limit: int) -> str:
     """`text` on one line and at most `limit` characters long."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def sentence_of(error: Exception) -> str:
+    """What an error says, or what kind it is where it says nothing."""
+    return str(error) or tr("Something failed without saying why ({kind}).", kind=type(error).__name__)

@@ -1,0 +1,257 @@
+"""A replay of the chat as the worker sees it: what was asked for, what it may cost, running it and keeping the runs."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from lorestudio.studio.answering import AnswerKind, Asked, Connections, Question, live_cost, make_answers
+from lorestudio.studio.generation import Generation
+from lorestudio.studio.jobs import CancelToken, Progress
+from lorestudio.studio.keeping import Keeper
+from lorestudio.studio.project import Project
+from lorestudio.studio.simulator import Simulator
+from lorestudio.trace.model import Trace
+from lorestudio.ui.choices import RunChoice
+from lorestudio.ui.live import LiveBoard
+from lorestudio.ui.models.ai_calls import failed_calls
+from lorestudio.ui.running import StoppableRun
+from lorestudio.ui.words import count, sentence_of, tr
+
+REPORT_SECONDS: Final = 1 / 30
+"""Progress reaches the window at most this often."""
+
+COURTESY_SECONDS: Final = 0.1
+"""So long at most a replay holds still while the window shows its news, since both want the same interpreter."""
+
+TURN_SECONDS: Final = 0.0002
+"""How long a thread may compute before another gets its turn, while a replay runs."""
+
+MOST_SIMULATORS: Final = 6
+"""Of so many choices the runs stay in memory, so that going back to one costs nothing."""
+
+MakeSimulator = Callable[..., Simulator]
+"""Makes a simulator as `Simulator(project, answers, watcher, model)` does."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayNews:
+    """What the window learns while a replay runs: how far it came and the traces finished since the last news."""
+
+    progress: Progress
+    traces: Mapping[Generation, Trace]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A replay that was asked for. `target` None means the whole chat; `fresh` asks for recorded answers again.
+
+    `asked` says that a person wanted it now; `agreed` that the person knows what it costs.
+    """
+
+    choice: RunChoice
+    target: Generation | None = None
+    fresh: bool = False
+    asked: bool = True
+    agreed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What came of a replay. With `cost` it did not begin: a person has to agree to that first."""
+
+    wanted: Wanted
+    cost: str = ""
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """Nobody waits for the answer to this question any more."""
+
+    question: Question
+
+
+@dataclass(slots=True, eq=False)
+class Replay:
+    """A replay under way. `heard` is set when the window can take more news, `seen` when it has shown the last."""
+
+    wanted: Wanted
+    simulators: dict[RunChoice, Simulator]
+    report: Callable[[object], None] = lambda _news: None
+    heard: threading.Event = field(default_factory=threading.Event)
+    seen: threading.Event = field(default_factory=threading.Event)
+    token: CancelToken = field(default_factory=CancelToken)
+    run: StoppableRun = field(default_factory=StoppableRun)
+    problems: list[str] = field(default_factory=list)
+
+    def stop(self) -> None:
+        """End it, also in the middle of a question; on any thread."""
+        self.token.cancel()
+        self.run.stop()
+        simulator = self.simulators.get(self.wanted.choice)
+        if simulator is not None:
+            simulator.abandon()
+
+
+class Replayer:
+    """Runs replays, one at a time, in a worker."""
+
+    def __init__(
+        self, make_simulator: MakeSimulator, connections: Connections, keep_in: Path | None, board: LiveBoard
+    ) -> None:
+        self._make_simulator, self._connections = make_simulator, connections
+        self._keep_in, self._board = keep_in, board
+
+    def work(self, project: Project, replay: Replay) -> Finished:
+        """Make or take the simulator, ask what it costs, run, keep. Everything here may wait."""
+        with _short_turns():
+            return self._work(project, replay)
+
+    def _work(self, project: Project, replay: Replay) -> Finished:
+        wanted = replay.wanted
+        simulator = self._simulator_for(project, replay)
+        if wanted.target is None:
+            missing = len(simulator.traces) < len(simulator.generations)
+        else:
+            missing = wanted.target not in simulator.traces
+        sentence = self._cost(project, simulator, replay) if missing and not wanted.agreed else ""
+        if not sentence or not wanted.fresh:
+            _remember(replay.simulators, wanted.choice, simulator)
+        if missing and not sentence:
+            try:
+                self._run_missing(simulator, replay)
+            finally:
+                self._save_runs(simulator, replay)
+        return Finished(wanted, sentence, tuple(replay.problems))
+
+    def _simulator_for(self, project: Project, replay: Replay) -> Simulator:
+        # Made here, because preparing thousands of entries takes longer than a window may wait.
+        wanted = replay.wanted
+        simulator = replay.simulators.get(wanted.choice)
+        # What is recorded may have grown since; reading it again costs nothing.
+        read_again = wanted.asked and wanted.choice.source.kind is AnswerKind.RECORDED
+        if simulator is None or wanted.fresh or read_again:
+            asked = Asked(replay.report, lambda question: replay.report(Withdrawn(question)))
+            answers, model = make_answers(
+                wanted.choice.source, project.chat_path, self._connections, self._board, asked, fresh=wanted.fresh
+            )
+            simulator = self._make_simulator(project, answers, self._board, model)
+            if not wanted.fresh:
+                self._restore(simulator, replay)
+        if wanted.asked:
+            _forget_failures(simulator)
+        return simulator
+
+    def _cost(self, project: Project, simulator: Simulator, replay: Replay) -> str:
+        """What a person has to know before this replay begins, "" where it costs nothing."""
+        wanted = replay.wanted
+        source = wanted.choice.source
+        # Somebody who chose just now to type is asked at once; nobody is who only opened the window.
+        if not (wanted.choice.asks_model and source.waits) or (source.kind is AnswerKind.TYPED and wanted.asked):
+            return ""
+        path = project.chat_path
+        if wanted.target is not None and project.chat is not None:
+            # Up to one reply: a chat that ends before it.
+            chat = replace(project.chat, messages=project.chat.messages[: wanted.target.message])
+            project = replace(project, chat=chat)
+        cost = replay.run.run(lambda: live_cost(project, path, simulator.model, fresh=wanted.fresh))
+        if not cost.calls:
+            return ""
+        if source.kind is AnswerKind.PROVIDER:
+            return cost.sentence
+        return tr("This replay asks you for the answers to {asks}.", asks=count(cost.calls, "request", "requests"))
+
+    def _run_missing(self, simulator: Simulator, replay: Replay) -> None:
+        if simulator.traces:  # from an earlier start of the window, or an earlier part of this replay
+            replay.heard.clear()
+            done = Progress(len(simulator.traces), len(simulator.generations))
+            replay.report(ReplayNews(done, dict(simulator.traces)))
+        self._board.follow(lambda: _running(simulator))
+        target = replay.wanted.target
+        if target is not None:
+            replay.run.run(lambda: simulator.generate(target))
+        else:
+            replay.run.run(lambda: _replay(simulator, replay))
+
+    def _restore(self, simulator: Simulator, replay: Replay) -> None:
+        if self._keep_in is None:
+            return
+        try:
+            with Keeper(self._keep_in) as keeper:
+                keeper.restore(simulator)
+                replay.problems += keeper.problems
+        except OSError as error:
+            replay.problems.append(sentence_of(error))
+
+    def _save_runs(self, simulator: Simulator, replay: Replay) -> None:
+        if self._keep_in is None:
+            return
+        try:
+            with Keeper(self._keep_in) as keeper:
+                keeper.keep(simulator)
+        except OSError as error:
+            text = tr("The runs of this chat could not be kept for the next start: {error}", error=sentence_of(error))
+            replay.problems.append(text)
+
+
+@contextmanager
+def _short_turns() -> Iterator[None]:
+    """Let threads take turns more often than every 5 ms.
+
+    Drawing needs many turns, and the window would wait for each while a replay computes.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(TURN_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def _remember(simulators: dict[RunChoice, Simulator], choice: RunChoice, simulator: Simulator) -> None:
+    simulators.pop(choice, None)
+    while len(simulators) >= MOST_SIMULATORS:
+        simulators.pop(next(iter(simulators)))
+    simulators[choice] = simulator
+
+
+def _running(simulator: Simulator) -> Generation | None:
+    """The generation that a replay works on."""
+    place = len(simulator.traces)
+    return simulator.generations[place] if place < len(simulator.generations) else None
+
+
+def _forget_failures(simulator: Simulator) -> None:
+    """Let the first generation whose question failed, and all after it, be run again."""
+    traces = [simulator.traces[key] for key in simulator.generations if key in simulator.traces]
+    good = next((place for place, trace in enumerate(traces) if failed_calls(trace)), len(traces))
+    if good < len(traces):
+        simulator.resume(simulator.states[:good], traces[:good])
+
+
+async def _replay(simulator: Simulator, replay: Replay) -> int:
+    """Replay, reporting at most every `REPORT_SECONDS`, and never before the last report was dealt with."""
+    sent: set[Generation] = set(simulator.traces)
+    last = 0.0
+
+    def on_progress(progress: Progress) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < REPORT_SECONDS or not replay.heard.is_set():
+            return
+        last = now
+        replay.heard.clear()
+        fresh = {key: trace for key, trace in simulator.traces.items() if key not in sent}
+        sent.update(fresh)
+        replay.seen.clear()
+        replay.report(ReplayNews(progress, fresh))
+        replay.seen.wait(COURTESY_SECONDS)
+
+    return len(await simulator.replay(on_progress, replay.token))
