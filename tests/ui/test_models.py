@@ -117,18 +117,14 @@ def test_a_row_says_what_it_is_and_what_became_of_it() -> None:
     assert model.node(broken).kind is Branch.LEFT_OUT
 
 
-def test_five_thousand_entries_are_arranged_and_filtered_quickly(qtbot) -> None:
-    import time  # noqa: PLC0415 - measured here only
-
+def test_five_thousand_entries_are_arranged_and_filtered(qtbot) -> None:
     entries = tuple(
         replace(ENTRIES[SKARN], id=number, title=f"Note {number}", filename=f"folder {number % 50}/n{number}.md")
         for number in range(5000)
     )
     model = VaultTree()
     model.set_index(VaultIndex(entries, vaults=("vault",)))
-    start = time.perf_counter()
     model.set_filter("folder 49/")
-    assert time.perf_counter() - start < 0.5  # 10 ms on a desktop; the margin is for busy machines
     assert model.matches == 100
     assert len(model.entries()) == 100
 

@@ -45,7 +45,7 @@ def test_work_is_stopped_in_the_middle_from_another_thread() -> None:
     with pytest.raises(Cancelled):
         run.run(wait)
     stopper.join()
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 60
     assert cleaned == [True]
     assert run.stopped
 
