@@ -36,6 +36,8 @@ _DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _PREFIXED = {"0x": 16, "0o": 8, "0b": 2}
 _SAFE_INTEGER = 2**53
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+_BYTES = np.dtype(np.uint8)
+_CODE_UNITS = np.dtype("<u2")
 
 
 def trim(text: str) -> str:
@@ -204,10 +206,11 @@ def simple_hash(text: str) -> str:
     """
     if not text:
         return "0_0"
-    units = np.frombuffer(code_units(text), dtype="<u2").astype(np.uint32)
+    # Weighted by 32-bit powers, the sum is one of 32 bits, however narrow the units.
+    units = np.frombuffer(text.encode(), _BYTES) if text.isascii() else np.frombuffer(code_units(text), _CODE_UNITS)
     count = len(units)
     # One table serves all texts up to the next power of two.
     powers = _powers_of_33(max(1 << count.bit_length(), 4096))
-    total = int(np.dot(units, powers[-count:]))
+    total = int(units.dot(powers[-count:]))
     lift = int(powers[-count - 1])  # 33^count
     return f"{count}_{base36((5381 * lift + total) % 2**32)}_{base36((52711 * lift + total) % 2**32)}"

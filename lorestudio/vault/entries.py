@@ -34,6 +34,12 @@ _SPELLINGS: Final = frozenset({
 """Fields whose capital letters lenient authoring puts right, as they are read."""
 _BY_LOWER_CASE: Final = {name.lower(): name for name in _SPELLINGS}
 
+_RARE: Final = frozenset({
+    "refine_keys", "scanDepth", "excludeRecursion", "requires", "excludes", "cascade_links", "outlet", "position",
+    "depth", "role", "cooldown", "warmup", "probability", "graph",
+})  # fmt: skip
+"""The fields that `RareFields` are read from; a note without any is spared the question for each."""
+
 _NOT_IMPLEMENTED: Final = ("sticky", "delay", "group", "group_weight")
 """Fields of other lorebook tools: kept, shown to the AI, without effect."""
 
@@ -72,26 +78,12 @@ class ParseRules:
         )
 
 
-class EntryFields(TypedDict):
-    """What a note says by itself: an `Entry` without its id and without what depends on the other entries."""
+class RareFields(TypedDict):
+    """The part of an entry that most notes say nothing about."""
 
-    filename: str
-    vault: str
-    title: str
-    content: str
-    keys: tuple[str, ...]
     refine_keys: tuple[str, ...]
-    summary: str
-    priority: float
-    constant: bool
-    seed: bool
-    bootstrap: bool
-    guide: bool
-    tokens: int
     scan_depth: float | None
     exclude_recursion: bool
-    links: tuple[str, ...]
-    tags: tuple[str, ...]
     requires: tuple[str, ...]
     excludes: tuple[str, ...]
     cascade_links: tuple[str, ...]
@@ -102,9 +94,28 @@ class EntryFields(TypedDict):
     cooldown: float | None
     warmup: float | None
     probability: float | None
+    graph: bool
+
+
+class EntryFields(RareFields):
+    """What a note says by itself: an `Entry` without its id and without what depends on the other entries."""
+
+    filename: str
+    vault: str
+    title: str
+    content: str
+    keys: tuple[str, ...]
+    summary: str
+    priority: float
+    constant: bool
+    seed: bool
+    bootstrap: bool
+    guide: bool
+    tokens: int
+    links: tuple[str, ...]
+    tags: tuple[str, ...]
     folder: str | None
     custom_fields: Mapping[str, Json]
-    graph: bool
     content_hash: str
     warnings: tuple[ParserWarning, ...]
 
@@ -135,20 +146,17 @@ def read_fields(
         return LeftOutNote(filename, vault, problem, _explanation(problem, filename, rules))
     content = cleaning.clean(body)
     folder, slash, _ = filename.rpartition("/")
+    # Keys and numbers may warn; the order of their reading is the order of the warnings.
     keys = note.keys()
-    # The order of the numbers is the order of their warnings.
     priority = note.number("priority")
-    cooldown = note.number("cooldown")
-    warmup = note.number("warmup")
-    probability = note.number("probability")
-    depth = note.plain_number("depth")
+    rare = _NO_RARE_FIELDS if _RARE.isdisjoint(values) else note.rare_fields()
     return {
+        **rare,
         "filename": filename,
         "vault": vault,
         "title": title,
         "content": content,
         "keys": keys,
-        "refine_keys": note.texts("refine_keys"),
         "summary": note.summary(),
         "priority": 100 if priority is None else priority,
         "constant": values.get("constant") is True or _marked(rules.constant_tag, tags),
@@ -156,31 +164,18 @@ def read_fields(
         "bootstrap": _marked(rules.bootstrap_tag, tags),
         "guide": _marked(rules.guide_tag, tags),
         "tokens": counter.count(content),
-        "scan_depth": note.plain_number("scanDepth", finite=False),
-        "exclude_recursion": values.get("excludeRecursion") is True,
         "links": cleaning.wikilinks(body),
         "tags": tuple([tag for tag in tags if tag != rules.lorebook_tag and tag != rules.guide_tag]),  # noqa: PLR1714
-        "requires": note.texts("requires"),
-        "excludes": note.texts("excludes"),
-        "cascade_links": note.texts("cascade_links"),
-        "outlet": note.outlet(),
-        "position": note.choice("position", _POSITIONS),
-        "depth": None if depth is None else min(max(depth, 0), _MAX_DEPTH),
-        "role": note.choice("role", _ROLES),
-        "cooldown": cooldown if cooldown is not None and cooldown > 0 else None,
-        "warmup": warmup if warmup is not None and warmup > 0 else None,
-        "probability": None if probability is None else min(max(probability, 0), 1),
         "folder": folder if slash else None,
         "custom_fields": note.custom_fields(rules.fields),
-        "graph": values.get("graph") is not False,
         "content_hash": simple_hash(text),
         "warnings": tuple(note.warnings),
     }
 
 
-def _tags(value: Json) -> list[str]:
+def _tags(value: front_matter.Value) -> list[str]:
     if isinstance(value, list):
-        return [to_string(item).lower() for item in value]
+        return [tag.lower() for tag in value]
     return [value.lower()] if isinstance(value, str) else []
 
 
@@ -188,7 +183,7 @@ def _marked(tag: str, tags: list[str]) -> bool:
     return bool(tag) and tag in tags
 
 
-def _refusal(tags: list[str], values: Mapping[str, Json], rules: ParseRules) -> NoteProblem | None:
+def _refusal(tags: list[str], values: Mapping[str, front_matter.Value], rules: ParseRules) -> NoteProblem | None:
     """Why the note is not admitted; the order of the checks decides which reason is given (spec 1.4)."""
     if rules.lorebook_tag not in tags and not _marked(rules.guide_tag, tags):
         return NoteProblem.NO_LOREBOOK_TAG if values else NoteProblem.NO_FRONT_MATTER
@@ -227,7 +222,7 @@ class _FrontMatter:
 
     __slots__ = ("_lenient", "_values", "warnings")
 
-    def __init__(self, values: dict[str, Json], lenient: bool) -> None:
+    def __init__(self, values: dict[str, front_matter.Value], lenient: bool) -> None:
         self._values = values
         self._lenient = lenient
         self.warnings: list[ParserWarning] = []
@@ -255,7 +250,7 @@ class _FrontMatter:
         """The trigger keys: not trimmed, empty ones kept, except where one text was cut at its commas."""
         value = self._values.get("keys")
         if isinstance(value, list):
-            return tuple(map(to_string, value))
+            return tuple(value)
         if isinstance(value, str):
             if not self._lenient or "," not in value:
                 return (value,)
@@ -273,7 +268,7 @@ class _FrontMatter:
         if value is None:
             return ()
         if isinstance(value, list):
-            return tuple([text for item in value if (text := trim(to_string(item)))])
+            return tuple([text for item in value if (text := trim(item))])
         return (text,) if value and (text := trim(to_string(value))) else ()
 
     def number(self, name: str) -> float | None:
@@ -304,9 +299,35 @@ class _FrontMatter:
         value = self._values.get(name)
         return choices.get(value.lower()) if isinstance(value, str) else None
 
+    def rare_fields(self) -> RareFields:
+        """What `RareFields` holds."""
+        # The order of the numbers is the order of their warnings.
+        cooldown = self.number("cooldown")
+        warmup = self.number("warmup")
+        probability = self.number("probability")
+        depth = self.plain_number("depth")
+        return {
+            "refine_keys": self.texts("refine_keys"),
+            "scan_depth": self.plain_number("scanDepth", finite=False),
+            "exclude_recursion": self._values.get("excludeRecursion") is True,
+            "requires": self.texts("requires"),
+            "excludes": self.texts("excludes"),
+            "cascade_links": self.texts("cascade_links"),
+            "outlet": self.outlet(),
+            "position": self.choice("position", _POSITIONS),
+            "depth": None if depth is None else min(max(depth, 0), _MAX_DEPTH),
+            "role": self.choice("role", _ROLES),
+            "cooldown": cooldown if cooldown is not None and cooldown > 0 else None,
+            "warmup": warmup if warmup is not None and warmup > 0 else None,
+            "probability": None if probability is None else min(max(probability, 0), 1),
+            "graph": self._values.get("graph") is not False,
+        }
+
     def summary(self) -> str:
         """The summary of a text or a number, else the empty text."""
         value = self._values.get("summary")
+        if value is None:
+            return ""
         return trim(to_string(value)) if isinstance(value, str) or is_finite_number(value) else ""
 
     def outlet(self) -> str | None:
@@ -335,7 +356,11 @@ class _FrontMatter:
         return found or EMPTY
 
 
-def _custom_value(raw: Json, definition: FieldDefinition) -> Json:
+_NO_RARE_FIELDS: Final = _FrontMatter({}, lenient=True).rare_fields()
+"""Those of a note that has none of the `_RARE`."""
+
+
+def _custom_value(raw: front_matter.Value, definition: FieldDefinition) -> Json:
     """A gating field's value in the type of its definition (spec 1.7)."""
     if definition.type == "number":
         result = to_number(raw)
@@ -345,6 +370,6 @@ def _custom_value(raw: Json, definition: FieldDefinition) -> Json:
     if not definition.multi:
         return trim(raw) if isinstance(raw, str) else to_string(raw)
     if isinstance(raw, list):
-        return tuple(text for item in raw if (text := trim(to_string(item))))
-    text = trim(to_string(raw)) if isinstance(raw, str | bool | int | float) else ""
+        return tuple([text for item in raw if (text := trim(item))])
+    text = "" if raw is None else trim(to_string(raw))
     return (text,) if text else ()

@@ -7,17 +7,24 @@ nested mappings vanish, `True` is a text); that is the point: a note must mean i
 from __future__ import annotations
 
 import re
+from typing import TypeAlias
 
-from lorestudio.domain.javascript import DOT, WHITE_SPACE, WS, Json, number, trim
+from lorestudio.domain.javascript import WHITE_SPACE, WS, number, trim
+
+Value: TypeAlias = str | float | bool | list[str] | None
+"""What a field can hold: the items of a list are texts, whatever they look like."""
 
 BOM = "\ufeff"
 
 _OPENING_FENCE = re.compile(r"---\r?\n")
 _AFTER_FENCE = re.compile(r"[ \t]*\r?\n?")
-_KEY_LINE = re.compile(rf"(\w[\w.-]*){WS}*:{WS}*({DOT}*)", re.ASCII)
+_KEY = re.compile(rf"(\w[\w.-]*){WS}*:", re.ASCII)
+_LINE_END = re.compile("[\r\u2028\u2029]")
 _LIST_ITEM = re.compile(rf"{WS}*-{WS}+")
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)", re.ASCII)
-_WORDS: dict[str, Json] = {"true": True, "false": False, "null": None, "~": None}
+_SAFE_FIGURES = 15
+"""A whole number of so many figures is the same as a double."""
+_WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None}
 _QUOTES = ("'", '"')
 
 
@@ -42,44 +49,58 @@ def split(text: str) -> tuple[str | None, str]:
     return text[start:line_end], body
 
 
-def parse(yaml_text: str) -> dict[str, Json]:
+def parse(yaml_text: str) -> dict[str, Value]:
     """The fields of a front matter block in order of first appearance; a repeated field keeps its last value.
 
-    Values are texts, numbers, booleans, None, or lists of texts. Nothing is refused: what the line machine does not
-    understand it passes over.
+    Nothing is refused: what the line machine does not understand it passes over.
     """
-    values: dict[str, Json] = {}
-    key: str | None = None
+    values: dict[str, Value] = {}
+    key = ""
     items: list[str] | None = None
     block: list[str] | None = None
     joint = ""
     for line in yaml_text.split("\n"):
-        text = line.rstrip(WHITE_SPACE)
-        if block is not None and key is not None:
+        if block is not None:
+            text = line.rstrip(WHITE_SPACE)
             if not text or line[0] in WHITE_SPACE:
                 block.append(text)
                 continue
             values[key] = trim(joint.join(block))
             block = None
-        found = _KEY_LINE.match(text)
-        if found is None:
-            prefix = _LIST_ITEM.match(text) if key is not None else None
-            if prefix is not None and key is not None:
+        field = _field(line)
+        if field is None:
+            text = line.rstrip(WHITE_SPACE)
+            prefix = _LIST_ITEM.match(text) if key else None
+            if prefix is not None:
                 if items is None:
                     values[key] = items = []
                 items.append(_list_item(text[prefix.end() :]))
             continue
-        key, rest = found[1], found[2].rstrip(WHITE_SPACE)
+        key, rest = field
         items = None
         if rest in ("|", ">"):
             block, joint = [], "\n" if rest == "|" else " "
         elif not rest or (rest[0] == "[" and rest[-1] == "]"):
-            values[key] = items = _inline_list(trim(rest[1:-1]))
+            values[key] = items = _inline_list(rest[1:-1])
         else:
             values[key] = _scalar(rest)
-    if block is not None and key is not None:
+    if block is not None:
         values[key] = trim(joint.join(block))
     return values
+
+
+def _field(line: str) -> tuple[str, str] | None:
+    """The name of the field that a line begins, and what stands behind the colon."""
+    name, colon, rest = line.partition(":")
+    if not (colon and name.isidentifier() and name.isascii()):  # else the pattern would say the same
+        found = _KEY.match(line)
+        if found is None:
+            return None
+        name, rest = found[1], line[found.end() :]
+    rest = trim(rest)
+    if not rest.isascii() or "\r" in rest:  # only such a text can hold the end of a line
+        rest = trim(_LINE_END.split(rest, 1)[0])
+    return name, rest
 
 
 def _list_item(text: str) -> str:
@@ -91,9 +112,11 @@ def _list_item(text: str) -> str:
     return text
 
 
-def _scalar(text: str) -> Json:
+def _scalar(text: str) -> Value:
     if text in _WORDS:
         return _WORDS[text]
+    if len(text) <= _SAFE_FIGURES and text.isdigit() and text.isascii():
+        return int(text)
     if _NUMBER.fullmatch(text):
         return number(float(text))
     return _unquoted(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -115,6 +116,15 @@ def field_definitions(text: str, path: str) -> FieldDefinitions:
     return FieldDefinitions(definitions or BUILT_IN_FIELDS, tuple(f"{path}: {error}" for error in errors))
 
 
+class _FinalFields(EntryFields):
+    """An entry without its id."""
+
+    resolved_links: tuple[str, ...]
+    written_requires: tuple[str, ...] | None
+    written_excludes: tuple[str, ...] | None
+    written_cascade_links: tuple[str, ...] | None
+
+
 def _finalized(parsed: Sequence[EntryFields], previous: Assembly | None) -> tuple[Entry, ...]:
     """Entries with their ids; references that no title answers to are taken out, and kept as written beside them."""
     # Of several spellings of a title, the last entry's is the one that links lead to.
@@ -135,24 +145,17 @@ def _finalized(parsed: Sequence[EntryFields], previous: Assembly | None) -> tupl
             and entry.excludes == excludes
             and entry.cascade_links == cascade_links
         ):
-            final = fields
-            if not (
-                requires is fields["requires"]
-                and excludes is fields["excludes"]
-                and cascade_links is fields["cascade_links"]
-            ):
-                final = fields.copy()
-                final["requires"] = requires
-                final["excludes"] = excludes
-                final["cascade_links"] = cascade_links
-            entry = Entry(
-                id=position,
-                resolved_links=resolved_links,
-                written_requires=None if requires is fields["requires"] else fields["requires"],
-                written_excludes=None if excludes is fields["excludes"] else fields["excludes"],
-                written_cascade_links=None if cascade_links is fields["cascade_links"] else fields["cascade_links"],
-                **final,
-            )
+            final: _FinalFields = {
+                **fields,
+                "resolved_links": resolved_links,
+                "requires": requires,
+                "excludes": excludes,
+                "cascade_links": cascade_links,
+                "written_requires": None if requires is fields["requires"] else fields["requires"],
+                "written_excludes": None if excludes is fields["excludes"] else fields["excludes"],
+                "written_cascade_links": None if cascade_links is fields["cascade_links"] else fields["cascade_links"],
+            }
+            entry = Entry(position, **final)
         entries.append(entry)
     return tuple(entries)
 
@@ -168,12 +171,11 @@ def _existing(names: tuple[str, ...], titles: Mapping[str, str]) -> tuple[str, .
 def _folders(entries: Sequence[Entry]) -> tuple[Folder, ...]:
     """Every folder above an entry, most entries first, else in order of appearance (outer before inner)."""
     counts: dict[str, int] = {}
-    for entry in entries:
-        if entry.folder:
-            parts = entry.folder.split("/")
-            for size in range(1, len(parts) + 1):
-                path = "/".join(parts[:size])
-                counts[path] = counts.get(path, 0) + 1
+    for folder, count in Counter([entry.folder for entry in entries if entry.folder]).items():
+        parts = folder.split("/")
+        for size in range(1, len(parts) + 1):
+            path = "/".join(parts[:size])
+            counts[path] = counts.get(path, 0) + count
     return tuple(Folder(path, count) for path, count in sorted(counts.items(), key=lambda item: -item[1]))
 
 

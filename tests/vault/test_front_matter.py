@@ -117,3 +117,4 @@ def test_stray_address_becomes_a_field() -> None:
 
 def test_large_numbers_are_doubles() -> None:
     assert parse("a: 12345678901234567890") == {"a": 12345678901234567000.0}
+    assert parse("a: 9007199254740993") == {"a": 9007199254740992}

@@ -206,6 +206,30 @@ def test_role(word: str, role: int | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "attribute", "value"),
+    [
+        ("refine_keys: a", "refine_keys", ("a",)),
+        ("scanDepth: 3", "scan_depth", 3),
+        ("excludeRecursion: true", "exclude_recursion", True),
+        ("requires: a", "requires", ("a",)),
+        ("excludes: a", "excludes", ("a",)),
+        ("cascade_links: a", "cascade_links", ("a",)),
+        ("outlet: a", "outlet", "a"),
+        ("position: before", "position", 2),
+        ("depth: 3", "depth", 3),
+        ("role: user", "role", 1),
+        ("cooldown: 3", "cooldown", 3),
+        ("warmup: 3", "warmup", 3),
+        ("probability: 0.5", "probability", 0.5),
+        ("graph: false", "graph", False),
+    ],
+)
+def test_a_rare_field_on_its_own(written: str, attribute: str, value: object) -> None:
+    assert getattr(lore(written), attribute) == value
+    assert getattr(lore("summary: a"), attribute) == getattr(Entry(0, "n.md", "V", "n"), attribute)
+
+
+@pytest.mark.parametrize(
     ("written", "summary"), [("1.50", "1.5"), ("true", ""), (">-", ">-"), ('" a "', "a"), ("[a]", ""), ("", "")]
 )
 def test_summary(written: str, summary: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.javascript import DOT, WHITE_SPACE, WS, code_units, number, simple_hash, trim
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import (
@@ -18,7 +20,9 @@ from lorestudio.vault import (
     VaultError,
     VaultFiles,
     build_index,
+    cleaning,
     fields,
+    front_matter,
     parse_note,
     read_note,
     save_note,
@@ -49,6 +53,55 @@ def test_parsing_never_raises(content: str, lenient: bool) -> None:
 def test_definition_files_never_raise(content: str) -> None:
     definitions, errors = fields.parse(content)
     assert len(definitions) + len(errors) <= 2 * content.count("name:")
+
+
+# What is read by a shortcut where it can be is what the plain definition says.
+
+
+@given(text)
+def test_cleaning_has_no_shortcut_that_differs(body: str) -> None:
+    plain = cleaning._INLINE_COMMENT.sub("", cleaning._without_excluded_parts(body))
+    plain = cleaning._without_heading(cleaning._DIV.sub("", cleaning._without_comment_blocks(plain)))
+    plain = cleaning._IMAGE.sub("", cleaning._EMBED.sub("", plain))
+    plain = cleaning._PLAIN_LINK.sub(r"\1", cleaning._NAMED_LINK.sub(r"\1", plain))
+    assert cleaning.clean(body) == trim(cleaning._BLANK_LINES.sub("\n\n", plain))
+
+
+@given(st.lists(st.sampled_from(["!", "[[", "]]", "[", "a", "b", " ", "|", "\\", "\n# "]), max_size=30).map("".join))
+def test_links_have_no_shortcut_that_differs(body: str) -> None:
+    plain = cleaning._without_heading(body)
+    links = [link for link in cleaning._LINK_TARGET.finditer(plain) if not plain[: link.start()].endswith("!")]
+    assert cleaning.wikilinks(body) == tuple(dict.fromkeys(trim(link[1]).removesuffix("\\") for link in links))
+
+
+@given(text.map(lambda line: line.replace("\n", " ")), st.sampled_from(["", "a", "a-b", "1.c ", "é", "²", "_\u2028"]))
+def test_field_lines_have_no_shortcut_that_differs(line: str, name: str) -> None:
+    plain = re.match(rf"(\w[\w.-]*){WS}*:{WS}*({DOT}*)", (name + line).rstrip(WHITE_SPACE), re.ASCII)
+    assert front_matter._field(name + line) == (plain and (plain[1], plain[2].rstrip(WHITE_SPACE)))
+
+
+@given(st.text("0123456789.-²٣", min_size=1, max_size=20))
+def test_numbers_have_no_shortcut_that_differs(figures: str) -> None:
+    plain = number(float(figures)) if front_matter._NUMBER.fullmatch(figures) else figures
+    found = front_matter.parse(f"a: {figures}")["a"]
+    assert (found, type(found)) == (plain, type(plain))
+
+
+@given(text)
+def test_space_around_a_list_is_none_of_its_items(inside: str) -> None:
+    assert front_matter._inline_list(inside) == front_matter._inline_list(trim(inside))
+
+
+@given(st.one_of(text, st.text(st.characters(max_codepoint=127))))
+def test_hash_follows_its_definition(content: str) -> None:
+    units = code_units(content)
+    first, second = (5381, 52711) if units else (0, 0)
+    for unit in (low + 256 * high for low, high in zip(units[::2], units[1::2], strict=True)):
+        first = (first * 33 + unit) % 2**32
+        second = (second * 33 + unit) % 2**32
+    count, *hashes = simple_hash(content).split("_")
+    assert int(count) == len(units) // 2
+    assert [int(digits, 36) for digits in hashes] == ([first, second] if units else [0])
 
 
 @settings(deadline=None)
