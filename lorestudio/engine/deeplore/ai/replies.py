@@ -205,8 +205,15 @@ class Pick:
 
 def normalize(items: list[Any]) -> list[Pick]:
     """The usable items of an answer; what cannot name an entry is dropped."""
-    picks = [pick for item in items if (pick := _pick(item)) is not None]
-    return [pick for pick in picks if trim(pick.title) and pick.title not in {"null", "undefined"}]
+    return [pick for item in items if (pick := usable_pick(item)) is not None]
+
+
+def usable_pick(item: object) -> Pick | None:
+    """The entry that an item names, None where it names none."""
+    pick = _pick(item)
+    if pick is None or not trim(pick.title) or pick.title in {"null", "undefined"}:
+        return None
+    return pick
 
 
 def _pick(item: object) -> Pick | None:
