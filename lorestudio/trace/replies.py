@@ -12,11 +12,15 @@ from lorestudio.trace.wording import number_words, plural, quoted
 RESULT_WORDS: Final[Mapping[ItemResult, str]] = {
     ItemResult.CHOSEN: "chosen",
     ItemResult.BELOW_CONFIDENCE: "not confident enough",
-    ItemResult.REPEATED: "named again further on, which counts",
+    ItemResult.REPEATED: "named again below",
     ItemResult.DOUBLE: "chosen already",
     ItemResult.DROPPED: "passed over",
 }
 """What became of an item of a reply, in words."""
+
+
+WORTH_NAMING: Final = 0.3
+"""Similarity from which the nearest title may be what the model meant; below it is there by chance."""
 
 
 def alike_words(similarity: float) -> str:
@@ -35,8 +39,9 @@ def match_words(item: ReplyItem) -> str:
             return "remembered choice"
         case TitleMatch.UNREADABLE:
             return "names no entry"
-    nearest = f"; nearest is {quoted(item.title)}, {alike_words(item.similarity)}" if item.title else ""
-    return f"not found{nearest}"
+    if item.similarity < WORTH_NAMING:
+        return "not found"
+    return f"not found; nearest is {quoted(item.title)} ({alike_words(item.similarity)})"
 
 
 def cache_words(details: Mapping[str, Json]) -> str:

@@ -35,9 +35,10 @@ FUZZY = ReplyItem("The Crown", TitleMatch.FUZZY, ItemResult.CHOSEN, (CROWN,), "C
         (replace(FUZZY, match=TitleMatch.CACHED), "remembered choice"),
         (ReplyItem("7", TitleMatch.UNREADABLE, ItemResult.DROPPED), "names no entry"),
         (ReplyItem("Moon", TitleMatch.NOT_FOUND, ItemResult.DROPPED), "not found"),
+        (ReplyItem("Mount Nowhere", TitleMatch.NOT_FOUND, ItemResult.DROPPED, (), "Crown", 0.12), "not found"),
         (
             ReplyItem("Cro", TitleMatch.NOT_FOUND, ItemResult.DROPPED, (), "Crown", 0.5),
-            "not found; nearest is “Crown”, 50 % alike",
+            "not found; nearest is “Crown” (50 % alike)",
         ),
     ],
 )
