@@ -179,6 +179,7 @@ class Simulator:
             state=self._states[place],
             character=chat.character_name,
             clock_ms=CLOCK_START_MS + place * CLOCK_STEP_MS,
+            context_size=project.context_size,
             counter=project.counter,
             seed=project.seed,
             answers=self.answers,

@@ -200,6 +200,7 @@ def test_an_edit_keeps_what_came_before_it(tmp_path: Path, there: Project, count
         {"settings": SETTINGS.model_copy(update={"max_entries": 3})},
         {"behaviour": fixed(["guide_leak"])},
         {"seed": 8},
+        {"context_size": 4096},
         {"counter": CHARS_3_35},
         {"controls": ChatControls(pins=(EntryRule("Tide"),))},
         {"controls": ChatControls(context={"era": "old"})},
