@@ -36,6 +36,7 @@ class ModeBar(QWidget):
         row.setSpacing(4)
         self.mode = self._button()
         self.source = self._button()
+        self._sources = QActionGroup(self)  # one for all fillings of the menu; an action that goes leaves it
         self.switches = QToolButton(self)
         self.switches.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.switches.clicked.connect(lambda: self.wanted.emit("behaviour.edit"))
@@ -91,7 +92,6 @@ class ModeBar(QWidget):
     def _fill_sources(self) -> None:
         menu = self.source.menu()
         menu.clear()
-        group = QActionGroup(menu)
         kinds = AnswerKind
         known = [Source(kinds.STAND_IN), Source(kinds.RECORDED)]
         known += [Source(kinds.PROVIDER, profile.name) for profile in self._profiles]
@@ -103,13 +103,12 @@ class ModeBar(QWidget):
             action.setChecked(source == self._choice.source)
             action.setToolTip(source_help(source))
             action.triggered.connect(partial(self._choose_source, source))
-            group.addAction(action)
+            self._sources.addAction(action)
         menu.addSeparator()
         menu.addAction(tr("Provider profiles…")).triggered.connect(lambda: self.wanted.emit("profiles.edit"))
         menu.addAction(tr("Replay, asking everything again…")).triggered.connect(
             lambda: self.wanted.emit("replay.fresh")
         )
-        group.setParent(menu.actions()[0])  # goes when the menu is filled again
 
     def _choose_mode(self, mode: Mode, _checked: bool = False) -> None:
         self.mode_chosen.emit(mode)
