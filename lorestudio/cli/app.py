@@ -67,6 +67,12 @@ SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
+ContextOption = Annotated[
+    int,
+    typer.Option(
+        "--context", metavar="TOKENS", min=0, help="Context size of the story's model, to be warned of too much lore."
+    ),
+]
 ModeOption = Annotated[
     str | None,
     typer.Option("--mode", help=f"How entries are selected: {', '.join(Mode)}. Default: as the settings say."),
@@ -116,11 +122,12 @@ def open_window(
     chat: ChatOption = None,
     settings: SettingsOption = None,
     seed: SeedOption = 0,
+    context: ContextOption = 0,
     screenshot: ScreenshotOption = None,
 ) -> None:
     """Open a vault in the window, with a chat where one is given."""
     with clear_messages():
-        project = open_project(vault, chat, settings, seed)
+        project = replace(open_project(vault, chat, settings, seed), context_size=context)
         if screenshot is not None:
             _picture(project, screenshot)
         elif has_display():
@@ -137,6 +144,7 @@ def replay(
     chat: ReplayedChat,
     settings: SettingsOption = None,
     seed: SeedOption = 0,
+    context: ContextOption = 0,
     mode: ModeOption = None,
     answers: AnswersOption = AnswerKind.STAND_IN.value,
     fixed_switches: FixedOption = None,
@@ -145,7 +153,8 @@ def replay(
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     with clear_messages():
-        project = _adjusted(open_project(vault, chat, settings, seed), mode, fixed_switches)
+        project = replace(open_project(vault, chat, settings, seed), context_size=context)
+        project = _adjusted(project, mode, fixed_switches)
         asked = answering(answers, project)
         if mode_of(project.settings).asks_model:
             agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)

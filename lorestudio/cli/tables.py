@@ -79,8 +79,9 @@ def _matched(trace: Trace) -> int:
 
 
 def _happened(trace: Trace, before: set[int]) -> Text:
-    """What a model chose, what is new since the generation that injected `before`, what was shortened or left out."""
+    """What a model chose, warnings, what is new since the generation that injected `before`, shortened or left out."""
     asked = [("", _TONES[line.tone], line.text) for line in ai_lines(trace)]
+    asked += [("", _TONES[Tone.WARNING], warning) for warning in trace.warnings]
     out = [("- ", "red", f"{_listed(titles)}: {reason}") for reason, titles in _left_out(trace).items()]
     if not trace.injections:
         return _lines([*asked, ("", "dim", summary(trace)), *out])

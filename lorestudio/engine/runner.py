@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lorestudio.domain.stopping import Stopped
 from lorestudio.engine.stage import Stage, skipped
 from lorestudio.trace.model import StageRecord, StageStatus
 
@@ -46,6 +47,8 @@ async def _contained(stage: Stage, state: RunState, ctx: RunContext) -> StageRec
     before = list(state.candidates)
     try:
         return await stage.run(state, ctx)
+    except Stopped:
+        raise
     except Exception as error:
         logger.exception("Stage %r failed", stage.name)
         ids = tuple(entry.id for entry in before)

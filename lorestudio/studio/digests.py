@@ -27,6 +27,7 @@ def input_digests(project: Project, generations: Sequence[Generation], answers: 
         # Every generation begins with the notepad without the notes of later replies.
         repr([notes_of(message) for message in chat.messages] if project.controls.notepad else []),
         repr((project.seed, project.counter.name, chat.character_name, answers)),
+        repr(project.context_size) if project.context_size else "",
     ):
         digest.update(part.encode("utf-8", "surrogatepass"))
     found: list[str] = []

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
+from lorestudio.domain.stopping import Stopped
 from lorestudio.studio.generation import Generation
 
 
-class Cancelled(Exception):  # noqa: N818  # it is no error: the person asked for it
+class Cancelled(Stopped):  # the person asked for it
     """The person stopped the work; what was finished before stays."""
 
 

@@ -61,7 +61,8 @@ class Keeper:
     def keep(self, simulator: Simulator) -> None:
         """Keep all generations run so far. Raises OSError; then what was kept before is still there.
 
-        What was kept beyond them stays as long as it goes on from them.
+        What was kept beyond them stays as long as it goes on from them. Of the generations that were added, only the
+        newest runs stay (`trace.store.KEPT_RUNS`).
         """
         chat = chat_id(simulator.project)
         kept = self._read(chat)
@@ -82,6 +83,8 @@ class Keeper:
             "states": [record_to_json(state) for state in simulator.states],
         }
         write_atomically(self._states_file(chat), gzip.compress(json.dumps(document).encode(), mtime=0))
+        # Only now: until then the file of states may refer to any of the older runs.
+        self._store.prune(chat, [(trace.turn.message, trace.turn.swipe) for trace in traces[known:]])
 
     def restore(self, simulator: Simulator) -> int:
         """Give the simulator what was run before on the same inputs; returns how many generations that are.

@@ -29,7 +29,9 @@ class Project:
     """A snapshot of everything that a run reads; a change makes a new one.
 
     `vault_folders` are the vaults' folders, None for one that lies behind Obsidian's plugin; `places` names them all.
-    `seed` begins the chat's stream of random numbers. `problems` are sentences for the person.
+    `seed` begins the chat's stream of random numbers. `context_size` is the room of the model that writes the story, in
+    tokens: the host's to know, so 0 where nobody said it; without it no run warns of lore that takes a large share of
+    it (spec: deeplore-engine 6.8). `problems` are sentences for the person.
     """
 
     vault_folders: tuple[Path | None, ...]
@@ -43,6 +45,7 @@ class Project:
     behaviour: Behaviour = field(default_factory=Behaviour)
     seed: int = 0
     counter: TokenCounter = CHARS_4
+    context_size: int = 0
     problems: tuple[str, ...] = ()
 
     @property
@@ -69,7 +72,8 @@ class Project:
 
     def reloaded(self) -> Project:
         """The project read from disk again."""
-        return open_project(self.places, self.chat_path, self.settings_path, seed=self.seed)
+        again = open_project(self.places, self.chat_path, self.settings_path, seed=self.seed)
+        return replace(again, context_size=self.context_size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,12 @@ _REFUSALS: Final = frozenset({ErrorKind.AUTHENTICATION, ErrorKind.RATE_LIMITED})
 """What the scribe counts against the breaker and AI selection does not (spec 1.8)."""
 
 _EMPTY: Final = "The model answered with nothing. Nothing was stored; try again, or choose another model."
+_SWITCHED: Final = {
+    "tool_failures": "Because tool_failures is fixed, the refusal does not count against AI calls.",
+    "probe_leak": "Because probe_leak is fixed, the next AI call may go out at once.",
+}
+"""What a fixed behaviour switch made different (spec: deeplore-ai-and-tools 7 rows 10 and 11)."""
+
 _RESTING: Final = "AI calls rest for half a minute after two failures in a row, so no session note was asked for."
 
 
@@ -60,7 +66,8 @@ class NotesRecord:
 
     `text` says it in a sentence or two. `notes` is what was noted, `removed` what was taken out of the visible reply.
     `call` is the request with its answer or error. `note` is the finished session note, also where its file could not
-    be written; `path` is that file. `metadata` has the values of the chat's metadata that changed.
+    be written; `path` is that file. `metadata` has the values of the chat's metadata that changed. `switches` are the
+    fixed behaviour switches that made a difference.
     """
 
     tool: str
@@ -72,6 +79,7 @@ class NotesRecord:
     note: scribe.SessionNote | None = field(default=None, repr=False)
     path: Path | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    switches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,21 +277,28 @@ class SessionNotes:
         try:
             asked = await self._asking.ask(request, cancel)
         finally:  # a cancelled task may hold the probe too
-            self._settle(notes.key, asked)
-        return asked
+            switches = self._settle(notes.key, asked)
+        return replace(asked, switches=switches)
 
-    def _settle(self, key: str, asked: Asked | None) -> None:
+    def _settle(self, key: str, asked: Asked | None) -> tuple[str, ...]:
+        """Tell the breaker what came of the call; returns the fixed switches that changed what it was told."""
         notes, now_ms = self._desk.notes, self._now_ms()
         if notes.key != key:
-            return
+            return ()
         ai = notes.ai
+        switches: list[str] = []
         if asked is not None and asked.reply is not None:
             ai = replace(breaker.succeeded(ai), last_success_ms=now_ms)
         elif asked is not None and asked.error is not None and self._counts(asked.error):
             ai = breaker.failed(ai, now_ms)
-        elif self._behaviour.probe_leak == FIXED:
-            ai = breaker.released(ai)
+        else:
+            if asked is not None and asked.error is not None and asked.error.kind in _REFUSALS:
+                switches.append("tool_failures")
+            if self._behaviour.probe_leak == FIXED and ai.probe_ms is not None:
+                switches.append("probe_leak")
+                ai = breaker.released(ai)
         self._desk.notes = replace(notes, ai=ai)
+        return tuple(switches)
 
     def _counts(self, error: LlmError) -> bool:
         """Whether the breaker counts the failure; refusals are a known quirk, which may be mended."""
@@ -300,7 +315,8 @@ def _message_at(notes: ChatNotes, place: int) -> Message | None:
 
 
 def _ended(asked: Asked, tool: str, outcome: NotesOutcome, text: str) -> NotesRecord:
-    return NotesRecord(tool, outcome, text, call=asked.call)
+    told = " ".join((text, *(_SWITCHED[switch] for switch in asked.switches)))
+    return NotesRecord(tool, outcome, told, call=asked.call, switches=asked.switches)
 
 
 def _failure(tool: str, asked: Asked) -> NotesRecord:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.state import ChatControls, EngineState
+from lorestudio.domain.stopping import Stopped
 from lorestudio.engine import DeepLoreIndex, RunContext, Watcher, run
 from lorestudio.llm.protocol import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
@@ -42,7 +43,7 @@ def generations(chat: Chat | None) -> tuple[Generation, ...]:
     return (*found, Generation(len(chat.messages)))
 
 
-class Superseded(Exception):  # noqa: N818  # it is no error: something newer took its place
+class Superseded(Stopped):  # something newer took its place
     """The run was given up while it was under way; nothing of it was kept."""
 
 
@@ -178,6 +179,7 @@ class Simulator:
             state=self._states[place],
             character=chat.character_name,
             clock_ms=CLOCK_START_MS + place * CLOCK_STEP_MS,
+            context_size=project.context_size,
             counter=project.counter,
             seed=project.seed,
             answers=self.answers,

@@ -19,11 +19,15 @@ _POLL_S: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with its answer in `reply`, or with the reason why there is none in `error`."""
+    """A question with its answer in `reply`, or with the reason why there is none in `error`.
+
+    `switches` are the fixed behaviour switches that changed what came of it.
+    """
 
     call: AiCall
     reply: ChatReply | None = None
     error: LlmError | None = None
+    switches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 `model` is the record that a run writes. Everything that people see of a run is made from it here, without a look at the
 engine: `reasons` (codes in words, with what to change), `journey` (one entry through the stages), `summary` (one
-sentence, and counts by stage), `selection` (what a model was asked and chose), `text` (to copy), `serialize` (JSON) and
-`store` (all runs, kept).
+sentence, and counts by stage), `selection` and `replies` (what a model was asked, and what its answer was matched to),
+`text` (to copy), `serialize` (JSON) and `store` (all runs, kept).
 """
 
 from lorestudio.trace.journey import (
@@ -20,16 +20,22 @@ from lorestudio.trace.journey import (
 )
 from lorestudio.trace.model import (
     AiCall,
+    AiRecord,
+    Breaker,
+    BreakerState,
     EntryRef,
     Injection,
+    ItemResult,
     Limit,
     Outcome,
     Phase,
     PromptBlock,
     PromptPart,
+    ReplyItem,
     RunOutcome,
     StageRecord,
     StageStatus,
+    TitleMatch,
     Trace,
     Turn,
     Verdict,
@@ -43,6 +49,7 @@ from lorestudio.trace.reasons import (
     explain_reason,
     explain_stage,
 )
+from lorestudio.trace.replies import RESULT_WORDS, alike_words, breaker_words, cache_words, match_words
 from lorestudio.trace.selection import AiLine, AiTotals, ai_lines, ai_totals, switch_effects
 from lorestudio.trace.serialize import TraceFormatError, from_json, to_json
 from lorestudio.trace.store import StoreError, StoreProblem, TraceStore
@@ -52,9 +59,13 @@ from lorestudio.trace.text import CELL_WORDS, as_markdown, as_text, entry_as_tex
 __all__ = [
     "CELL_WORDS",
     "REASONS",
+    "RESULT_WORDS",
     "AiCall",
     "AiLine",
+    "AiRecord",
     "AiTotals",
+    "Breaker",
+    "BreakerState",
     "Cell",
     "CellState",
     "EntryRef",
@@ -63,6 +74,7 @@ __all__ = [
     "FateState",
     "FunnelStep",
     "Injection",
+    "ItemResult",
     "Journeys",
     "Limit",
     "Outcome",
@@ -70,11 +82,13 @@ __all__ = [
     "PromptBlock",
     "PromptPart",
     "Reason",
+    "ReplyItem",
     "RunOutcome",
     "StageRecord",
     "StageStatus",
     "StoreError",
     "StoreProblem",
+    "TitleMatch",
     "Tone",
     "Trace",
     "TraceFormatError",
@@ -83,8 +97,11 @@ __all__ = [
     "Verdict",
     "ai_lines",
     "ai_totals",
+    "alike_words",
     "as_markdown",
     "as_text",
+    "breaker_words",
+    "cache_words",
     "entry_as_text",
     "explain",
     "explain_cell",
@@ -95,6 +112,7 @@ __all__ = [
     "from_json",
     "funnel",
     "journey",
+    "match_words",
     "rows",
     "summary",
     "switch_effects",

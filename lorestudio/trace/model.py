@@ -80,12 +80,95 @@ class Verdict:
     details: Mapping[str, Json] = field(default_factory=dict)
 
 
+class BreakerState(StrEnum):
+    """How the circuit breaker of AI calls stands (spec: deeplore-engine 4.9).
+
+    `HALF_OPEN` lets the next call through as a probe; `PROBING` waits for what a probe brings.
+    """
+
+    CLOSED = "closed"
+    OPEN = "open"
+    HALF_OPEN = "half_open"
+    PROBING = "probing"
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """The circuit breaker at one moment.
+
+    `failures` are those in a row; `next_probe_ms` is when the next call may go out, on the run's clock, None where one
+    may at once.
+    """
+
+    state: BreakerState = BreakerState.CLOSED
+    failures: int = 0
+    next_probe_ms: int | None = None
+
+
+class TitleMatch(StrEnum):
+    """How an item of a reply found its entries (spec: deeplore-engine 4.7 "Result matching").
+
+    `CACHED` is a choice remembered from an earlier reply, `UNREADABLE` an item that names nothing.
+    """
+
+    EXACT = "exact"
+    FUZZY = "fuzzy"
+    CACHED = "cached"
+    NOT_FOUND = "not_found"
+    UNREADABLE = "unreadable"
+
+
+class ItemResult(StrEnum):
+    """What became of an item of a reply.
+
+    `REPEATED`: a later item of the same title counts instead; `DOUBLE`: another item had brought the entry already.
+    """
+
+    CHOSEN = "chosen"
+    BELOW_CONFIDENCE = "below_confidence"
+    REPEATED = "repeated"
+    DOUBLE = "double"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyItem:
+    """One item of a model's reply: the title as the model wrote it, and what it was matched to.
+
+    `entries` are several where notes share a title, and none for a category. `title` is the candidate's own; where
+    nothing was found it is the nearest one, with its `similarity`, and empty where none has anything in common.
+    """
+
+    asked: str
+    match: TitleMatch
+    result: ItemResult
+    entries: tuple[int, ...] = ()
+    title: str = ""
+    similarity: float = 0.0
+    confidence: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AiRecord:
+    """What stands around a stage's question to a model.
+
+    `before` and `after` are the circuit breaker as the stage found and left it; `items` are those of the reply, or of
+    the remembered choice, in their order.
+    """
+
+    before: Breaker = field(default_factory=Breaker)
+    after: Breaker = field(default_factory=Breaker)
+    items: tuple[ReplyItem, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class StageRecord:
     """One stage of a run: who came in, who went on, and why. `entered + added = left + removed` always holds.
 
     `note` is a reason code for the stage as a whole (why it was skipped, what went wrong), with `details` beside it;
-    `default_reason` is why an entry that has no verdict here and is no candidate was not taken in.
+    `default_reason` is why an entry that has no verdict here and is no candidate was not taken in. `ai` is there where
+    the stage may ask a model.
     """
 
     name: str
@@ -99,6 +182,7 @@ class StageRecord:
     details: Mapping[str, Json] = field(default_factory=dict)
     duration_ms: float = 0.0
     error: str = ""
+    ai: AiRecord | None = None
 
     def with_outcome(self, outcome: Outcome) -> tuple[Verdict, ...]:
         """The verdicts of one kind, in the order of the stage's decisions."""

@@ -5,6 +5,7 @@ Templates are written as `trace.wording` says. Besides a verdict's own details t
 - `title`, `vault`, `priority`, `note_tokens` of the entry the reason is about;
 - `place` in words, where the details have position, depth and role;
 - `named_message`, the message where the key is in the speaker's name (detail `in_name`);
+- `alike`, the detail `similarity` in percent;
 - `would_label`, the label of the reason code in the detail `would`;
 - `needs`, the tokens that a shortened entry was short of; `new_budget`, the token budget that would let the entry in
   whole; `rival` and `rival_priority`, the last injected entry that it could have stood before, and its priority.
@@ -102,7 +103,7 @@ _MATCH: Final = (
     Reason(
         "ai_pick", GOOD, "Chosen by the AI",
         "The AI chose {title!q} with {confidence} confidence[: {reason!q}]"
-        "[ (its spelling of the title differed: {loose_match} match)].",
+        "[ (it wrote {asked!q}, {alike} % alike)| (its spelling of the title differed: {loose_match} match)].",
         details=("confidence", "reason", "match"),
     ),
     Reason(
@@ -417,8 +418,11 @@ def _known(details: Mapping[str, Json], trace: Trace, entry: int | None) -> Mapp
         known["would_label"] = REASONS[would].label if would in REASONS else would
     if details.get("in_name") is True:
         known["named_message"] = details.get("message")
-    if details.get("match") == "fuzzy":
+    if details.get("match") in ("fuzzy", "similar title"):
         known["loose_match"] = "nearest"
+    similarity = details.get("similarity")
+    if isinstance(similarity, int | float):
+        known["alike"] = round(100 * similarity)
     stopped_by = details.get("stopped_by")
     if isinstance(stopped_by, int) and stopped_by in trace.entries:
         known["stopped_by"] = trace.entries[stopped_by].title

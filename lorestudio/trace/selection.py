@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.trace.model import AiCall, StageRecord, StageStatus, Trace
+from lorestudio.trace.model import AiCall, Breaker, ItemResult, StageRecord, StageStatus, TitleMatch, Trace
 from lorestudio.trace.reasons import Tone
+from lorestudio.trace.replies import alike_words, breaker_change
 from lorestudio.trace.wording import fill, joined, number_words, one_line, plural, quoted
 
 SELECTION: Final = "AI selection"
@@ -31,9 +32,12 @@ def ai_lines(trace: Trace) -> tuple[AiLine, ...]:
     """What the model was asked and what it chose, one line a question; nothing for a run that asks no model.
 
     `AI: 6 of 14 chosen (offline stand-in)`, `AI: 5 of 9 chosen, from the cache: ...`, `AI failed: ...; instead: ...`.
+    Further lines name titles that were only similar, and the circuit breaker where it is or was not simply closed.
     """
     lines = [_prefilter(trace, record) for record in (trace.stage(PREFILTER),) if record is not None]
-    lines += [_selection(trace, record) for record in (trace.stage(SELECTION),) if record is not None]
+    record = trace.stage(SELECTION)
+    if record is not None:
+        lines += [_selection(trace, record), _similar(record), _breaker(trace, record)]
     return tuple(line for line in lines if line is not None)
 
 
@@ -67,6 +71,23 @@ def _selection(trace: Trace, record: StageRecord) -> AiLine:
     line = f"AI: {len(_items(details.get('results'))):,} of {len(offered):,} chosen{who}"
     unknown = [quoted(str(title)) for title in _items(details.get("unknown_titles"))]
     return AiLine(f"{line}; not in the list: {joined(unknown)}" if unknown else line)
+
+
+def _similar(record: StageRecord) -> AiLine | None:
+    """Whom the model meant by titles that no candidate has."""
+    read = [
+        f"{quoted(item.asked)} as {quoted(item.title)} ({alike_words(item.similarity)})"
+        for item in (record.ai.items if record.ai is not None else ())
+        if item.match is TitleMatch.FUZZY and item.result in (ItemResult.CHOSEN, ItemResult.BELOW_CONFIDENCE)
+    ]
+    return AiLine(f"AI's titles read: {joined(read)}") if read else None
+
+
+def _breaker(trace: Trace, record: StageRecord) -> AiLine | None:
+    quiet = Breaker()
+    if record.ai is None or (record.ai.before == quiet and record.ai.after == quiet):
+        return None
+    return AiLine(f"AI circuit breaker: {breaker_change(record.ai, trace.clock_ms)}", Tone.WARNING)
 
 
 def _who(trace: Trace, details: Mapping[str, Json]) -> str:

@@ -1,11 +1,15 @@
-"""All traces of all chats in one SQLite file: every run of every generation is kept.
+"""All traces of all chats in one SQLite file: of every generation its newest runs.
+
+`add` keeps a run beside the earlier ones; `prune` drops the oldest where there are more than `KEPT_RUNS`. They are two
+steps, so that whoever refers to a run from another file can write that file in between and never loses what it names.
+The room of a dropped run is used for the next ones, so the file stays as large as it was at its largest.
 
 The file is in WAL mode with `synchronous = NORMAL`: what `add` has returned for survives the end of the process, also
 by `kill -9`. One connection serves all threads, behind a lock, so a store may be handed to worker threads freely.
 Opening reads the whole file once to check it; do that in a worker.
 
 A damaged file is moved aside to `<name>.damaged-1`, `-2`, ... together with its `-wal` and `-shm`, and a new one is
-begun; `TraceStore.problems` says so. Nothing is ever deleted but by `clear`.
+begun; `TraceStore.problems` says so. Nothing is ever deleted but by `prune` and `clear`.
 """
 
 from __future__ import annotations
@@ -23,6 +27,10 @@ from typing import Final, Self
 
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import TraceFormatError, from_json, to_json
+
+KEPT_RUNS: Final = 20
+"""Runs of one generation that pruning leaves: enough for an evening's attempts at one reply, and an end to the growth
+of the file, since the trace of a large vault may have some hundred kilobytes."""
 
 SCHEMA_VERSION: Final = 1
 _COMPRESSION: Final = 3  # a third of the time of the default level for a few percent of size
@@ -43,6 +51,11 @@ _INSERT: Final = """
 INSERT INTO traces (chat_id, message, swipe, run, trace)
 SELECT ?1, ?2, ?3, 1 + COALESCE(MAX(run), 0), ?4 FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3
 RETURNING run
+"""
+_PRUNE: Final = """
+DELETE FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3 AND run <= (
+    SELECT run FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3 ORDER BY run DESC LIMIT 1 OFFSET ?4
+)
 """
 _SELECT: Final = "SELECT message, swipe, run, trace FROM traces AS t WHERE chat_id = ?"
 _NEWEST: Final = """ AND run = (
@@ -104,16 +117,15 @@ class TraceStore:
     def add_many(self, chat_id: str, traces: Iterable[Trace]) -> tuple[int, ...]:
         """Keep several traces, all or none; returns their run numbers."""
         packed = [(chat_id, trace.turn.message, trace.turn.swipe, _pack(trace)) for trace in traces]
-        with self._using() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                runs = tuple(int(connection.execute(_INSERT, values).fetchall()[0][0]) for values in packed)
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-        return runs
+        with self._changing() as connection:
+            return tuple(int(connection.execute(_INSERT, values).fetchall()[0][0]) for values in packed)
+
+    def prune(self, chat_id: str, places: Iterable[tuple[int, int]], keep: int = KEPT_RUNS) -> int:
+        """Drop the oldest runs of these generations (message and swipe), so that `keep` are left; returns how many."""
+        if keep < 1:
+            raise ValueError(f"at least the newest run has to stay, not {keep}")
+        with self._changing() as connection:
+            return sum(connection.execute(_PRUNE, (chat_id, *place, keep)).rowcount for place in places)
 
     def latest(self, chat_id: str, message: int, swipe: int = 0) -> Trace | None:
         """The newest readable trace of a generation, None where there is none."""
@@ -156,6 +168,19 @@ class TraceStore:
                 raise StoreError(
                     f"{self.path}: the trace store failed ({error}). Close the programs that use it and open it again."
                 ) from error
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """The connection within a transaction: all or nothing."""
+        with self._using() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
 
     def _read(self, query: str, *values: str | int) -> Iterator[Trace]:
         """The traces of a query, unpacked one by one; those that cannot be read are reported and passed over."""

@@ -17,6 +17,9 @@ from lorestudio.trace.wording import fill, number_words, plural, quoted
 AI_REASONS: Final = frozenset({"ai_not_selected", "prefilter_dropped", "below_confidence"})
 """Reasons that say that a model decided."""
 
+_LEFT_OUT: Final = {"fallback_dropped": "no choice", "not_offered": "not offered", "nothing_offered": "not offered"}
+"""Reasons of the AI selection that are nobody's decision about the entry, with the part of the sentence for them."""
+
 
 @dataclass(frozen=True, slots=True)
 class FunnelStep:
@@ -95,6 +98,8 @@ def _counts(trace: Trace, decided: Mapping[int, Fate]) -> str:
 
 _GROUPS: Final = (
     ("ai", "the AI left out #"),
+    ("no choice", "# dropped out because the AI made no choice"),
+    ("not offered", "# was not offered to the AI|# were not offered to the AI"),
     ("gate", "# was gated out|# were gated out"),
     ("entries", "the entry limit cut #"),
     ("budget", "the budget cut #"),
@@ -110,6 +115,8 @@ def _group(item: Fate) -> str:
         return "open"
     if item.reason in AI_REASONS:
         return "ai"
+    if item.reason in _LEFT_OUT:
+        return _LEFT_OUT[item.reason]
     if item.phase is Phase.BUDGET:
         return "entries" if item.reason == "over_entry_cap" else "budget"
     return "gate"

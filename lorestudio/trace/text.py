@@ -9,8 +9,20 @@ from typing import Final
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.trace.journey import CellState, Fate, FateState, Journeys, explain_cell
-from lorestudio.trace.model import EntryRef, Injection, Limit, Outcome, PromptBlock, StageStatus, Trace, Turn
+from lorestudio.trace.model import (
+    EntryRef,
+    Injection,
+    Limit,
+    Outcome,
+    PromptBlock,
+    ReplyItem,
+    StageStatus,
+    TitleMatch,
+    Trace,
+    Turn,
+)
 from lorestudio.trace.reasons import Explanation, explain, explain_stage
+from lorestudio.trace.replies import RESULT_WORDS, breaker_words, cache_words, match_words
 from lorestudio.trace.summary import funnel, summary
 from lorestudio.trace.wording import number_words, one_line, place, plural, quoted
 
@@ -159,6 +171,30 @@ def _sections(trace: Trace) -> tuple[_Section, ...]:
                 for call in trace.ai_calls
             ),
         ),
+        _Section(
+            "Items of the reply",
+            ("Asked for", "Matched to", "How", "Confidence", "Result"),
+            tuple(
+                (item.asked, _matched_to(trace, item), match_words(item), item.confidence, RESULT_WORDS[item.result])
+                for record in trace.stages
+                if record.ai is not None
+                for item in record.ai.items
+            ),
+        ),
+        _Section(
+            "Cache and circuit breaker",
+            ("Stage", "Cache", "Breaker before", "Breaker after"),
+            tuple(
+                (
+                    record.name,
+                    cache_words(record.details) or "-",
+                    breaker_words(record.ai.before, trace.clock_ms),
+                    breaker_words(record.ai.after, trace.clock_ms),
+                )
+                for record in trace.stages
+                if record.ai is not None
+            ),
+        ),
         _Section("Prompt", texts=tuple((_block_caption(block), block.text) for block in trace.prompt)),
     )
 
@@ -200,6 +236,14 @@ def _decision(decided: Fate, explanation: Explanation) -> str:
 def _title(trace: Trace, entry: int) -> str:
     ref = trace.entries.get(entry)
     return f"entry {entry}" if ref is None else ref.title
+
+
+def _matched_to(trace: Trace, item: ReplyItem) -> str:
+    """The entries of an item; those of the same title are told apart by their vaults."""
+    if len(item.entries) < 2:
+        return "-" if item.match in (TitleMatch.NOT_FOUND, TitleMatch.UNREADABLE) else item.title
+    refs = [trace.entries.get(entry) for entry in item.entries]
+    return ", ".join(item.title if ref is None else f"{ref.title} ({ref.vault})" for ref in refs)
 
 
 def _injected(number: int, injection: Injection) -> tuple[str, ...]:

@@ -61,6 +61,13 @@ def test_the_summary_follows_the_table(lorestudio: Run, vault: Path, chat: Path)
     assert f"The last generation: {summary(trace)}" in text
 
 
+def test_lore_that_takes_much_of_the_context_is_told(lorestudio: Run, vault: Path, chat: Path) -> None:
+    result = lorestudio("replay", vault, "--chat", chat, "--context", 5)
+    assert result.exit_code == 0
+    assert re.search(r"Lore takes \d+ % of the context", result.stdout)
+    assert "Lore takes" not in lorestudio("replay", vault, "--chat", chat).stdout
+
+
 def test_broken_notes_and_lost_lines_are_told(lorestudio: Run, vault: Path, chat: Path) -> None:
     (vault / "Bad.md").write_bytes(b"---\ntags: [lorebook]\n---\n\xff")
     chat.write_text(chat.read_text() + "\n{broken")

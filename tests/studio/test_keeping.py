@@ -26,9 +26,10 @@ from lorestudio.llm.protocol import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio import Project, Simulator, demo_project
+from lorestudio.studio import Project, Simulator, demo_project, keeping
 from lorestudio.studio.keeping import Keeper, chat_id
 from lorestudio.trace import Trace
+from lorestudio.trace.store import KEPT_RUNS
 from lorestudio.vault import NoteFile, VaultFiles, build_index
 
 SETTINGS = DeepLoreSettings(enabled=True, ai_search_enabled=True, ai_search_mode="ai-only")
@@ -199,6 +200,7 @@ def test_an_edit_keeps_what_came_before_it(tmp_path: Path, there: Project, count
         {"settings": SETTINGS.model_copy(update={"max_entries": 3})},
         {"behaviour": fixed(["guide_leak"])},
         {"seed": 8},
+        {"context_size": 4096},
         {"counter": CHARS_3_35},
         {"controls": ChatControls(pins=(EntryRule("Tide"),))},
         {"controls": ChatControls(context={"era": "old"})},
@@ -309,6 +311,61 @@ def test_only_a_tool_call_at_the_end_of_the_chat_is_an_input_of_a_message_that_n
     assert count == len(second.generations) - 1
     asyncio.run(second.replay())
     assert in_order(second)[-1].skip_reason == "tool_or_system_tail"
+
+
+# How much is kept
+
+
+def runs_of(keeper: Keeper, simulator: Simulator) -> list[int]:
+    chat = chat_id(simulator.project)
+    return [len(keeper._store.history(chat, one.message, one.swipe)) for one in simulator.generations]
+
+
+def test_only_the_newest_runs_are_kept(tmp_path: Path) -> None:
+    """Whoever asks a provider anew all evening gets the last runs, and a file that does not grow."""
+    with Keeper(tmp_path) as keeper:
+        for number in range(KEPT_RUNS + 3):
+            simulator = replayed(project(turns=1), Telling("Lamp" if number % 2 else "Tide"))
+            keeper.keep(simulator)
+        assert runs_of(keeper, simulator) == [KEPT_RUNS] * 2
+        assert keeper.problems == []
+    again, count, _ = restored(tmp_path, project(turns=1), Telling())
+    assert (count, in_order(again), again.states) == (2, in_order(simulator), simulator.states)
+
+
+def test_what_the_states_refer_to_is_never_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as the states cannot be written, the older run that they belong to stays, however many come after it."""
+    first = kept(tmp_path, project(turns=1), Telling("Lamp"))
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with Keeper(tmp_path) as keeper:
+        monkeypatch.setattr(keeping, "write_atomically", full)
+        for number in range(KEPT_RUNS + 3):
+            with pytest.raises(OSError, match="No space"):
+                keeper.keep(replayed(project(turns=1), Telling("Tide" if number % 2 else "Dice")))
+        monkeypatch.undo()
+        again = Simulator(project(turns=1), Telling())
+        assert keeper.restore(again) == 2
+        assert (in_order(again), again.states) == (in_order(first), first.states)
+        last = replayed(project(turns=1), Telling("Tide"))
+        keeper.keep(last)
+        assert runs_of(keeper, last) == [KEPT_RUNS] * 2
+    assert restored(tmp_path, project(turns=1), Telling())[0].states == last.states
+
+
+def test_generations_that_were_not_run_again_are_left_alone(tmp_path: Path) -> None:
+    kept(tmp_path, project(), Telling())
+    with Keeper(tmp_path) as keeper:
+        for _ in range(KEPT_RUNS + 2):
+            simulator = Simulator(project(), Telling())
+            keeper.restore(simulator)
+            simulator.resume(simulator.states[:4], in_order(simulator)[:4])
+            asyncio.run(simulator.replay())
+            keeper.keep(simulator)
+        assert runs_of(keeper, simulator) == [1, 1, 1, 1, KEPT_RUNS]
+        assert keeper.restore(Simulator(project(), Telling())) == 5
 
 
 # What is damaged

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.domain.state import ChatControls
-from lorestudio.llm.errors import LlmError, failed
+from lorestudio.domain.state import AiState, ChatControls
+from lorestudio.llm.errors import LlmError, failed, timed_out
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -39,5 +39,18 @@ def test_refusals_of_the_scribes_calls(status: int, switch: str, failures: int) 
     tools = SessionNotes(
         desk, Refusing(failed("no", status)), DeepLoreSettings(enabled=True), fixed([switch] if switch else [])
     )
-    asyncio.run(tools.summarize())
+    (record,) = asyncio.run(tools.summarize()).records
     assert desk.notes.ai.failures == failures
+    changed = bool(switch) and status != 500  # a server error counts either way
+    assert record.switches == (("tool_failures",) if changed else ())
+    assert ("Because tool_failures is fixed" in record.text) is changed
+
+
+@pytest.mark.parametrize(("probe_ms", "switches"), [(None, ()), (0, ("probe_leak",))])
+def test_a_probe_that_is_given_back(probe_ms: int | None, switches: tuple[str, ...]) -> None:
+    """A probe that is lost, so that the next call takes it up, or none: only then something is different."""
+    ai = AiState(failures=2, last_failure_ms=0, probe_ms=probe_ms) if probe_ms is not None else AiState()
+    desk = NotesDesk(ChatNotes("chat", CHAT, ChatControls(), ai))
+    tools = SessionNotes(desk, Refusing(timed_out(5000)), DeepLoreSettings(enabled=True), fixed(["probe_leak"]))
+    (record,) = asyncio.run(tools.summarize()).records
+    assert (record.switches, desk.notes.ai.probe_ms) == (switches, None)

@@ -295,3 +295,14 @@ def test_traces_cannot_be_changed_from_outside() -> None:
 def test_a_trace_survives_json(replayed: Simulator) -> None:
     for trace in replayed.traces.values():
         assert from_json(json.loads(json.dumps(to_json(trace)))) == trace
+
+
+def test_lore_that_takes_much_of_the_context_is_warned_of_once() -> None:
+    """deeplore-engine 6.8; without a context size nobody can tell."""
+    index = vault(Lamp=note("constant: true", "Word " * 200))
+    chat = (user("One."), reply("Two."), user("Three."))
+    warned = asyncio.run(Simulator(project(index, *chat, context_size=1000)).replay())
+    assert [len(trace.warnings) for trace in warned] == [1, 0]
+    assert warned[0].warnings[0].startswith("Lore takes ")
+    silent = asyncio.run(Simulator(project(index, *chat)).replay())
+    assert [trace.warnings for trace in silent] == [(), ()]

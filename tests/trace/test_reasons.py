@@ -160,6 +160,13 @@ def test_a_loose_match_of_the_ais_spelling_is_mentioned():
     )
 
 
+def test_the_title_as_the_ai_wrote_it():
+    told = about_oath(
+        "ai_pick", confidence="low", reason="r", match="similar title", asked="The Oath", similarity=5 / 7
+    )
+    assert told.sentence == "The AI chose “Oath” with low confidence: “r” (it wrote “The Oath”, 71 % alike)."
+
+
 class TestRoom:
     def test_a_cut_entry_learns_the_budget_and_the_priority_it_needs(self):
         cut = next(verdict for verdict in story().stages[8].verdicts if verdict.entry == OATH)

@@ -5,7 +5,23 @@ from typing import Any
 
 import pytest
 
-from lorestudio.trace import AiCall, AiTotals, Phase, StageStatus, Tone, Trace, ai_lines, ai_totals, switch_effects
+from lorestudio.trace import (
+    AiCall,
+    AiRecord,
+    AiTotals,
+    Breaker,
+    BreakerState,
+    ItemResult,
+    Phase,
+    ReplyItem,
+    StageStatus,
+    TitleMatch,
+    Tone,
+    Trace,
+    ai_lines,
+    ai_totals,
+    switch_effects,
+)
 from tests.trace.examples import SKARN, skipped, stage, trace
 
 ALL = (0, 1, 2)
@@ -111,6 +127,40 @@ def test_the_line_of_the_prefilter(calls: list[AiCall], record: Any, said: list[
     lines = ai_lines(run(*calls, CALL, prefilter=record, cached=False, results=[]))
     assert len(lines) == len(said) + 1
     assert [words in line.text for words, line in zip(said, lines, strict=False)] == [True] * len(said)
+
+
+def on_record(made: Trace, **record: Any) -> list[str]:
+    """The lines after the first, where the selection has this record of its reply."""
+    *rest, selection = made.stages
+    lines = ai_lines(replace(made, stages=(*rest, replace(selection, ai=AiRecord(**record))), clock_ms=60_000))
+    return [f"{line.tone.value}: {line.text}" for line in lines[1:]]
+
+
+def test_titles_that_were_only_similar_are_told() -> None:
+    made = run(CALL, cached=False, results=results(2))
+    castle = ReplyItem("The Castle", TitleMatch.FUZZY, ItemResult.CHOSEN, (0,), "Castle", 0.714)
+    unsure = ReplyItem("Dragn", TitleMatch.FUZZY, ItemResult.BELOW_CONFIDENCE, (1,), "Dragon", 2 / 3)
+    others = (
+        replace(castle, result=ItemResult.REPEATED),
+        replace(castle, match=TitleMatch.EXACT),
+        replace(castle, match=TitleMatch.NOT_FOUND, result=ItemResult.DROPPED),
+    )
+    assert on_record(made, items=others) == []
+    assert on_record(made, items=(castle, *others, unsure)) == [
+        "neutral: AI's titles read: “The Castle” as “Castle” (71 % alike) and “Dragn” as “Dragon” (67 % alike)"
+    ]
+
+
+def test_the_breaker_is_told_where_it_is_not_simply_closed() -> None:
+    made = run(note="ai_error", error="AI search temporarily paused", fallback="keyword")
+    opened = Breaker(BreakerState.OPEN, 2, 72_001)
+    assert on_record(made) == []
+    assert on_record(made, before=opened, after=opened) == [
+        "warning: AI circuit breaker: open, after 2 failures in a row; one call may probe again in 12 s"
+    ]
+    assert on_record(made, before=Breaker(failures=1)) == [
+        "warning: AI circuit breaker: closed, after 1 failure. Afterwards: closed"
+    ]
 
 
 def test_totals_of_a_replay() -> None:

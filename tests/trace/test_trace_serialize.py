@@ -1,6 +1,6 @@
 import json
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -30,9 +30,15 @@ def few(strategy):
 
 REFS = st.builds(model.EntryRef, SMALL, TEXT, TEXT, TEXT, NUMBER, SMALL)
 VERDICTS = st.builds(model.Verdict, SMALL, st.sampled_from(model.Outcome), TEXT, DETAILS)
+BREAKERS = st.builds(model.Breaker, st.sampled_from(model.BreakerState), SMALL, st.none() | SMALL)
+ITEMS = st.builds(
+    model.ReplyItem, TEXT, st.sampled_from(model.TitleMatch), st.sampled_from(model.ItemResult), few(SMALL), TEXT,
+    NUMBER, TEXT, TEXT,
+)  # fmt: skip
 STAGES = st.builds(
     StageRecord, TEXT, st.sampled_from(model.Phase), st.sampled_from(model.StageStatus), few(SMALL), few(SMALL),
     few(VERDICTS), TEXT, TEXT, DETAILS, NUMBER, TEXT,
+    st.none() | st.builds(model.AiRecord, BREAKERS, BREAKERS, few(ITEMS)),
 )  # fmt: skip
 INJECTIONS = st.builds(
     model.Injection, SMALL, TEXT, TEXT, SMALL, NUMBER, SMALL, NUMBER, SMALL, TEXT, TEXT, st.booleans(),
@@ -87,7 +93,7 @@ def test_the_document_says_what_it_is():
     assert document["trace"]["stages"][1] == {
         "name": "constants", "phase": "match", "status": "ran", "entered": [], "left": [0], "note": "",
         "verdicts": [{"entry": 0, "outcome": "added", "reason": "constant", "details": {}}], "default_reason": "",
-        "details": {}, "duration_ms": 0.0, "error": "",
+        "details": {}, "duration_ms": 0.0, "error": "", "ai": None,
     }  # fmt: skip
 
 
@@ -103,6 +109,13 @@ def test_a_field_that_is_not_there_has_its_default():
     document = to_json(story())
     del document["trace"]["warnings"], document["trace"]["stages"][0]["duration_ms"]
     assert from_json(document).warnings == ()
+
+
+def test_a_stage_written_before_replies_were_on_record_is_still_read():
+    asked = replace(story().stages[0], name="AI selection", ai=model.AiRecord())
+    document = to_json(replace(story(), stages=(asked,)))
+    del document["trace"]["stages"][0]["ai"]
+    assert from_json(document).stages == (replace(asked, ai=None),)
 
 
 MISSING = object()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.trace.model import Turn
-from lorestudio.trace.store import StoreError, TraceStore
+from lorestudio.trace.store import KEPT_RUNS, StoreError, TraceStore
 from tests.trace.examples import story, strange, trace
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +51,57 @@ def test_every_run_is_kept(store):
     assert [store.add("chat", run) for run in runs] == [1, 2, 3]
     assert store.history("chat", 3) == tuple(runs)
     assert store.latest("chat", 3) == runs[2]
+
+
+def test_pruning_leaves_the_newest_runs(store):
+    store.add_many("chat", [at(3, seed=seed) for seed in range(5)] + [at(3, 1), at(4), at(4)])
+    store.add_many("other", [at(3)] * 3)
+    assert store.prune("chat", [(3, 0), (3, 1), (9, 9)], keep=2) == 3
+    assert [run.seed for run in store.history("chat", 3)] == [3, 4]
+    assert [len(store.history(*one)) for one in (("chat", 3, 1), ("chat", 4), ("other", 3))] == [1, 2, 3]
+    assert store.prune("chat", [(3, 0)], keep=2) == 0
+    assert store.prune("chat", [], keep=1) == 0
+
+
+def test_runs_are_numbered_on_after_pruning(store):
+    store.add_many("chat", [at(1, seed=seed) for seed in range(3)])
+    store.prune("chat", [(1, 0)], keep=1)
+    assert store.add("chat", at(1, seed=9)) == 4
+    assert store.prune("chat", [(1, 0)], keep=2) == 0
+    assert [run.seed for run in store.history("chat", 1)] == [2, 9]
+
+
+def test_pruning_is_generous_by_itself(store):
+    store.add_many("chat", [at(1, seed=seed) for seed in range(KEPT_RUNS + 3)])
+    assert store.prune("chat", [(1, 0)]) == 3
+    assert [run.seed for run in store.history("chat", 1)] == list(range(3, KEPT_RUNS + 3))
+
+
+def test_the_newest_run_is_never_dropped(store):
+    store.add("chat", at(1))
+    with pytest.raises(ValueError, match="at least the newest"):
+        store.prune("chat", [(1, 0)], keep=0)
+    assert store.latest("chat", 1) == at(1)
+
+
+def test_pruning_is_all_or_nothing(store):
+    store.add_many("chat", [at(1), at(1)])
+    with pytest.raises(StoreError, match="failed"):
+        store.prune("chat", [(1, 0), (2, {})], keep=1)
+    assert len(store.history("chat", 1)) == 2
+    assert store.add("chat", at(1)) == 3
+
+
+def test_the_file_stays_as_large_as_it_was(path):
+    """A dropped run's room is used again, so a person who runs again all evening fills no disk."""
+    sizes = []
+    for _ in range(8):
+        with TraceStore(path) as store:
+            for _ in range(30):
+                store.add_many("chat", [replace(strange(), turn=Turn(n, 0, 0)) for n in range(3)])
+                store.prune("chat", [(n, 0) for n in range(3)])
+        sizes.append(path.stat().st_size)
+    assert set(sizes[1:]) == {sizes[0]}
 
 
 def test_the_newest_of_each_generation_by_message_and_swipe(store):

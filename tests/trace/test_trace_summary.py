@@ -33,6 +33,8 @@ GATED = ("contextual gating", Phase.GATE, "gated_field")
 CUT = ("budget", Phase.BUDGET, "over_budget")
 CAPPED = ("budget", Phase.BUDGET, "over_entry_cap")
 AI = ("AI selection", Phase.SELECT, "ai_not_selected")
+LOST = ("AI selection", Phase.SELECT, "fallback_dropped")
+UNOFFERED = ("AI selection", Phase.SELECT, "not_offered")
 EARLY = RunOutcome.EMPTY_AFTER_GATING
 
 
@@ -46,6 +48,12 @@ EARLY = RunOutcome.EMPTY_AFTER_GATING
         (run_of(1, [], [1], limits=()), "1 entry matched, 1 was injected (1 token)."),
         (run_of(9, [(*AI, 3), (*CAPPED, 4)], [10, 10]),
          "9 entries matched, the AI left out 3, the entry limit cut 4, 2 were injected (20 of 2,000 tokens)."),
+        (run_of(7, [(*LOST, 4), (*GATED, 1)], [10, 10]),
+         ("7 entries matched, 4 dropped out because the AI made no choice, 1 was gated out, "
+          "2 were injected (20 of 2,000 tokens).")),
+        (run_of(9, [(*AI, 3), (*UNOFFERED, 4)], [10, 10]),
+         ("9 entries matched, the AI left out 3, 4 were not offered to the AI, "
+          "2 were injected (20 of 2,000 tokens).")),
         (run_of(3, [(*CUT, 3)]), "3 entries matched, the budget cut 3, nothing was injected."),
         (run_of(12, [(*GATED, 12)], outcome=EARLY),
          "12 entries matched, 12 were gated out, nothing was left after contextual gating."),

@@ -9,9 +9,24 @@ from lorestudio.domain.state import AiState
 from lorestudio.settings.behaviour import FIXED, switches
 from lorestudio.studio.answering import AnswerKind, Source
 from lorestudio.studio.modes import Mode
-from lorestudio.trace.model import AiCall, Outcome, Phase, RunOutcome, StageRecord, StageStatus, Verdict
+from lorestudio.trace.model import (
+    AiCall,
+    AiRecord,
+    Breaker,
+    BreakerState,
+    ItemResult,
+    Outcome,
+    Phase,
+    ReplyItem,
+    RunOutcome,
+    StageRecord,
+    StageStatus,
+    TitleMatch,
+    Verdict,
+)
 from lorestudio.ui.choices import ChoiceStore, RunChoice, source_title
 from lorestudio.ui.models.ai_calls import (
+    Choice,
     call_facts,
     choices,
     dropped_categories,
@@ -86,12 +101,50 @@ def test_an_error_is_said_once_and_the_fallback_in_words() -> None:
     assert [fact.value for fact in found if fact.name == "Taken instead"] == ["the constants"]
 
 
+FUZZY = ReplyItem("Skarns", TitleMatch.FUZZY, ItemResult.CHOSEN, (SKARN,), "Skarn", 8 / 9, "medium", "It circles.")
+
+
 def test_what_a_reply_was_matched_to() -> None:
-    record = replace(
-        selection(
-            unknown_titles=["Nowhere"],
-            results=[{"id": SKARN, "title": "Skarn", "similarity": 0.83}, {"id": DAWNKEEP, "title": "Dawnkeep"}],
+    items = (
+        ReplyItem("dawnkeep", TitleMatch.EXACT, ItemResult.REPEATED, (DAWNKEEP,), "Dawnkeep", 1.0, "high"),
+        FUZZY,
+        replace(FUZZY, asked="Crown", match=TitleMatch.EXACT, result=ItemResult.BELOW_CONFIDENCE, entries=(CROWN, 99)),
+        ReplyItem("Bells", TitleMatch.NOT_FOUND, ItemResult.DROPPED, (), "Bell", 0.5, "low"),
+        ReplyItem("7", TitleMatch.UNREADABLE, ItemResult.DROPPED),
+    )
+    found = choices(make_trace(), replace(selection(), ai=AiRecord(items=items)))
+    assert found == (
+        Choice("dawnkeep", (("Dawnkeep", DAWNKEEP),), "exact title", "high", "", "named again below", "neutral"),
+        Choice(
+            "Skarns", (("Skarn", SKARN),), "similar title, 89 % alike", "medium", "It circles.",
+            "chosen", "good",
         ),
+        Choice(
+            "Crown", (("Crown (vault)", CROWN), ("Skarn", 99)), "exact title", "medium", "It circles.",
+            "not confident enough", "warning",
+        ),
+        Choice(
+            "Bells", (), "not found; nearest is “Bell” (50 % alike)", "low", "", "passed over", "error"
+        ),
+        Choice("7", (), "names no entry", "", "", "passed over", "error"),
+    )  # fmt: skip
+
+
+def test_what_a_reply_about_categories_was_matched_to() -> None:
+    items = (
+        ReplyItem("NPC", TitleMatch.EXACT, ItemResult.CHOSEN, title="npc", similarity=1.0),
+        ReplyItem("nope", TitleMatch.NOT_FOUND, ItemResult.DROPPED),
+    )
+    record = StageRecord("category prefilter", Phase.SELECT, ai=AiRecord(items=items))
+    assert [(one.asked, one.matched, one.how) for one in choices(make_trace(), record)] == [
+        ("NPC", (("npc", None),), "exact title"),
+        ("nope", (), "not found"),
+    ]
+
+
+def test_what_an_older_trace_tells_of_the_reply() -> None:
+    record = replace(
+        selection(unknown_titles=["Nowhere"]),
         verdicts=(
             Verdict(
                 DAWNKEEP, Outcome.CHANGED, "ai_pick", {"confidence": "high", "reason": "r", "match": "exact title"}
@@ -102,12 +155,37 @@ def test_what_a_reply_was_matched_to() -> None:
         ),
     )
     found = choices(make_trace(), record)
-    assert [(item.title, item.entry, item.matched, item.confidence, item.tone) for item in found] == [
-        ("Dawnkeep", DAWNKEEP, "exact title", "high", "good"),
-        ("Skarn", SKARN, "similar title, 83 % alike", "low", "good"),
-        ("Crown", CROWN, "", "low", "warning"),
-        ("Nowhere", None, "no candidate", "", "error"),
+    assert [(item.asked, item.matched, item.how, item.confidence, item.tone) for item in found] == [
+        ("", (("Dawnkeep", DAWNKEEP),), "exact title", "high", "good"),
+        ("", (("Skarn", SKARN),), "similar title", "low", "good"),
+        ("", (("Crown", CROWN),), "", "low", "warning"),
+        ("Nowhere", (), "not found", "", "error"),
     ]
+
+
+OPENED = Breaker(BreakerState.OPEN, 2, 42_001)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (Breaker(), Breaker(), [("Circuit breaker", "closed", "neutral")]),
+        (
+            OPENED, OPENED,
+            [("Circuit breaker", "open, after 2 failures in a row; one call may probe again in 30 s", "warning")],
+        ),
+        (
+            Breaker(BreakerState.HALF_OPEN, 2), Breaker(),
+            [("Breaker before", "half-open, after 2 failures in a row; the next call goes out as a probe", "warning"),
+             ("Breaker after", "closed", "neutral")],
+        ),
+    ],
+)  # fmt: skip
+def test_the_breaker_on_record_in_words(before: Breaker, after: Breaker, told: list[tuple[str, str, str]]) -> None:
+    """What the run put on record counts, not the state before it."""
+    record = replace(selection(cached=False), ai=AiRecord(before, after))
+    found = stage_facts(record, AiState(failures=9, last_failure_ms=1), 12_000, asked=False)
+    assert [(fact.name, fact.value, fact.tone) for fact in found] == told
 
 
 def test_categories_that_were_left_out() -> None:

@@ -8,8 +8,9 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import AiState
-from lorestudio.trace.model import AiCall, Outcome, StageRecord, StageStatus, Trace
+from lorestudio.trace.model import AiCall, Breaker, ItemResult, Outcome, ReplyItem, StageRecord, StageStatus, Trace
 from lorestudio.trace.reasons import Tone, explain, explain_reason, explain_stage
+from lorestudio.trace.replies import RESULT_WORDS, breaker_words, cache_words, match_words
 from lorestudio.trace.wording import fill
 from lorestudio.ui.words import count, number, tr
 
@@ -31,13 +32,26 @@ class Fact:
     tone: str = "neutral"
 
 
+_TONES: Final[Mapping[ItemResult, str]] = {
+    ItemResult.CHOSEN: "good",
+    ItemResult.BELOW_CONFIDENCE: "warning",
+    ItemResult.REPEATED: "neutral",
+    ItemResult.DOUBLE: "neutral",
+    ItemResult.DROPPED: "error",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What became of one item of a reply. `entry` is None for a title that fits no candidate."""
+    """What became of one item of a reply.
 
-    title: str
-    entry: int | None
-    matched: str
+    `asked` is the title as the model wrote it, "" where the trace does not tell. `matched` are the titles that it was
+    matched to, each with its entry, or with None for a category; `how` says by what.
+    """
+
+    asked: str
+    matched: tuple[tuple[str, int | None], ...]
+    how: str
     confidence: str
     reason: str
     result: str
@@ -118,16 +132,12 @@ def stage_facts(
     """Cache, circuit breaker, error and fallback of the stage that asks. `shown` is an error that was said already."""
     details = record.details
     facts: list[Fact] = []
-    why = str(details.get("why") or "")
-    cached = details.get("cached")
-    if cached is True:
-        text = tr("hit in tier {tier}: {why}", tier=details.get("tier", "?"), why=why or tr("no reason given"))
-        facts.append(Fact(tr("Cache"), text, "good"))
-    elif cached is not None and why:
-        facts.append(Fact(tr("Cache"), tr("miss: {why}", why=why)))
-    elif why:
-        facts.append(Fact(tr("Why"), why))
-    facts.append(Fact(tr("Circuit breaker"), *_breaker(details, before, clock_ms, asked=asked)))
+    cache = cache_words(details)
+    if cache:
+        facts.append(Fact(tr("Cache"), tr(cache), "good" if details.get("cached") is True else "neutral"))
+    elif details.get("why"):
+        facts.append(Fact(tr("Why"), str(details["why"])))
+    facts += _breaker_facts(record, before, clock_ms, asked=asked)
     error = str(details.get("error") or record.error or "")
     if error and error != shown:
         facts.append(Fact(tr("Error"), error, "error"))
@@ -137,30 +147,37 @@ def stage_facts(
 
 
 def choices(trace: Trace, record: StageRecord) -> tuple[Choice, ...]:
-    """What a selection was matched to: the entries taken, those below the confidence asked for, titles unknown."""
+    """What the items of a reply, or of a remembered choice, were matched to, in their order."""
+    if record.ai is not None:
+        return tuple(_choice(trace, item) for item in record.ai.items)
+    return _choices_of_verdicts(trace, record)
+
+
+def _choice(trace: Trace, item: ReplyItem) -> Choice:
+    entries: tuple[tuple[str, int | None], ...] = tuple((_title(trace, entry, item), entry) for entry in item.entries)
+    if not entries and item.title and item.result is ItemResult.CHOSEN:
+        entries = ((item.title, None),)
+    result, tone = tr(RESULT_WORDS[item.result]), _TONES[item.result]
+    return Choice(item.asked, entries, tr(match_words(item)), item.confidence, item.reason, result, tone)
+
+
+def _choices_of_verdicts(trace: Trace, record: StageRecord) -> tuple[Choice, ...]:
+    """For a trace that was written before the items of a reply were on record."""
     found: list[Choice] = []
-    results = {item["id"]: item for item in _objects(record.details.get("results")) if "id" in item}
     for verdict in record.verdicts:
         details = verdict.details
+        entry = ((_title(trace, verdict.entry), verdict.entry),)
+        confidence = str(details.get("confidence", ""))
         if verdict.reason == "ai_pick":
-            found.append(
-                Choice(
-                    _title(trace, verdict.entry),
-                    verdict.entry,
-                    _matched({**results.get(verdict.entry, {}), **details}),
-                    str(details.get("confidence", "")),
-                    str(details.get("reason", "")),
-                    tr("taken"),
-                )
-            )
+            how, reason = str(details.get("match") or ""), str(details.get("reason", ""))
+            result = tr(RESULT_WORDS[ItemResult.CHOSEN])
+            found.append(Choice("", entry, how, confidence, reason, result))
         elif verdict.reason == "below_confidence":
-            why, confidence = explain(verdict, trace).label, str(details.get("confidence", ""))
-            found.append(
-                Choice(_title(trace, verdict.entry), verdict.entry, _matched(details), confidence, "", why, "warning")
-            )
+            found.append(Choice("", entry, "", confidence, "", explain(verdict, trace).label, "warning"))
     unknown = record.details.get("unknown_titles")
     if isinstance(unknown, Sequence) and not isinstance(unknown, str):
-        found += [Choice(str(title), None, tr("no candidate"), "", "", tr("passed over"), "error") for title in unknown]
+        result = tr(RESULT_WORDS[ItemResult.DROPPED])
+        found += [Choice(str(title), (), tr("not found"), "", "", result, "error") for title in unknown]
     return tuple(found)
 
 
@@ -204,11 +221,23 @@ def _no_model(source: str) -> str:
     return tr("none: words are compared on this computer") if "stand-in" in source else tr("not named")
 
 
-def _breaker(details: Mapping[str, Json], before: AiState | None, clock_ms: int, *, asked: bool) -> tuple[str, str]:
-    """The breaker's state in words, and a tone."""
-    told = details.get("breaker")
-    if isinstance(told, str) and told:
-        return told, "neutral"
+def _breaker_facts(record: StageRecord, before: AiState | None, clock_ms: int, *, asked: bool) -> list[Fact]:
+    """The circuit breaker before and after a stage, in one line where nothing changed."""
+    if record.ai is None:
+        return [Fact(tr("Circuit breaker"), *_breaker_of_state(record.details, before, clock_ms, asked=asked))]
+    facts = [
+        Fact(name, tr(breaker_words(breaker, clock_ms)), "neutral" if breaker == Breaker() else "warning")
+        for name, breaker in ((tr("Breaker before"), record.ai.before), (tr("Breaker after"), record.ai.after))
+    ]
+    if record.ai.before != record.ai.after:
+        return facts
+    return [Fact(tr("Circuit breaker"), facts[0].value, facts[0].tone)]
+
+
+def _breaker_of_state(
+    details: Mapping[str, Json], before: AiState | None, clock_ms: int, *, asked: bool
+) -> tuple[str, str]:
+    """For a trace that was written before the breaker was on record: its state in words, and a tone."""
     if before is None:
         paused = "paused" in str(details.get("error") or "")
         return (tr("open: no call was let through"), "warning") if paused else (tr("closed"), "neutral")
@@ -222,23 +251,12 @@ def _breaker(details: Mapping[str, Json], before: AiState | None, clock_ms: int,
     return tr("open: {row}", row=row), "warning"
 
 
-def _matched(details: Mapping[str, Json]) -> str:
-    how = str(details.get("match") or "")
-    similarity = details.get("similarity")
-    if isinstance(similarity, int | float) and similarity < 1:
-        how = tr("{how}, {percent} % alike", how=how or tr("similar title"), percent=round(100 * similarity))
-    asked = details.get("asked") or details.get("named")
-    return tr("{how}: “{asked}”", how=how, asked=asked) if isinstance(asked, str) and asked else how
-
-
-def _objects(value: Json) -> tuple[Mapping[str, Json], ...]:
-    items = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-    return tuple(item for item in items if isinstance(item, Mapping))
-
-
-def _title(trace: Trace, entry: int) -> str:
+def _title(trace: Trace, entry: int, item: ReplyItem | None = None) -> str:
+    """The entry's title, with its vault where an item found several of the same title."""
     ref = trace.entries.get(entry)
-    return ref.title if ref is not None else tr("entry {entry}", entry=entry)
+    if ref is None:
+        return item.title if item is not None else tr("entry {entry}", entry=entry)
+    return ref.title if item is None or len(item.entries) < 2 else f"{ref.title} ({ref.vault})"
 
 
 def _int(value: Json) -> int:

@@ -310,7 +310,7 @@ class AiPage(QWidget):
             ]
             if record is not None:
                 parts.append(self._facts(stage_facts(record, self._before, trace.clock_ms, asked=False)))
-                parts.append(self._choices(choices(trace, record)))
+                parts.append(self._choices(record, choices(trace, record)))
             return "".join(parts)
         record = trace.stage(STAGE_OF.get(call.kind, ""))
         parts = [
@@ -346,31 +346,42 @@ class AiPage(QWidget):
         return f"<table cellspacing='0' cellpadding='0'>{''.join(rows)}</table>"
 
     def _outcome(self, trace: Trace, record: StageRecord) -> str:
-        if record.name == STAGE_OF["prefilter"]:
-            gone = dropped_categories(record)
-            text = tr("Left out: {categories}.", categories=", ".join(gone)) if gone else tr("Nothing was left out.")
-            return html.paragraph(text, above=8)
-        return self._choices(choices(trace, record))
+        table = self._choices(record, choices(trace, record))
+        if record.name != STAGE_OF["prefilter"]:
+            return table
+        gone = dropped_categories(record)
+        text = tr("Left out: {categories}.", categories=", ".join(gone)) if gone else tr("Nothing was left out.")
+        return html.paragraph(text, above=8) + table
 
-    def _choices(self, found: Sequence[Choice]) -> str:
+    def _choices(self, record: StageRecord, found: Sequence[Choice]) -> str:
         palette = self._theme.palette
-        title = tr("What the reply was matched to ({amount})", amount=number(len(found)))
-        head = html.paragraph(title, color=palette.text_muted, bold=True, above=10)
+        remembered = record.details.get("cached") is True
+        title = tr("What the remembered choice was matched to") if remembered else tr("What the reply was matched to")
+        head = html.paragraph(f"{title} ({number(len(found))})", color=palette.text_muted, bold=True, above=10)
         if not found:
             return head + html.paragraph(tr("Nothing."), color=palette.text_faint)
-        names = (tr("Entry"), tr("Match"), tr("Confidence"), tr("Result"))
-        cells = "".join(f"<td style='color:{palette.text_faint};padding:2px 10px 2px 0'>{name}</td>" for name in names)
-        rows = [f"<tr>{cells}</tr>"]
+        names = (tr("Asked for"), tr("Matched to"), tr("How"), tr("Confidence"), tr("Result"))
+        rows = [_row([f"<span style='color:{palette.text_faint}'>{html.text(name)}</span>" for name in names])]
         for choice in found:
-            name = html.text(choice.title)
-            name = f"<a href='entry:{choice.entry}'>{name}</a>" if choice.entry is not None else f"“{name}”"
+            asked = html.text(choice.asked) if choice.asked else _faint(tr("not on record"), palette.text_faint)
+            links = [
+                html.text(name) if entry is None else f"<a href='entry:{entry}'>{html.text(name)}</a>"
+                for name, entry in choice.matched
+            ]
+            ink = palette.text_muted if choice.tone == "neutral" else getattr(palette, choice.tone)
+            result = f"<span style='color:{ink}'>{html.text(choice.result)}</span>"
+            how, confidence = html.text(choice.how).replace(" %", "&nbsp;%"), html.text(choice.confidence)
+            rows.append(_row([asked, "<br>".join(links) or "–", how, confidence, result]))
             if choice.reason:
-                name += f"<br><span style='color:{palette.text_faint}'>{html.text(choice.reason)}</span>"
-            ink = getattr(palette, choice.tone)
-            rows.append(
-                f"<tr><td style='padding:2px 10px 2px 0'>{name}</td>"
-                f"<td style='padding:2px 10px 2px 0'>{html.text(choice.matched)}</td>"
-                f"<td style='padding:2px 10px 2px 0'>{html.text(choice.confidence)}</td>"
-                f"<td style='color:{ink};padding:2px 0'>{html.text(choice.result)}</td></tr>"
-            )
+                reason = _faint(choice.reason, palette.text_faint)
+                rows.append(f"<tr><td colspan='{len(names)}' style='padding:0 0 4px 12px'>{reason}</td></tr>")
         return head + f"<table cellspacing='0' cellpadding='0'>{''.join(rows)}</table>"
+
+
+def _row(cells: Sequence[str]) -> str:
+    """A row of a table; the cells are rich text."""
+    return "<tr>" + "".join(f"<td style='padding:2px 10px 2px 0'>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def _faint(text: str, ink: str) -> str:
+    return f"<span style='color:{ink}'>{html.text(text)}</span>"

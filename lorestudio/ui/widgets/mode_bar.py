@@ -36,6 +36,7 @@ class ModeBar(QWidget):
         row.setSpacing(4)
         self.mode = self._button()
         self.source = self._button()
+        self._sources = QActionGroup(self)  # one for all fillings of the menu; an action that goes leaves it
         self.switches = QToolButton(self)
         self.switches.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.switches.clicked.connect(lambda: self.wanted.emit("behaviour.edit"))

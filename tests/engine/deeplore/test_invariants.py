@@ -10,11 +10,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lorestudio.domain.fields import BUILT_IN_FIELDS, FieldDefinition
 from lorestudio.domain.javascript import length
 from lorestudio.domain.state import EngineState
 from lorestudio.engine.context import RunResult
 from lorestudio.engine.deeplore.stages.keywords import KeywordsStage
 from lorestudio.trace.model import Outcome, RunOutcome
+from lorestudio.vault.fields import OPERATORS, TOLERANCES
 from tests.engine.deeplore import naive_keys
 from tests.engine.worlds import Draft, World, balances, message, rules, run_stage, run_world, world
 
@@ -69,10 +71,23 @@ MESSAGES = st.builds(
 )
 CHATS = st.lists(MESSAGES, max_size=7)
 
+FIELDS = [
+    FieldDefinition(name, name.title(), operator=operator, tolerance=tolerance, context_key=key)
+    for name, key in (("era", "era"), ("location", "location"), ("location", "era"))
+    for operator in OPERATORS
+    for tolerance in TOLERANCES
+]
+DEFINITIONS = st.one_of(
+    st.just(BUILT_IN_FIELDS), st.just(BUILT_IN_FIELDS), st.lists(st.sampled_from(FIELDS), max_size=3).map(tuple)
+)
+
 CHOICES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries({
     "pins": st.sampled_from([(), (), rules("aa"), rules("é", ("Cc", "W"))]),
     "blocks": st.sampled_from([(), (), rules("AA"), rules(("bb", "V"), "dd")]),
     "folders": st.sampled_from([(), (), ("A",), ("C", "A/B")]),
+    "fields": DEFINITIONS,
+    "contextual_gating_tolerance": st.sampled_from(TOLERANCES),
+    "context_size": st.sampled_from([0, 0, 200, 8192]),
     "context": st.sampled_from([{}, {}, {"era": "new"}, {"location": ["NORTH"], "era": "old"}]),
     "character": st.sampled_from(["", "aa", "dragon"]),
     "cooldown": maybe({"V:Aa": 2, "W:bb": 1}),

@@ -18,7 +18,7 @@ from lorestudio.engine.context import RunResult
 from lorestudio.llm.answers import ScriptedAnswers
 from lorestudio.settings.behaviour import fixed, switches
 from lorestudio.trace import Outcome, StageRecord, from_json, to_json
-from lorestudio.trace.model import RunOutcome
+from lorestudio.trace.model import ItemResult, RunOutcome, TitleMatch
 from lorestudio.trace.serialize import record_from_json, record_to_json
 from tests.engine.deeplore.answers import ERROR, RATE_LIMITED, TIMEOUT, Reply, script
 from tests.engine.deeplore.test_invariants import (
@@ -173,9 +173,24 @@ def check_selection(there: World, result: RunResult) -> None:
         assert call.error == "" or call.reply == ""
     results: Any = record.details.get("results", ())
     assert all(there.entries[one["id"]].title == one["title"] for one in results)
+    check_items(record)
     assert len([call for call in result.trace.ai_calls if call.kind == "search"]) <= 1
     if record.details.get("cached"):
         assert [call.kind for call in result.trace.ai_calls if call.kind == "search"] == []
+
+
+def check_items(record: StageRecord) -> None:
+    """The items of the reply tell the same as the selection: who was chosen, and which titles nobody has."""
+    results: Any = record.details.get("results", ())
+    unknown: Any = record.details.get("unknown_titles", ())
+    assert record.ai is not None
+    items = record.ai.items
+    chosen = {entry for item in items if item.result is ItemResult.CHOSEN for entry in item.entries}
+    assert chosen == {one["id"] for one in results}
+    assert {item.asked for item in items if item.result is ItemResult.DROPPED} >= set(unknown)
+    for item in items:
+        assert bool(item.entries) is (item.match in {TitleMatch.EXACT, TitleMatch.FUZZY, TitleMatch.CACHED})
+        assert set(item.entries) <= set(record.entered)
 
 
 def check_commits(there: World, result: RunResult) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.stopping import Stopped
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.trace.model import AiCall
@@ -14,11 +16,17 @@ if TYPE_CHECKING:
     from lorestudio.engine.context import RunContext
     from lorestudio.engine.deeplore.state import RunState
 
+logger = logging.getLogger(__name__)
+
 _NEVER_ASKED: Final = frozenset({ErrorKind.NO_RECORDED_ANSWER, ErrorKind.NOT_SUPPORTED, ErrorKind.NO_KEY})
 
 
 async def ask(state: RunState, ctx: RunContext, request: ChatRequest) -> ChatReply:
-    """The answer. Raises LlmError where there is none; question and outcome are in the trace."""
+    """The answer. Raises LlmError where there is none; question and outcome are in the trace.
+
+    Whatever else the source raises is such an error too, as in DeepLore (spec: deeplore-ai-and-tools 1.8 "Count as
+    failure: every other exception"), named by its class; only being stopped on purpose passes through.
+    """
     merged = ctx.settings.ai_force_user_role
     begun = ctx.timer()
 
@@ -34,6 +42,13 @@ async def ask(state: RunState, ctx: RunContext, request: ChatRequest) -> ChatRep
         if error.kind not in _NEVER_ASKED:
             record(error=error.message or str(error))
         raise
+    except Stopped:
+        raise
+    except Exception as error:
+        logger.exception("The answer source %r failed", ctx.answers.label)
+        failure = LlmError(ErrorKind.UNKNOWN, f"{type(error).__name__}: {error}", who=ctx.answers.label)
+        record(error=failure.message)
+        raise failure from error
     record(reply)
     return reply
 

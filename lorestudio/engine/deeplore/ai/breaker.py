@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lorestudio.domain.state import AiState
+from lorestudio.trace.model import Breaker, BreakerState
 
 FAILURES_TO_OPEN = 2
 COOLDOWN_MS = 30_000
@@ -44,6 +45,18 @@ def failed(state: AiState, now_ms: int) -> AiState:
 def throttled(state: AiState, now_ms: int) -> bool:
     """Whether the last successful call is too recent for another."""
     return state.last_success_ms is not None and now_ms - state.last_success_ms < THROTTLE_MS
+
+
+def observed(state: AiState, now_ms: int) -> Breaker:
+    """The breaker as a trace keeps it."""
+    if not is_open(state):
+        return Breaker(BreakerState.CLOSED, state.failures)
+    if not _cooled(state, now_ms):
+        last = now_ms if state.last_failure_ms is None else state.last_failure_ms
+        return Breaker(BreakerState.OPEN, state.failures, last + COOLDOWN_MS + 1)
+    if state.probe_ms is not None and _probing(state, now_ms):
+        return Breaker(BreakerState.PROBING, state.failures, state.probe_ms + PROBE_LOST_MS + 1)
+    return Breaker(BreakerState.HALF_OPEN, state.failures)
 
 
 def _cooled(state: AiState, now_ms: int) -> bool:

@@ -112,14 +112,42 @@ def _without_fence_lines(text: str) -> str:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """Parts of the text that may be the JSON: all of it, what a fence holds, balanced pieces from the longest on."""
+    """Parts of the text that may be the JSON: all of it, what a fence holds, the model's words in a printed envelope,
+    balanced pieces from the longest on.
+    """
     yield text
     fenced = _FENCED.search(text)
     if fenced:
         yield trim(fenced[1])
+    dumped = _dumped(text)
+    if dumped:
+        yield json.dumps(dumped)  # as the text that it is
     for start, end in sorted(_balanced(text), key=lambda piece: piece[0] - piece[1]):
         if text.find('"', start, end) >= 0 or not trim(text[start + 1 : end - 1]):  # else it can name nothing
             yield text[start:end]
+
+
+def _dumped(text: str) -> str:
+    """Model text inside an envelope that was printed the way JavaScript inspects an object, "" where there is none.
+
+    Its quoted pieces are put together, its escapes undone (spec: deeplore-ai-and-tools 1.6.1 step 3).
+    """
+    if "candidates:" not in text:
+        return ""
+    runs = _DUMPED.findall(text)
+    return "\n".join("".join(_unescaped(piece[1:-1]) for piece in re.findall(_QUOTED, run)) for run in runs)
+
+
+_QUOTED: Final = r"'(?:[^'\\]|\\[\s\S])*+'"
+_DUMPED: Final = re.compile(rf"\btext:\s*+({_QUOTED}(?:\s*+\+\s*+{_QUOTED})*+)")
+_ESCAPE: Final = re.compile(r"\\(?:x([\dA-Fa-f]{2})|u([\dA-Fa-f]{4})|([\s\S]))", re.ASCII)
+_CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
+
+
+def _unescaped(piece: str) -> str:
+    return _ESCAPE.sub(
+        lambda found: chr(int(found[1] or found[2], 16)) if not found[3] else _CONTROLS.get(found[3], found[3]), piece
+    )
 
 
 def _balanced(text: str) -> Iterator[tuple[int, int]]:
@@ -177,8 +205,15 @@ class Pick:
 
 def normalize(items: list[Any]) -> list[Pick]:
     """The usable items of an answer; what cannot name an entry is dropped."""
-    picks = [pick for item in items if (pick := _pick(item)) is not None]
-    return [pick for pick in picks if trim(pick.title) and pick.title not in {"null", "undefined"}]
+    return [pick for item in items if (pick := usable_pick(item)) is not None]
+
+
+def usable_pick(item: object) -> Pick | None:
+    """The entry that an item names, None where it names none."""
+    pick = _pick(item)
+    if pick is None or not trim(pick.title) or pick.title in {"null", "undefined"}:
+        return None
+    return pick
 
 
 def _pick(item: object) -> Pick | None:

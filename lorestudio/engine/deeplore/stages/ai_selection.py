@@ -14,6 +14,7 @@ from lorestudio.engine.context import RunContext
 from lorestudio.engine.deeplore.ai import breaker, cache, prompts
 from lorestudio.engine.deeplore.ai.asking import ask
 from lorestudio.engine.deeplore.ai.conversation import Conversation, conversation
+from lorestudio.engine.deeplore.ai.items import cached_items, reply_items, unmatched_items
 from lorestudio.engine.deeplore.ai.manifest import is_forced
 from lorestudio.engine.deeplore.ai.replies import extract_list, normalize
 from lorestudio.engine.deeplore.ai.titles import Selected, above, match_titles
@@ -21,7 +22,7 @@ from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.stage import Ledger
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.trace.model import Phase, StageRecord
+from lorestudio.trace.model import AiRecord, Phase, ReplyItem, StageRecord
 
 PAUSED = "AI search temporarily paused"
 CONFIDENCES = ("high", "medium", "low")
@@ -32,7 +33,7 @@ UNUSABLE = "AI response had no usable entries"
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What came of the search. `cached` is None where the answer could not be read."""
+    """What came of the search. `cached` is None where the answer could not be read; `items` are those of the reply."""
 
     selected: tuple[Selected, ...] = ()
     error: str = ""
@@ -41,6 +42,7 @@ class Search:
     unknown: tuple[str, ...] = ()
     tier: int = 0
     why: str = ""
+    items: tuple[ReplyItem, ...] = ()
 
 
 class AiSelectionStage:
@@ -51,9 +53,15 @@ class AiSelectionStage:
 
     async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
         """Look into the cache, ask, read the answer, match its titles."""
+        before = breaker.observed(state.ai, ctx.clock_ms)
         if state.manifest is None or not state.manifest.text:
-            return self._nothing_to_offer(state)
+            return replace(self._nothing_to_offer(state), ai=AiRecord(before, before))
         search = await self._search(state, ctx)
+        record = self._decide(state, ctx, search)
+        return replace(record, ai=AiRecord(before, breaker.observed(state.ai, ctx.clock_ms), search.items))
+
+    def _decide(self, state: RunState, ctx: RunContext, search: Search) -> StageRecord:
+        """What goes on after the search: the model's choice, or what the settings take instead."""
         state.ai_cached = bool(search.cached)
         state.facts |= {"ai_error": search.error, "ai_fallback": bool(search.error)}
         if search.error:
@@ -86,7 +94,8 @@ class AiSelectionStage:
         if found.hit and cached is not None:
             state.ai = replace(state.ai, cached_hits=state.ai.cached_hits + 1)
             picks = cache.replay(cached, state.candidates or ctx.index.visible)
-            return Search(picks, cached=True, tier=found.tier, why=found.why)
+            items = cached_items(cached.picks, picks)
+            return Search(picks, cached=True, tier=found.tier, why=found.why, items=items)
         granted, state.ai = breaker.acquire(state.ai, ctx.clock_ms)
         if not granted:
             return Search(error=PAUSED, why=found.why)
@@ -144,13 +153,15 @@ class AiSelectionStage:
         picks = normalize(items or [])
         if items is None or (items and not picks):
             state.ai = breaker.failed(state.ai, ctx.clock_ms)
-            return Search(error=UNREADABLE if items is None else UNUSABLE, cached=None, why=why)
+            what = UNREADABLE if items is None else UNUSABLE
+            return Search(error=what, cached=None, why=why, items=unmatched_items(items or ()))
         matching = match_titles(picks, state.candidates)
         threshold = ctx.settings.ai_confidence_threshold
         selected = tuple(choice for choice in matching.selected if above(threshold, choice.confidence))
         below = tuple(choice for choice in matching.selected if not above(threshold, choice.confidence))
         state.ai = replace(breaker.succeeded(state.ai), cache=cache.remember(asked, selected))
-        return Search(selected, below=below, unknown=matching.unknown, why=why)
+        on_record = reply_items(items, matching, threshold)
+        return Search(selected, below=below, unknown=matching.unknown, why=why, items=on_record)
 
     def _take(self, state: RunState, search: Search, threshold: str) -> StageRecord:
         """What is forced, then the model's choice in its order."""
@@ -167,16 +178,21 @@ class AiSelectionStage:
             joined = two_stage and state.has_label(entry)
             state.set_label(entry, f"{state.label(entry)} → {label}" if joined else label)
             state.confidence[entry.id] = CONFIDENCES.index(choice.confidence) + 1
-            match = "exact title" if choice.similarity == 1 else "similar title"
-            ledger.change(entry, "ai_pick", confidence=choice.confidence, reason=choice.reason, match=match)
+            details: dict[str, Json] = {"confidence": choice.confidence, "reason": choice.reason}
+            if choice.exact:
+                details["match"] = "exact title"
+            else:
+                details |= {"match": "similar title", "asked": choice.asked, "similarity": choice.similarity}
+            ledger.change(entry, "ai_pick", **details)
         remaining = {entry.id for entry in taken}
+        offered = {entry.id for entry in state.manifest.selectable} if state.manifest is not None else set()
         for entry in state.candidates:
             if entry.id in remaining:
                 continue
             if entry.id in below:
                 ledger.remove(entry, "below_confidence", confidence=below[entry.id], threshold=threshold)
             else:
-                ledger.remove(entry, "ai_not_selected")
+                ledger.remove(entry, "ai_not_selected" if entry.id in offered else "not_offered")
         state.candidates = taken
         return ledger.close(taken, note="ai_cached" if search.cached else "", details=_details(search))
 

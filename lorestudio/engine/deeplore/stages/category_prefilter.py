@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from lorestudio.domain.entry import Entry
@@ -10,13 +11,14 @@ from lorestudio.domain.javascript import Json, trim, truthy
 from lorestudio.engine.context import RunContext
 from lorestudio.engine.deeplore.ai import breaker, conversation, prompts
 from lorestudio.engine.deeplore.ai.asking import ask
+from lorestudio.engine.deeplore.ai.items import unreadable
 from lorestudio.engine.deeplore.ai.manifest import is_forced
 from lorestudio.engine.deeplore.ai.replies import extract_list
 from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.stage import Ledger, skipped
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.trace.model import Phase, StageRecord
+from lorestudio.trace.model import AiRecord, ItemResult, Phase, ReplyItem, StageRecord, TitleMatch
 
 FEWEST_ENTRIES: Final = 40
 FEWEST_CATEGORIES: Final = 4
@@ -73,6 +75,24 @@ def chosen_categories(reply: Json) -> set[str] | None:
     return names or None
 
 
+def category_items(reply: Json, found: Mapping[str, object]) -> tuple[ReplyItem, ...]:
+    """Each item of the reply on record; several categories that differ only in case are one match."""
+    known: dict[str, list[str]] = {}
+    for name in found:
+        known.setdefault(name.lower(), []).append(name)
+    items: list[ReplyItem] = []
+    for item in extract_list(reply) or ():
+        asked = _name(item)
+        names = known.get(asked.lower(), [])
+        if not asked:
+            items.append(unreadable(item))
+        elif names:
+            items.append(ReplyItem(asked, TitleMatch.EXACT, ItemResult.CHOSEN, title=", ".join(names), similarity=1.0))
+        else:
+            items.append(ReplyItem(asked, TitleMatch.NOT_FOUND, ItemResult.DROPPED))
+    return tuple(items)
+
+
 def _name(item: Json) -> str:
     if isinstance(item, str):
         return item
@@ -92,6 +112,12 @@ class CategoryPrefilterStage:
         """Ask, and narrow the candidates; anything doubtful leaves them as they are."""
         if not ctx.settings.hierarchical_pre_filter:
             return skipped(self, state.candidates, "off", {"setting": "hierarchicalPreFilter"})
+        before = breaker.observed(state.ai, ctx.clock_ms)
+        record = await self._prefilter(state, ctx)
+        items = record.ai.items if record.ai is not None else ()
+        return replace(record, ai=AiRecord(before, breaker.observed(state.ai, ctx.clock_ms), items))
+
+    async def _prefilter(self, state: RunState, ctx: RunContext) -> StageRecord:
         before = list(state.candidates)
         forced = [entry for entry in before if is_forced(entry, bootstrapping=state.bootstrapping)]
         selectable = [entry for entry in before if not is_forced(entry, bootstrapping=state.bootstrapping)]
@@ -125,17 +151,18 @@ class CategoryPrefilterStage:
             state.ai = breaker.released(state.ai)
             return self._unchanged(before, f"the call failed: {error}")
         names = chosen_categories(reply.content)
+        answered = AiRecord(items=category_items(reply.content, found))
         if names is None:
             self._give_probe_back(state, ctx)
-            return self._unchanged(before, "the answer names no category")
+            return replace(self._unchanged(before, "the answer names no category"), ai=answered)
         kept = [entry for entry in selectable if category(entry, folders=folders).lower() in names]
         dropped = [entry for entry in selectable if category(entry, folders=folders).lower() not in names]
         rescued = [entry for entry in dropped if _mentioned(entry, transcript.lower())]
         if len(kept) + len(rescued) < len(selectable) * (1 - ctx.settings.hierarchical_aggressiveness):
             self._give_probe_back(state, ctx)
-            return self._unchanged(before, "it would leave too few")
+            return replace(self._unchanged(before, "it would leave too few"), ai=answered)
         state.ai = breaker.released(state.ai)
-        return self._narrow(state, [*forced, *kept], rescued, folders=folders)
+        return replace(self._narrow(state, [*forced, *kept], rescued, folders=folders), ai=answered)
 
     def _transcript(self, state: RunState, ctx: RunContext) -> str:
         """What the model reads of the chat: a trailing reply too, neither seeds nor summary."""

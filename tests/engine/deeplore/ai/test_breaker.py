@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lorestudio.domain.state import AiState
 from lorestudio.engine.deeplore.ai import breaker
+from lorestudio.trace.model import Breaker as Observed
+from lorestudio.trace.model import BreakerState
 
 
 class Breaker:
@@ -118,3 +122,35 @@ def test_a_probe_that_is_given_back_may_be_taken_again() -> None:
 )
 def test_the_throttle(last: int | None, now: int, throttled: bool) -> None:
     assert breaker.throttled(AiState(last_success_ms=last), now) is throttled
+
+
+@pytest.mark.parametrize(
+    ("state", "now_ms", "expected"),
+    [
+        (AiState(), 5, Observed()),
+        (AiState(failures=1, last_failure_ms=5), 5, Observed(BreakerState.CLOSED, 1)),
+        (AiState(failures=2, last_failure_ms=5), 30_005, Observed(BreakerState.OPEN, 2, 30_006)),
+        (AiState(failures=2, last_failure_ms=5), 30_006, Observed(BreakerState.HALF_OPEN, 2)),
+        (AiState(failures=2, last_failure_ms=5, probe_ms=40_000), 100_000, Observed(BreakerState.PROBING, 2, 100_001)),
+        (AiState(failures=2, last_failure_ms=5, probe_ms=40_000), 100_001, Observed(BreakerState.HALF_OPEN, 2)),
+    ],
+)
+def test_as_a_trace_keeps_it(state: AiState, now_ms: int, expected: Observed) -> None:
+    assert breaker.observed(state, now_ms) == expected
+
+
+@given(
+    st.builds(AiState, failures=st.integers(0, 3), last_failure_ms=st.integers(0, 100_000),
+              probe_ms=st.none() | st.integers(0, 100_000)),
+    st.integers(0, 200_000),
+)  # fmt: skip
+def test_what_the_trace_says_is_what_the_next_call_meets(state: AiState, now_ms: int) -> None:
+    """The moment that it names is the first at which a call is let through."""
+    told = breaker.observed(state, now_ms)
+    assert breaker.acquire(state, now_ms)[0] is (told.next_probe_ms is None)
+    if told.next_probe_ms is not None:
+        assert told.next_probe_ms > now_ms
+        assert not breaker.acquire(state, told.next_probe_ms - 1)[0]
+        later = breaker.observed(state, told.next_probe_ms)
+        assert later.state in {BreakerState.HALF_OPEN, BreakerState.PROBING}
+        assert breaker.acquire(state, told.next_probe_ms)[0] is (later.next_probe_ms is None)

@@ -76,6 +76,26 @@ def test_where_the_list_is_found(reply: str, expected: list[Any] | None) -> None
 
 
 @pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("{ candidates: [ { content: { parts: [ { text: '[\"A\"]' } ] } } ] }", ["A"]),
+        ("candidates: [{ text: '[{\"title\":' +\n  '\"It\\'s\"}, ' + '\"B\"]' }]", [{"title": "It's"}, "B"]),
+        (r"candidates: text: '```json\n[\u0022A\x22, \"a\\\u0062\"]\n```'", ["A", "a\b"]),
+        ("candidates: text: '[\"A\",' text: '\"B\"]'", ["A", "B"]),  # parts are put together by line ends
+        (f'candidates: text: \'["A"]\' {FENCE}json\n["B"]{FENCE}', ["B"]),  # a fence comes first
+        ('candidates: text: \'["A"]\' ["B", "C"]', ["A"]),  # fragments come last
+        ("candidates: text: 'none' [\"B\"]", ["B"]),
+        ("text: 'prose' [\"B\"]", ["B"]),  # no envelope
+        ("candidates: text: 'never closed", None),
+        ("candidates: text: none", None),
+    ],
+)
+def test_an_envelope_printed_by_javascript(reply: str, expected: list[Any] | None) -> None:
+    """4.8 c, deeplore-ai-and-tools 1.6.1 step 3."""
+    assert extract_list(reply) == expected
+
+
+@pytest.mark.parametrize(
     ("value", "expected"),
     [
         (None, None),
@@ -147,6 +167,8 @@ def test_items_keep_their_order_and_repetitions() -> None:
         "[" * 16_000,
         "[" * 16_000 + "]" * 16_000,
         "{" * 16_000,
+        "candidates: text: '" + "\\'" * 16_000,
+        "candidates: " + "text: ' + " * 4_000,
         '["' * 8_000,
         "[]" * 8_000 + "x",
         "[[1]," * 3_000,

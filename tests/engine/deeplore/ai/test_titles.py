@@ -101,6 +101,19 @@ def test_matching(picks: list[Pick], drafts: tuple[Draft, ...], expected: list[s
     assert matched(picks, *drafts) == expected
 
 
+def test_what_each_title_was_found_to_mean() -> None:
+    entries = entries_of([CASTLE, DRAGON])
+    fits = match_titles([pick("Castles"), pick("The Castle"), pick("DRAGON"), pick("Drag"), pick("?")], entries).fits
+    assert {title: ([one.title for one in fit.entries], fit.nearest, fit.exact, fit.taken)
+            for title, fit in fits.items()} == {
+        "castles": (["Castle"], "Castle", False, False),
+        "the castle": (["Castle"], "Castle", False, True),
+        "dragon": (["Dragon"], "Dragon", True, False),
+        "drag": (["Dragon"], "Dragon", False, True),
+        "?": ([], "", False, False),
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("threshold", "passing"),
     [

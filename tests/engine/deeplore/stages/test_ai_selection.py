@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from lorestudio.domain.state import AiState, EngineState
+from lorestudio.domain.stopping import Stopped
+from lorestudio.engine.deeplore.ai.items import SHOWN
 from lorestudio.engine.deeplore.stages.ai_selection import PAUSED, THROTTLED, UNREADABLE, UNUSABLE, AiSelectionStage
 from lorestudio.engine.deeplore.stages.manifest import ManifestStage
 from lorestudio.engine.deeplore.stages.whole_vault import WholeVaultStage
 from lorestudio.engine.deeplore.state import RunState
+from lorestudio.trace.model import Breaker, BreakerState
 from tests.engine.deeplore.answers import (
     ERROR,
     RATE_LIMITED,
@@ -89,8 +93,8 @@ ANSWERS = [
     ),
     pytest.param(
         picks("The Castle"),
-        [picked("Castle", match="similar title"), "removed Boot: ai_not_selected", "removed Dragon: ai_not_selected",
-         "removed Sword: ai_not_selected", "left: K, Castle"],
+        [picked("Castle", match=f"similar title asked=The Castle similarity={5 / 7}"), "removed Boot: ai_not_selected",
+         "removed Dragon: ai_not_selected", "removed Sword: ai_not_selected", "left: K, Castle"],
         id="a similar title",
     ),
     pytest.param(
@@ -119,6 +123,84 @@ def test_unknown_titles_are_on_record() -> None:
     ran = select(small(ai_search_mode="ai-only"), picks("Tavern", "Castle", "Inn of the lost"))
     assert ran.record.details["unknown_titles"] == ["Tavern", "Inn of the lost"]
     assert ran.record.details["results"] == [{"id": 2, "title": "Castle", "confidence": "high", "reason": "r"}]
+
+
+def test_an_entry_without_a_summary_was_not_offered() -> None:
+    there = small(
+        K, entry("Castle", summary="Walls."), entry("Dragon", summary="Scales."), SWORD,
+        ai_search_mode="ai-only", manifest_summary_mode="summary_only",
+    )  # fmt: skip
+    ran = select(there, picks("Castle"))
+    assert lines(ran)[1:3] == ["removed Dragon: ai_not_selected", "removed Sword: not_offered"]
+
+
+def items(ran: Ran) -> list[str]:
+    """Each item of the reply as `asked -> matched to (how, similarity) confidence: result`."""
+    assert ran.record.ai is not None
+    return [
+        f"{item.asked} -> {', '.join(ran.there.entries[entry].title for entry in item.entries) or item.title or '-'} "
+        f"({item.match.value}, {item.similarity:.2f}) {item.confidence or '-'}: {item.result.value}"
+        for item in ran.record.ai.items
+    ]
+
+
+def test_every_item_of_the_reply_is_on_record() -> None:
+    """4.7 "Result matching": as it was written, what it was matched to and how, and what became of it."""
+    reply = json.dumps([
+        "The Castle", {"title": "sword", "confidence": "low"}, 7, {"name": "Drago", "confidence": "high"},
+        "Tavern", {"title": "DRAGON", "reason": "r"}, {"reason": "no title"}, "Castles", "xyz", "The Castle", "Sord",
+    ])  # fmt: skip
+    ran = select(small(ai_search_mode="ai-only", ai_confidence_threshold="medium"), reply)
+    assert items(ran) == [
+        "The Castle -> Castle (fuzzy, 0.71) medium: repeated",
+        "sword -> Sword (exact, 1.00) low: below_confidence",
+        "7 -> - (unreadable, 0.00) -: dropped",
+        "Drago -> Dragon (fuzzy, 0.89) high: double",  # the exact title stands further on
+        "Tavern -> - (not_found, 0.00) medium: dropped",
+        "DRAGON -> Dragon (exact, 1.00) medium: chosen",
+        '{"reason":"no title"} -> - (unreadable, 0.00) -: dropped',
+        "Castles -> Castle (fuzzy, 0.91) medium: double",
+        "xyz -> - (not_found, 0.00) medium: dropped",
+        "The Castle -> Castle (fuzzy, 0.71) medium: chosen",
+        "Sord -> Sword (not_found, 0.57) medium: dropped",
+    ]
+
+
+def test_a_title_that_nobody_has_names_the_nearest_one() -> None:
+    ran = select(small(ai_search_mode="ai-only"), picks("Castle", "Old dragonfire"))
+    assert items(ran)[1] == "Old dragonfire -> Dragon (not_found, 0.56) high: dropped"
+    assert ran.record.details["unknown_titles"] == ["Old dragonfire"]
+
+
+def test_one_title_may_stand_for_several_entries() -> None:
+    there = small(K, CASTLE, entry("castle", vault="W"), ai_search_mode="ai-only")
+    assert items(select(there, picks("CASTLE"))) == ["CASTLE -> Castle, castle (exact, 1.00) high: chosen"]
+
+
+def test_a_similar_title_with_all_its_letter_pairs_is_no_exact_one() -> None:
+    ran = select(small(entry("aa"), ai_search_mode="ai-only"), picks("aaaa"))
+    assert items(ran) == ["aaaa -> aa (fuzzy, 1.00) high: chosen"]
+    assert "match=similar title" in ran.table[0]
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("I would not know.", []),
+        ('["", {"title": "null"}]', [" -> - (unreadable, 0.00) -: dropped",
+                                     '{"title":"null"} -> - (unreadable, 0.00) -: dropped']),
+        ("[]", []),
+        (ERROR, []),
+    ],
+)  # fmt: skip
+def test_items_of_a_reply_that_is_no_choice(reply: Reply, expected: list[str]) -> None:
+    assert items(select(small(ai_search_mode="ai-only"), reply)) == expected
+
+
+def test_a_long_item_without_a_title_is_shortened() -> None:
+    ran = select(small(ai_search_mode="ai-only"), [["x" * 999], "Castle"])
+    assert ran.record.ai is not None
+    assert len(ran.record.ai.items[0].asked) == SHOWN
 
 
 def test_labels_in_ai_only_mode_are_overwritten() -> None:
@@ -376,6 +458,41 @@ def test_paused_and_throttled(ai: dict[str, Any], now_ms: int, error: str, probe
         assert (ran.state.ai.failures, ran.state.ai.last_success_ms) == (0, now_ms)
 
 
+CLOSED = Breaker()
+HALF_OPEN = Breaker(BreakerState.HALF_OPEN, 2)
+T = 31_000
+
+
+@pytest.mark.parametrize(
+    ("ai", "now_ms", "reply", "before", "after"),
+    [
+        ({}, T, picks("Castle"), CLOSED, CLOSED),
+        ({}, T, ERROR, CLOSED, Breaker(failures=1)),
+        ({"failures": 1, "last_failure_ms": 0}, T, picks("Castle"), Breaker(failures=1), CLOSED),
+        ({"failures": 1, "last_failure_ms": 0}, T, "text", Breaker(failures=1),
+         Breaker(BreakerState.OPEN, 2, T + 30_001)),
+        ({"failures": 1, "last_failure_ms": 0}, T, TIMEOUT, Breaker(failures=1), Breaker(failures=1)),
+        ({"failures": 2, "last_failure_ms": T - 10_000}, T, picks("Castle"), Breaker(BreakerState.OPEN, 2, T + 20_001),
+         Breaker(BreakerState.OPEN, 2, T + 20_001)),
+        ({"failures": 2, "last_failure_ms": 0}, T, picks("Castle"), HALF_OPEN, CLOSED),
+        ({"failures": 2, "last_failure_ms": 0}, T, ERROR, HALF_OPEN, Breaker(BreakerState.OPEN, 3, T + 30_001)),
+        ({"failures": 2, "last_failure_ms": 0}, T, TIMEOUT, HALF_OPEN, Breaker(BreakerState.PROBING, 2, T + 60_001)),
+        ({"failures": 2, "last_failure_ms": 0, "probe_ms": T - 1}, T, picks("Castle"),
+         Breaker(BreakerState.PROBING, 2, T + 60_000), Breaker(BreakerState.PROBING, 2, T + 60_000)),
+    ],
+)  # fmt: skip
+def test_the_breaker_before_and_after_is_on_record(
+    ai: dict[str, Any], now_ms: int, reply: Reply, before: Breaker, after: Breaker
+) -> None:
+    """4.9."""
+    there = asking(with_ai(small(ai_search_mode="ai-only"), now_ms, **ai), reply)
+    state = started(there)
+    state.ai = there.context.state.ai
+    record = run_stage(STAGE, there, state=state).record
+    assert record.ai is not None
+    assert (record.ai.before, record.ai.after) == (before, after)
+
+
 @pytest.mark.parametrize(
     ("reply", "probe", "failures"),
     [(TIMEOUT, 31_000, 2), (REFUSED, 31_000, 2), (RATE_LIMITED, 31_000, 2), (ERROR, None, 3), ("text", None, 3)],
@@ -421,6 +538,71 @@ def test_a_cached_choice() -> None:
     assert ran.state.ai_calls == []
     assert (ran.record.details["tier"], ran.record.details["why"]) == (1, "the same conversation and candidates")
     assert (ran.state.ai.calls, ran.state.ai.cached_hits) == (1, 1)
+    assert items(ran) == [
+        "Castle -> Castle (cached, 1.00) high: chosen",
+        "Dragon -> Dragon (cached, 1.00) high: chosen",
+    ]
+
+
+def test_a_remembered_choice_that_is_no_candidate_any_more() -> None:
+    there = asking(small(), picks("Castle", "Dragon"))
+    first = run_stage(STAGE, there, state=started(there, "Castle, Dragon"))
+    again = started(there, "Castle, Dragon")
+    again.candidates.pop()
+    again.ai = first.state.ai
+    ran = run_stage(STAGE, there, state=again)
+    assert items(ran) == ["Castle -> Castle (cached, 1.00) high: chosen", "Dragon -> - (not_found, 0.00) high: dropped"]
+
+
+class Broken:
+    """An answer source with a bug."""
+
+    name = label = "broken"
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    async def answer(self, _request: Any) -> Any:
+        raise self.error
+
+
+def broken(source: Any, **settings: Any) -> World:
+    there = small(**{"ai_search_mode": "ai-only", "ai_error_fallback": "constants_only", **settings})
+    return World(replace(there.context, answers=source))
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "failures"),
+    [
+        (Broken(OSError(5, "Input/output error")), "OSError: [Errno 5] Input/output error", 1),
+        (Broken(ZeroDivisionError("division by zero")), "ZeroDivisionError: division by zero", 1),
+        (Broken(ValueError("key sk-secret1234 is odd")), "ValueError: key ••• is odd", 1),
+        (Broken(TimeoutError("too long")), "TimeoutError: too long", 0),  # exempt by its words, as in DeepLore
+    ],
+)
+def test_an_answer_source_that_breaks_falls_back(
+    source: Any, error: str, failures: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """deeplore-ai-and-tools 1.8: every other exception is a failure like those of the provider."""
+    there = broken(source)
+    ran = run_stage(STAGE, there, state=started(there))
+    assert (ran.left, ran.record.note, ran.record.details["error"]) == (["K"], "ai_error", error)
+    assert ran.state.facts == {"ai_error": error, "ai_fallback": True}
+    assert ran.state.ai.failures == failures
+    assert [call.error for call in ran.state.ai_calls] == [error]
+    assert f"The answer source '{source.label}' failed" in caplog.text
+    assert error.split(":", maxsplit=1)[0] in caplog.text
+
+
+class Enough(Stopped):
+    """The work was stopped."""
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError(), KeyboardInterrupt(), Enough()], ids=repr)
+def test_being_stopped_is_no_failure(error: BaseException) -> None:
+    there = broken(Broken(error), chat=[*CHAT, "U: x"])
+    with pytest.raises(type(error)):
+        Play(there).turn([*CHAT, "U: x"])
 
 
 def test_a_cached_empty_choice_falls_back_again() -> None:

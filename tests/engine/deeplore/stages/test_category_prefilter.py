@@ -17,6 +17,7 @@ from lorestudio.engine.deeplore.stages.category_prefilter import (
     clusters,
 )
 from lorestudio.engine.deeplore.stages.whole_vault import WholeVaultStage
+from lorestudio.trace.model import AiRecord, Breaker, BreakerState, ItemResult, ReplyItem, TitleMatch
 from tests.engine.deeplore.answers import ERROR, TIMEOUT, Reply, asking
 from tests.engine.worlds import Draft, Ran, World, entries_of, entry, prepared, run_stage, world
 
@@ -154,6 +155,44 @@ def test_rescue(keys: tuple[str, ...], chat: str, rescued: bool) -> None:
     there = vault(entry("R", *keys, tags=("other",)), *forty(), chat=[chat])
     ran = narrow(there, '["cat0", "cat1"]')
     assert ran.left == [*of(0, 1), *(["R"] if rescued else [])]
+
+
+def test_every_item_of_the_reply_is_on_record() -> None:
+    ran = narrow(vault(), '["CAT0", {"label": "cat1"}, "nope", 7, {"title": ""}]')
+    assert ran.record.ai is not None
+    assert [(item.asked, item.match, item.title, item.result) for item in ran.record.ai.items] == [
+        ("CAT0", TitleMatch.EXACT, "cat0", ItemResult.CHOSEN),
+        ("cat1", TitleMatch.EXACT, "cat1", ItemResult.CHOSEN),
+        ("nope", TitleMatch.NOT_FOUND, "", ItemResult.DROPPED),
+        ("7", TitleMatch.UNREADABLE, "", ItemResult.DROPPED),
+        ('{"title":""}', TitleMatch.UNREADABLE, "", ItemResult.DROPPED),
+    ]
+
+
+def test_an_answer_that_is_not_used_is_on_record_too() -> None:
+    ran = narrow(vault(), '["nope"]', ai=AiState(failures=2, last_failure_ms=0), clock_ms=31_000)
+    assert ran.record.note == "prefilter_unchanged"
+    assert ran.record.ai == AiRecord(
+        Breaker(BreakerState.HALF_OPEN, 2),
+        Breaker(BreakerState.PROBING, 2, 91_001),
+        (ReplyItem("nope", TitleMatch.NOT_FOUND, ItemResult.DROPPED),),
+    )
+
+
+def test_an_answer_source_that_breaks_leaves_the_list_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken:
+        name = label = "broken"
+
+        async def answer(self, _request: Any) -> Any:
+            raise OSError(5, "Input/output error")
+
+    there = vault()
+    whole = ", ".join(one.title for one in there.entries)
+    ran = run_stage(STAGE, World(replace(there.context, answers=Broken())), whole)
+    assert len(ran.left) == 41
+    assert "OSError: [Errno 5] Input/output error" in str(ran.record.details["why"])
+    assert [call.error for call in ran.state.ai_calls] == ["OSError: [Errno 5] Input/output error"]
+    assert "The answer source 'broken' failed" in caplog.text
 
 
 BREAKER = [
