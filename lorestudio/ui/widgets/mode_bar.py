@@ -36,7 +36,7 @@ class ModeBar(QWidget):
         row.setSpacing(4)
         self.mode = self._button()
         self.source = self._button()
-        self._sources = QActionGroup(self)  # one for all fillings of the menu; an action that goes leaves it
+        self._sources = QActionGroup(self)  # one for all fillings of the menu
         self.switches = QToolButton(self)
         self.switches.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.switches.clicked.connect(lambda: self.wanted.emit("behaviour.edit"))
@@ -45,7 +45,6 @@ class ModeBar(QWidget):
         row.addStretch(1)
         row.addWidget(self.switches)
         self._fill_modes()
-        self._sources = QActionGroup(self.source.menu())
         theme.changed.connect(self._paint)
         self.show_choice(self._choice, ())
 
