@@ -21,6 +21,7 @@ from lorestudio.vault.note_spelling import (
     is_item,
     item_agrees,
     item_spelling,
+    mend_first,
     quote_of,
     why_not,
     yaml_value,
@@ -81,22 +82,31 @@ def as_text(field: str, old: Json, value: Sequence[str]) -> Json:
     return value[0] if plain and len(value) == 1 else None
 
 
-def write_list(parts: Parts, name: str, value: Sequence[Json], style: ListStyle, *, strict: bool) -> str:
-    """The lines of a property that is to be this list. Raises ValueError where an item cannot be written.
+def write_list(parts: Parts, name: str, value: Sequence[Json], style: ListStyle, *, left: str, strict: bool) -> str:
+    """The lines of a property that is to be this list; `left` are lines below it that have to stay.
+
+    Raises ValueError where an item cannot be written.
 
     `strict` also respells the items that stay and that DeepLore and YAML read differently.
     """
     new = [item for item in value if isinstance(item, str)]
     if len(new) != len(value):
         raise ValueError(f"“{name}” was not changed: DeepLore reads every item of a list as a text. Give texts only.")
+    comment = comment_in(parts.rest)
+    if comment and parts.rest.startswith("["):
+        bare = Parts(parts.head, parts.gap, parts.rest.removesuffix(comment).rstrip(" \t"), parts.tail, parts.body)
+        return comment + parts.newline + write_list(bare, name, value, style, left=left, strict=strict)
     if new:
         found = front_matter.parse(parts.raw).get(name)
         old = [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
         for raw in _with_little_changed(parts, name, old, new, strict=strict):
             return raw
-    for raw in _written_anew(parts, new, style):
-        if agrees(raw, name, new):
-            return raw
+    if left and parts.has_items:
+        raise ValueError(mend_first(name))
+    own = Parts(parts.head, parts.gap, parts.rest, parts.tail) if left else parts
+    for raw in _written_anew(own, new, style):
+        if agrees(raw, name, new) and (not left or deeplore_reads(raw + left, name, new)):
+            return raw + left
     broken = next((text for text in new if item_spelling(text) is None), None)
     raise ValueError(why_not(name, new if broken is None else broken))
 
@@ -110,7 +120,7 @@ def _written_anew(parts: Parts, new: list[str], style: ListStyle) -> Iterator[st
         yield parts.comment_above() + parts.start() + "[]" + parts.tail + parts.comments
         yield parts.comment_above() + parts.start(plain=True) + "[]" + parts.newline + parts.comments
         return
-    inline = (style.inline and not parts.has_items) or _is_inline(parts)
+    inline = not parts.has_items and (style.inline or parts.rest.startswith("["))
     for write in (_inline, _block) if inline else (_block, _inline):
         yield from write(parts, new, style)
 
@@ -213,7 +223,7 @@ def _fresh(items: list[_Item], near: int, text: str, *, flow: bool) -> str | Non
 
 
 def _yaml_follows(before: str, after: str, name: str, plan: list[tuple[int | None, int]], new: list[str]) -> bool:
-    """Whether YAML reads the new items as meant and the others as before; where it could not read the list, it need not."""
+    """Whether YAML reads the new items as meant and the others as before, if it could read the list before."""
     old = yaml_value(before, name)
     if old is None or not isinstance(old.value, list):
         return True
@@ -228,7 +238,7 @@ def _yaml_follows(before: str, after: str, name: str, plan: list[tuple[int | Non
 
 
 def _items_on_lines(parts: Parts) -> tuple[list[_Item], str]:
-    """The items, and the blank and comment lines behind the last one. A line that is no item belongs to the one above."""
+    """The items, and the blank and comment lines behind the last one. Other lines belong to the item above."""
     items: list[_Item] = []
     before = ""
     for line in parts.body:
@@ -309,7 +319,7 @@ def _cut(inside: str) -> list[str]:
 
 
 def _brackets(items: list[_Item], written: list[str], plan: list[tuple[int | None, int]], rest: str) -> str:
-    """The list in brackets with the author's spaces around brackets and commas, and the comma before the end, if any."""
+    """The list in brackets with the author's spaces around brackets and commas, and the comma before the end."""
     inside = rest[1:-1]
     if not items:
         return f"[{', '.join(written)}]"
@@ -321,7 +331,7 @@ def _brackets(items: list[_Item], written: list[str], plan: list[tuple[int | Non
     ending = inside[len(",".join(texts)) :] or closing  # a comma behind the last item, or its spaces
     result = []
     for index, ((kept, _), text) in enumerate(zip(plan, written, strict=True)):
-        space = opening if index == 0 else (_indentation(text) if kept else lead)
+        space = opening if index == 0 else (lead if kept in {None, 0} else _indentation(text))
         core = text.strip(" \t")
         behind = "" if kept is None or kept == len(items) - 1 else text[len(text.rstrip(" \t")) :]
         if ending.startswith(",") and kept == len(items) - 1:

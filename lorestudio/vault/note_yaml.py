@@ -74,7 +74,9 @@ def read_yaml(text: str) -> YamlText:
     try:
         node = yaml.compose(text)
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        mark = error.problem_mark
+        if mark is None or (error.context or "").startswith("while scanning"):  # there the problem is seen too late
+            mark = error.context_mark or mark
         return YamlText(error=error.problem or error.context or "", error_line=mark.line if mark else 0)
     except YAMLError as error:  # a character that YAML does not allow
         position = getattr(error, "position", 0)
