@@ -44,7 +44,7 @@ def checked_folder(folder: str) -> str:
     parts = [part for part in folder.replace("\\", "/").split("/") if part not in ("", ".")]
     for part in parts:
         if part == "..":
-            raise InputError(folder, "the folder has to be inside the vault. Give its path from the vault's own folder.")
+            raise InputError(folder, "it has to be inside the vault. Give its path from the vault's own folder.")
         _check_part(part, _NOT_IN_FILES + _NOT_IN_LINKS, "a folder")
     return "/".join(parts)
 
@@ -80,7 +80,7 @@ def _check_part(name: str, signs: str, what: str) -> None:
     if _RESERVED.fullmatch(name):
         raise InputError(name, "Windows keeps this name for itself. Choose another one.")
     if len(f"{name}{NOTE_SUFFIX}".encode("utf-8", "surrogatepass")) > _MOST_BYTES:
-        raise InputError(f"{name[:20]}…", f"the name is longer than the {_MOST_BYTES} bytes that a file's name can have.")
+        raise InputError(f"{name[:20]}…", f"the name is longer than {_MOST_BYTES} bytes. Choose a shorter one.")
 
 
 def _check_signs(name: str, signs: str, what: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from posixpath import dirname
 
 from lorestudio.domain.javascript import Json
 from lorestudio.vault.link_paths import escaped, written_paths
@@ -60,6 +61,9 @@ class Rewriting:
                 fields.setdefault(reference.field, {})[reference.item] = name
                 continue
             found = list(self._edits(reference, target.filename, name))
+            if found and reference.names_title:
+                fields.setdefault(reference.field, {})[reference.item] = _edited_part(self.text, reference, found)
+                continue
             edits += found
             taken += [(reference.start, reference.end)] if found else []
         for name, items in fields.items():
@@ -92,9 +96,9 @@ class Rewriting:
 
     def _new_path(self, reference: Reference, old: str, goal: str) -> str | None:
         source_after = self.moves.new_path(self.source)
-        unmoved = goal == old and (source_after == self.source or "/" not in goal + self.source + source_after)
+        unmoved = goal == old and dirname(source_after) == dirname(self.source)
         relative_first = reference.escape is not Escape.NONE
-        if unmoved and self._leads(reference.target, goal, relative_first=relative_first):
+        if unmoved and self._leads(reference.target, goal, relative_first=relative_first, surely=False):
             return None
         for name in written_paths(reference, old, goal, self.source, source_after):
             if self._leads(name, goal, relative_first=relative_first):
@@ -104,13 +108,13 @@ class Rewriting:
         )
         return None
 
-    def _leads(self, name: str, goal: str, *, relative_first: bool) -> bool:
-        """Whether the words lead to the file. A mere file name has to be the only one, or that of a file at the root."""
+    def _leads(self, name: str, goal: str, *, relative_first: bool, surely: bool = True) -> bool:
+        """Whether the words lead to the file; `surely`: a mere name is no other file's, or a file's at the root."""
         after = self.moves.after
         found = after.by_path(name, self.moves.new_path(self.source), relative_first=relative_first)
         if found is None or found.filename != goal:
             return False
-        return "/" in name or "/" not in goal or after.unique(name)
+        return not surely or "/" in name or "/" not in goal or after.unique(name)
 
     def _warn_of_other_reader(self, reference: Reference, filename: str, goal: str) -> None:
         """A remark where Obsidian followed the words to the file and will not any more."""
@@ -131,9 +135,8 @@ class Rewriting:
             if reference.in_heading and reference.kind is not ReferenceKind.WIKILINK:
                 self.remarks.append(f"{self.source}: a link in its heading stays as it is, or its title would change.")
                 return
-            quote = self.text[reference.start - 1 : reference.start]
             spelled = escaped(name, reference, as_written)
-            if reference.kind in (ReferenceKind.PROPERTY, *_TITLE_KINDS) and quote == "'":
+            if reference.kind is ReferenceKind.PROPERTY and self.text[reference.start - 1] == "'":
                 spelled = spelled.replace("'", "''")
             yield TextEdit(reference.target_start, reference.target_end, spelled)
             if reference.in_heading and reference.alias is None:
@@ -163,4 +166,8 @@ class Rewriting:
             return []
 
 
-_TITLE_KINDS = (ReferenceKind.REQUIRES, ReferenceKind.EXCLUDES, ReferenceKind.CASCADE_LINKS)
+def _edited_part(text: str, reference: Reference, edits: Iterable[TextEdit]) -> str:
+    """The text of the reference with these edits, which are all inside it."""
+    start = reference.start
+    moved = [TextEdit(edit.start - start, edit.end - start, edit.text) for edit in edits]
+    return apply_edits(text[start : reference.end], moved)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lorestudio.domain.entry import LeftOutNote
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.change_set import ChangeSet
 from lorestudio.vault.folder import read_folder
@@ -16,10 +17,14 @@ from lorestudio.vault.link_targets import NOTE_SUFFIX
 
 @dataclass(frozen=True, slots=True)
 class VaultNotes:
-    """The notes of one folder, a snapshot. Names of files are relative to it, with `/`."""
+    """The notes of one folder, a snapshot. Names of files are relative to it, with `/`.
+
+    `left_out` are those that could not be read.
+    """
 
     folder: Path
     index: LinkIndex
+    left_out: tuple[LeftOutNote, ...] = ()
 
     def path(self, filename: str) -> Path:
         """Where the file is."""
@@ -53,8 +58,9 @@ def read_vault_notes(
 ) -> VaultNotes:
     """All notes below the folder with their references. Raises VaultError and ReadingCancelledError."""
     folder = folder.expanduser().resolve()
-    files = read_folder(folder, cancelled=cancelled).files
-    return VaultNotes(folder, LinkIndex.build(files, attachments(folder), on_progress, cancelled))
+    read = read_folder(folder, cancelled=cancelled)
+    index = LinkIndex.build(read.files, attachments(folder), on_progress, cancelled)
+    return VaultNotes(folder, index, read.left_out)
 
 
 def attachments(folder: Path) -> tuple[str, ...]:

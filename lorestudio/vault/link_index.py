@@ -15,7 +15,6 @@ from lorestudio.vault.link_targets import FoundBy, LinkTargets, NoteNames, Targe
 from lorestudio.vault.links import Reference, aliases, references
 from lorestudio.vault.mentions import Mention, MentionIndex, MentionSource
 
-
 _Item = TypeVar("_Item")
 
 

@@ -27,7 +27,7 @@ class FoundBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NoteNames:
-    """What one note is called. `filename` is relative to the vault; `title` is DeepLore's (spec: deeplore-engine 1.6)."""
+    """What one note is called: the file, relative to the vault, and DeepLore's title (spec: deeplore-engine 1.6)."""
 
     filename: str
     title: str

@@ -1,8 +1,8 @@
 """All references in the text of one note, with their places: links in the body, references in the front matter.
 
-Two readers follow them, and not always the same ones. Obsidian makes no links in code and comments. DeepLore takes every
-`[[...]]` of the body but embeds and those in the first heading, code and comments included, and looks for a title with
-that very text (spec: deeplore-engine 1.9, 1.13); of `requires`, `excludes` and `cascade_links` it takes the items as
+Two readers follow them, and not always the same ones. Obsidian makes no links in code and comments. DeepLore takes
+every `[[...]]` of the body but embeds and those in the first heading, code and comments included, and looks for a title
+with that very text (spec: deeplore-engine 1.9, 1.13); of `requires`, `excludes` and `cascade_links` it takes the items as
 written, brackets and all (spec 1.5).
 """
 
@@ -50,8 +50,8 @@ class Reference:
     `start` to `end` is all of it, brackets included; `target_start` to `target_end` only what names the file, as it is
     written. `target` is that name as meant (percent signs decoded, trimmed); it is empty for a link into the note
     itself. `subpath` is "" or what begins with `#`, `alias` the text shown instead, None where there is none.
-    `in_obsidian` says whether Obsidian makes a link of it, `deeplore_name` which title DeepLore looks for, None where it
-    sees no reference. `in_heading` marks a link inside the heading that DeepLore takes for the title.
+    `in_obsidian` says whether Obsidian makes a link of it, `deeplore_name` which title DeepLore looks for, None where
+    it sees no reference. `in_heading` marks a link inside the heading that DeepLore takes for the title.
     `field` and `item` say which property holds it and at which place of its list (None: the value is one text).
     """
 
@@ -81,8 +81,8 @@ class Reference:
         return self.kind in TITLE_FIELDS
 
 
-# As Obsidian understands it: a name without brackets on one line, then any text on that line.
-_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]*)(?:\|([^\n]*?))?\]\]")
+# As Obsidian understands it: a name without brackets on one line, then any text on that line up to other double brackets.
+_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]*)(?:\|((?:[^\[\]\n]|\[(?!\[)|\](?!\]))*))?\]\]")
 _DEEPLORE_LINK = re.compile(r"\[\[([^\]|]+)(?:\|[^\]]+)?\]\]")
 _HEADING = re.compile(rf"#(?:(?<=[\n\r\u2028\u2029]#)|(?<=\A#)){WS}+({DOT}+)")
 _MARKDOWN = re.compile(
@@ -213,7 +213,8 @@ def _deeplore_links(text: str, body_start: int, title: tuple[int, int] | None) -
         cut, size = title[0] - body_start, title[1] - title[0]
         body = body[:cut] + body[cut + size :]
     found: dict[int, tuple[int, str]] = {}
-    for link in _DEEPLORE_LINK.finditer(body):
+    # Behind the last brackets no link can end; looking for its end from every "[[" there would take quadratic time.
+    for link in _DEEPLORE_LINK.finditer(body, 0, body.rfind("]]") + 2):
         start, end = link.span()
         if body[start - 1 : start] == "!" or start < cut < end:
             continue

@@ -5,15 +5,12 @@ The values are those of `front_matter.parse` (spec: deeplore-engine 1.3); this t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lorestudio.domain.javascript import DOT, WHITE_SPACE, WS, trim
+from lorestudio.domain.javascript import WHITE_SPACE, trim
 from lorestudio.vault import front_matter
 
-_KEY_LINE = re.compile(rf"(\w[\w.-]*){WS}*:{WS}*({DOT}*)", re.ASCII)
-_LIST_ITEM = re.compile(rf"{WS}*-{WS}+")
 _QUOTES = ("'", '"')
 
 
@@ -62,13 +59,13 @@ def property_texts(text: str) -> dict[str, list[PropertyText]]:
         if block and (not written or line[0] in WHITE_SPACE):
             continue
         block = False
-        key = _KEY_LINE.match(written)
+        key = front_matter.KEY_LINE.match(written)
         if key is not None:
             name, rest = key[1], key[2].rstrip(WHITE_SPACE)
             block = rest in ("|", ">")
             listed = not rest or (rest[0] == "[" and rest[-1] == "]")
             found[name] = [] if block else list(_values(name, rest, begun + key.start(2), listed=listed))
-        elif name and (prefix := _LIST_ITEM.match(written)) is not None:
+        elif name and (prefix := front_matter.LIST_ITEM.match(written)) is not None:
             if not listed:
                 found[name], listed = [], True
             found[name].append(_list_item(name, written, begun, prefix.end(), len(found[name])))
@@ -103,16 +100,15 @@ def _values(name: str, rest: str, start: int, *, listed: bool) -> Iterator[Prope
     if pieces and not trim(pieces[-1][0]):
         pieces.pop()
     for item, (value, begin, end) in enumerate(pieces):
-        while begin < end and inside[begin] in WHITE_SPACE:
-            begin += 1
-        while begin < end and inside[end - 1] in WHITE_SPACE:
-            end -= 1
         read = value.strip(WHITE_SPACE)
+        written = inside[begin:end]
+        first = start + 1 + begin + len(written) - len(written.lstrip(WHITE_SPACE))
+        last = max(first, start + 1 + end - len(written) + len(written.rstrip(WHITE_SPACE)))
         if quoted and read.startswith(_QUOTES):
-            read, begin = read[1:], begin + 1
+            read, first = read[1:], first + 1
         if quoted and read.endswith(_QUOTES):
-            read, end = read[:-1], end - 1
-        yield PropertyText(name, read, start + 1 + begin, start + 1 + end, item)
+            read, last = read[:-1], last - 1
+        yield PropertyText(name, read, first, last, item)
 
 
 def _pieces(inside: str, *, quoted: bool) -> Iterator[tuple[str, int, int]]:
