@@ -23,6 +23,7 @@ from qasync import QEventLoop
 
 from lorestudio.studio.answering import Connections, default_profiles_path
 from lorestudio.studio.keeping import default_folder
+from lorestudio.studio.note_data import default_folder as notes_folder
 from lorestudio.studio.project import Project
 from lorestudio.ui.garbage import collected_on_gui_thread
 from lorestudio.ui.main_window import MainWindow
@@ -77,6 +78,7 @@ def run(
     )
     window = MainWindow(session, theme, settings)
     window.session.setParent(window)
+    window.vault_commands.keep_in(notes_folder() if folder is None else folder / "notes")
     closed = asyncio.Event()  # connected at once: the window may be closed before the loop's first turn is over
     window.closed.connect(closed.set)
     app.aboutToQuit.connect(closed.set)

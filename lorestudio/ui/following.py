@@ -67,6 +67,18 @@ class VaultFollower(QObject):
         title = tr("Following the vault")
         self._jobs.start(title, lambda _report: library.open(), done=lambda _news: None, failed=self._say)
 
+    @property
+    def follows(self) -> bool:
+        """Whether the vaults of a project are followed, so that they can be looked at quickly."""
+        return self._library is not None and self._library.opened
+
+    def look(self) -> LibraryNews:
+        """The vaults as they are now; in a worker. Raises VaultError."""
+        library = self._library
+        if library is None:
+            raise VaultError(tr("The vault is not followed. Reload it from disk."))
+        return library.refresh()
+
     def take(self, library: LibraryThread | None) -> None:
         """Follow these vaults instead of the ones before; ending that is waited for elsewhere.
 

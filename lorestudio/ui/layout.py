@@ -8,11 +8,14 @@ from typing import Final
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget
 
-LAYOUT_VERSION: Final = 1
+LAYOUT_VERSION: Final = 2
 """Goes up when a saved layout would not fit any more; an older one is then left alone."""
 
 NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
+
+HIDDEN: Final = frozenset({"search", "links"})
+"""Panes that are not in sight until somebody wants them."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
 _H: Final = Qt.Orientation.Horizontal
@@ -37,8 +40,10 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.splitDockWidget(chat, entry, _V)
         window.splitDockWidget(trace, why, _V)
         window.splitDockWidget(why, budget, _V)
-    for dock in docks.values():
-        dock.show()
+    for name, beside in (("search", vault), ("links", entry)):
+        window.tabifyDockWidget(beside, docks[name])
+    for name, dock in docks.items():
+        dock.setVisible(name not in HIDDEN)
     if width < NARROW:
         chat.raise_()
         trace.raise_()

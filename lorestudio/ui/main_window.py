@@ -41,6 +41,7 @@ from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
 from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
+from lorestudio.ui.vault_commands import VaultCommands
 from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.pane import Pane, PaneDock
@@ -79,7 +80,10 @@ class MainWindow(QMainWindow):
         self.trace = TracePane(theme, session, self.selection)
         self.why = WhyPane(theme, session, self.selection)
         self.budget = BudgetPane(theme, session, self.selection)
-        self.panes: tuple[Pane, ...] = (self.vault, self.chat, self.entry, self.trace, self.why, self.budget)
+        self.vault_commands = VaultCommands(self)
+        self.panes: tuple[Pane, ...] = (
+            self.vault, self.chat, self.entry, self.trace, self.why, self.budget, *self.vault_commands.panes,
+        )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
         table = (*ACTIONS, *pane_actions)
@@ -90,6 +94,7 @@ class MainWindow(QMainWindow):
         self.status = StatusLine(session, self)
         self._build()
         self._connect()
+        self.vault_commands.connect_window()
         self._make_room()
         self._show_project()
         self.update_actions()
@@ -101,6 +106,7 @@ class MainWindow(QMainWindow):
         self.commands.fill_menu_bar(self.menuBar(), self)
         self.commands.attach(
             {
+                Where.VAULT: (self.vault.tree, self.vault.table),
                 Where.CHAT: (self.chat.view,),
                 Where.TRACE: (self.trace,),
                 Where.RUNS: (self.chat, self.trace, self.why, self.budget),
@@ -197,10 +203,8 @@ class MainWindow(QMainWindow):
             "vault.reload": session.reload,
             "entry.save": self.entry.save,
             "app.quit": self.close,
-            "go.entry": self._open_switcher,
             "go.command": self._open_palette,
             "find.pane": self._find,
-            "find.vault": self._find_in_vault,
             "copy.why": self.why.copy,
             "copy.row": trace.copy_row,
             "copy.report": self._copy_report,
@@ -244,6 +248,7 @@ class MainWindow(QMainWindow):
             "help.details": self._show_details,
             "help.about": partial(dialogs.show_about, self),
         }
+        handlers |= self.vault_commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
         handlers |= {f"pane.{pane.name}": partial(self.show_pane, pane.name) for pane in self.panes}
@@ -306,6 +311,10 @@ class MainWindow(QMainWindow):
             message=selection.generation is not None,
             trace=session.trace(selection.generation) is not None,
             entry=selection.entry is not None,
+            files=self.vault_commands.work.ready,
+            notes=self.vault_commands.has_targets,
+            undo=bool(self.vault_commands.work.undo_title),
+            redo=bool(self.vault_commands.work.redo_title),
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
@@ -324,6 +333,7 @@ class MainWindow(QMainWindow):
         for kind in AnswerKind:
             actions[f"answers.{kind.value}"].setChecked(self.session.choice.source.kind is kind)
         actions["view.full_screen"].setChecked(self.isFullScreen())
+        self.vault_commands.update(actions)
         actions["trace.all_stages"].setChecked(self.trace.all_stages.isChecked())
 
     # ---- handlers ---------------------------------------------------------------------------------------------------
@@ -366,13 +376,6 @@ class MainWindow(QMainWindow):
         ]
         self._pick(tr("Command palette"), tr("Type a few letters of a command"), choices, self.run_key)
 
-    def _open_switcher(self) -> None:
-        project = self.session.project
-        if project is not None:
-            entries = project.index.entries
-            choices = [Choice(entry.title, ", ".join(entry.keys), entry.folder or "", entry.id) for entry in entries]
-            self._pick(tr("Go to entry"), tr("Type a few letters of a title"), choices, self._go_to_entry)
-
     def _pick(self, title: str, placeholder: str, choices: list[Choice], picked: Callable[[object], None]) -> None:
         picker = Picker(self.theme, title, placeholder, choices, self)
         picker.picked.connect(picked)
@@ -382,19 +385,11 @@ class MainWindow(QMainWindow):
         """Do what was picked in the palette."""
         self.run(str(key))
 
-    def _go_to_entry(self, key: object) -> None:
-        if isinstance(key, int):
-            self.selection.choose_entry(key)
-            self.show_pane("entry")
-
     def _find(self) -> None:
         pane = self.current_pane()
         if pane is None or not pane.open_search():
-            self._find_in_vault()
-
-    def _find_in_vault(self) -> None:
-        self.show_pane("vault")
-        self.vault.open_search()
+            self.show_pane("vault")
+            self.vault.open_search()
 
     def _copy_report(self) -> None:
         self.trace.copy_report()
@@ -519,7 +514,8 @@ class MainWindow(QMainWindow):
 
     def _make_room(self) -> None:
         project = self.session.project
-        self.selection.clear()
+        with self.vault_commands.leaving():
+            self.selection.clear()
         self.history.clear()
         self.welcome.setVisible(project is None)
         if project is None:
@@ -536,6 +532,8 @@ class MainWindow(QMainWindow):
         if project is None:
             return
         self.setWindowTitle(f"{project.name} - lorestudio")
+        if self.vault_commands.come_back():
+            return
         if project.chat is not None:
             # The last reply is what people ask about.
             replies = [item for item in self.session.generations if item.message < len(project.chat.messages)]

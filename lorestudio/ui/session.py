@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.state import AiState
 from lorestudio.studio.answering import (
     Connections,
@@ -45,6 +45,7 @@ from lorestudio.ui.replaying import (
     Withdrawn,
 )
 from lorestudio.ui.words import count, sentence_of, tr
+from lorestudio.vault import VaultError
 from lorestudio.vault.incremental import changes_between
 from lorestudio.vault.triggers import RefreshReason
 
@@ -116,6 +117,8 @@ class Session(QObject):
         self._look = QTimer(self)
         self._look.setInterval(LOOK_MS)
         self._look.timeout.connect(self._look_at_run)
+        self._newer: VaultIndex | None = None
+        self.state_changed.connect(self._show_newer, Qt.ConnectionType.QueuedConnection)
 
     # ---- what there is ----------------------------------------------------------------------------------------------
 
@@ -172,6 +175,18 @@ class Session(QObject):
             return None
         folder = self.project.vault_folders[self.project.index.vaults.index(note.vault)]
         return folder / note.filename if folder is not None else None
+
+    def note_at(self, path: Path) -> Entry | LeftOutNote | None:
+        """The note of a file, None where the file gave none."""
+        if self.project is None:
+            return None
+        index = self.project.index
+        for vault, folder in zip(index.vaults, self.project.vault_folders, strict=False):
+            if folder is not None and path.is_relative_to(folder):
+                filename = path.relative_to(folder).as_posix()
+                notes: tuple[Entry | LeftOutNote, ...] = (*index.entries, *index.left_out)
+                return next((note for note in notes if (note.filename, note.vault) == (filename, vault)), None)
+        return None
 
     def entry(self, entry: int | None) -> Entry | None:
         """The entry with that id, None where there is none."""
@@ -320,6 +335,32 @@ class Session(QObject):
         self.stale = tr("{name} was saved after this replay. The results below are from before.", name=path.name)
         self.state_changed.emit()
 
+    def take_in(self) -> None:
+        """Files were changed on purpose: read them and show the vaults as they are now.
+
+        A replay under way is stopped, as it runs on notes that are no more; another one begins afterwards.
+        """
+        project, follower = self.project, self._follower
+        if project is None:
+            return
+        self._next = None
+        self._stop()
+
+        def work(_report: object) -> VaultIndex:
+            if follower is None or not follower.follows:
+                return project.reloaded().index
+            news = follower.look()
+            if news.failures:
+                raise VaultError(news.failures[0])
+            return news.index
+
+        self.jobs.start(
+            tr("Reading {name}…", name=project.name),
+            work,
+            done=lambda index: self._seen_anew(project, index),
+            failed=self._failed_beside,
+        )
+
     def close(self) -> None:
         """End all jobs; nothing of the session runs afterwards."""
         self.cancel()
@@ -370,6 +411,25 @@ class Session(QObject):
         self.stale = tr("The vault has changed on disk: {changes}. The results below are from before.", changes=changes)
         self.state_changed.emit()
 
+    def _seen_anew(self, project: Project, index: VaultIndex) -> None:
+        now = self.project
+        if now is not None and now.places == project.places:
+            self._newer = index
+            self._show_newer()
+
+    def _show_newer(self) -> None:
+        """Show the newest index, as soon as nothing runs on the one before."""
+        index, project = self._newer, self.project
+        if index is None or project is None or self.busy:
+            return
+        self._newer = None
+        if index.digest != project.index.digest or not index.digest:
+            self.set_project(replace(project, index=index))
+
+    def _failed_beside(self, error: Exception) -> None:
+        logger.error("a job failed: %s", error, exc_info=error)
+        self.notice.emit(Notice(sentence_of(error), "error", details="".join(traceback.format_exception(error))))
+
     def _vault_failed(self, sentence: str) -> None:
         self.notice.emit(Notice(sentence, "warning"))
 
@@ -393,9 +453,8 @@ class Session(QObject):
         self.follow()
 
     def _failed(self, error: Exception) -> None:
-        logger.error("a job failed: %s", error, exc_info=error)
         self._set_activity("")
-        self.notice.emit(Notice(sentence_of(error), "error", details="".join(traceback.format_exception(error))))
+        self._failed_beside(error)
 
     def _profiles_read(self, file: ProfileFile) -> None:
         self.take_profiles(file)

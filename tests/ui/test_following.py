@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from lorestudio.studio import open_project
 from lorestudio.studio.answering import Connections, Keys
 from lorestudio.studio.places import KEY_VARIABLE
 from lorestudio.ui.session import Session
-from tests.ui.worlds import MemoryKeyring
+from tests.ui.worlds import FakeSimulator, MemoryKeyring, make_chat
 from tests.vault.obsidian_server import KEY, ObsidianServer, running
 
 
@@ -114,3 +115,28 @@ def test_obsidian_is_opened_by_its_address_and_the_key_is_kept(make_window, qtbo
             assert window.session.project.places == (place,)
         window.session.close()
     assert KEY in keyring.kept.values()
+
+
+def test_what_was_changed_on_purpose_is_shown_at_once(cached, qtbot, tmp_path):
+    write(tmp_path / "vault", "Gate")
+    session = cached()
+    session.open([tmp_path / "vault"])
+    qtbot.waitUntil(lambda: titles(session) == ["Gate"])
+    write(tmp_path / "vault", "Wall")
+    session.take_in()
+    qtbot.waitUntil(lambda: titles(session) == ["Gate", "Wall"])
+    qtbot.waitUntil(lambda: session.jobs.idle)
+    assert session.stale == ""
+
+
+def test_taking_in_stops_a_replay_of_the_older_notes(make_session, qtbot, tmp_path, monkeypatch):
+    monkeypatch.setattr(FakeSimulator, "pause", 0.05)
+    write(tmp_path / "vault", "Gate")
+    session = make_session()
+    session.set_project(replace(open_project([tmp_path / "vault"]), chat=make_chat()))
+    assert session.replaying
+    write(tmp_path / "vault", "Wall")
+    session.take_in()
+    qtbot.waitUntil(lambda: titles(session) == ["Gate", "Wall"])
+    qtbot.waitUntil(lambda: not session.busy and session.jobs.idle)
+    assert len(session.traces) == len(session.generations)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontMetricsF
+from PySide6.QtGui import QFontMetricsF, QTextBlock, QTextCursor
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -59,6 +59,7 @@ class EntryPane(Pane):
         self._session, self._selection, self._drafts, self._jobs = session, selection, drafts, jobs
         self._path: Path | None = None
         self._loaded: Draft | None = None
+        self._place: tuple[int, int, int] | None = None
         self._saving = False
         self.bar = MessageBar(theme, self)
         self.bar.closed.connect(self.bar.hide)
@@ -99,6 +100,27 @@ class EntryPane(Pane):
         """Switch between the form and the file's text."""
         self.tabs.setCurrentIndex(PROPERTIES if self.tabs.currentIndex() == SOURCE else SOURCE)
         self.focus_target().setFocus()
+
+    def show_place(self, line: int, start: int, end: int) -> None:
+        """Show these characters of a line of the file's text, counted from 1 and from 0, and select them."""
+        self._place = (line, start, end)
+        self.tabs.setCurrentIndex(SOURCE)  # which reads the file where it was not read before
+        if self._loaded is not None:
+            self._show_wanted_place()
+
+    def _show_wanted_place(self) -> None:
+        wanted, self._place = self._place, None
+        block = self.source.document().findBlockByNumber(wanted[0] - 1) if wanted is not None else QTextBlock()
+        if wanted is None or not block.isValid():
+            return
+        cursor = QTextCursor(block)
+        text = block.text()
+        places = [block.position() + _units(text[:place]) for place in wanted[1:]]
+        cursor.setPosition(places[0])
+        cursor.setPosition(places[1], QTextCursor.MoveMode.KeepAnchor)
+        self.source.setTextCursor(cursor)
+        self.source.centerCursor()
+        self.source.setFocus()
 
     def save(self) -> None:
         """Write the unsaved text of the shown note."""
@@ -275,6 +297,7 @@ class EntryPane(Pane):
         if draft is None and restore(text, self._editor_text()) != text:
             self.source.setReadOnly(True)
             self.bar.say(tr("This file has characters that the editor cannot keep, so it is shown only."), "warning")
+        self._show_wanted_place()
 
     def _read_failed(self, path: Path, error: Exception) -> None:
         if path == self._path:
@@ -372,3 +395,8 @@ def _save_all(drafts: dict[Path, Draft]) -> tuple[list[Path], list[str]]:
         else:
             written.append(path)
     return written, problems
+
+
+def _units(text: str) -> int:
+    """How long Qt says a text is: UTF-16 code units."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
