@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -57,7 +57,8 @@ class VaultFollower(QObject):
             library.close()
             self._libraries.discard(library)
             raise VaultError(news.failures[0])
-        return Opened(assembled(places, news.index, read, chat, settings), library)
+        project = assembled(places, news.index, read, chat, settings)
+        return Opened(replace(project, vault_state=news.state), library)
 
     def follow(self, project: Project) -> None:
         """Notice from now on what changes in the vaults of a project that was read in another way."""

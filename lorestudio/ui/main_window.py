@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.answering import AnswerKind, Question, Source
 from lorestudio.studio.modes import Mode
 from lorestudio.trace.model import Turn
@@ -37,7 +38,7 @@ from lorestudio.ui.panes.why_pane import WhyPane
 from lorestudio.ui.profiles_dialog import ProfilesDialog
 from lorestudio.ui.question_dialog import QuestionDialog
 from lorestudio.ui.replaying import Finished
-from lorestudio.ui.selection import Selection
+from lorestudio.ui.selection import Selection, same_numbers
 from lorestudio.ui.session import Session
 from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
@@ -65,6 +66,7 @@ class MainWindow(QMainWindow):
         self._names_timer.timeout.connect(self._show_names)
         self.history = History(self.selection, self)
         self._leaving = False
+        self._shown_index = VaultIndex()
         self._question: QuestionDialog | None = None
         self._arranged = False
         self._shown_state = False
@@ -519,8 +521,13 @@ class MainWindow(QMainWindow):
 
     def _make_room(self) -> None:
         project = self.session.project
-        self.selection.clear()
-        self.history.clear()
+        before, self._shown_index = self._shown_index, project.index if project is not None else VaultIndex()
+        if self.session.renewed:
+            self.selection.find_again(before, self._shown_index)
+        else:
+            self.selection.clear()
+        if not (self.session.renewed and same_numbers(before, self._shown_index)):
+            self.history.clear()
         self.welcome.setVisible(project is None)
         if project is None:
             for dock in self.docks.values():
@@ -536,6 +543,8 @@ class MainWindow(QMainWindow):
         if project is None:
             return
         self.setWindowTitle(f"{project.name} - lorestudio")
+        if self.session.renewed:
+            return
         if project.chat is not None:
             # The last reply is what people ask about.
             replies = [item for item in self.session.generations if item.message < len(project.chat.messages)]
@@ -548,7 +557,7 @@ class MainWindow(QMainWindow):
 
     def _note_saved(self, path: object) -> None:
         if isinstance(path, Path):
-            self.session.note_saved(path)
+            self.session.notes_written([path])
             self.status.flash(tr("{name} was saved.", name=path.name))
 
     def _focus_changed(self, _old: QWidget | None, _new: QWidget | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -44,8 +44,11 @@ from lorestudio.ui.replaying import (
     Wanted,
     Withdrawn,
 )
+from lorestudio.ui.selection import same_numbers
 from lorestudio.ui.words import count, sentence_of, tr
-from lorestudio.vault.incremental import changes_between
+from lorestudio.vault import read_note
+from lorestudio.vault.edited import EditedVaults, NoteText
+from lorestudio.vault.incremental import VaultState, changes_between
 from lorestudio.vault.triggers import RefreshReason
 
 logger = logging.getLogger(__name__)
@@ -109,6 +112,8 @@ class Session(QObject):
             self._follower.failed.connect(self._vault_failed)
         self._simulators: dict[RunChoice, Simulator] = {}
         self._made_as: dict[Generation, RunChoice] = {}
+        self._older: frozenset[Generation] = frozenset()
+        self.renewed = False
         self._replay: Replay | None = None
         self._next: Wanted | None = None
         self._board = LiveBoard()
@@ -131,6 +136,8 @@ class Session(QObject):
 
     def outdated(self, generation: Generation | None) -> str:
         """Why the trace of a generation is not what a run would give now, "" where it is."""
+        if generation in self._older:
+            return tr("Notes were saved after this run. The results below are from before.")
         made_as = self._made_as.get(generation) if generation is not None else None
         if made_as is None or made_as == self.choice.effective:
             return self.stale
@@ -231,14 +238,52 @@ class Session(QObject):
         if self.project is not None:
             self._read(self.project.name, self.project.reloaded)
 
-    def set_project(self, project: Project) -> None:
-        """Show a project that was read already; its chat is replayed unless the session is told not to."""
+    def notes_written(self, paths: Collection[Path]) -> None:
+        """Take in notes that were written, made, moved or removed from here, and run the chat again with them."""
+        project = self.project
+        if project is None or not paths:
+            return
+        names = ", ".join(sorted(path.name for path in paths))
+        self.stale = tr("{names} was saved after this replay. The results below are from before.", names=names)
+        self.state_changed.emit()
+        state = project.vault_state
+        if state is None:  # nobody knows what the index was made of
+            return
+
+        def work() -> VaultState:
+            return EditedVaults(state, project.settings, project.counter).with_texts(_texts(project, paths))
+
+        self.jobs.start(
+            tr("Taking in what was saved"),
+            lambda _report: work(),
+            done=lambda after: self._renew(paths, project, after),
+            failed=self._failed,
+        )
+
+    def _renew(self, paths: Collection[Path], project: Project, state: VaultState) -> None:
+        now = self.project
+        if now is None or now.places != project.places:
+            return  # another vault is shown by now
+        if now.vault_state is not project.vault_state:
+            self.notes_written(paths)  # something else was taken in meanwhile
+            return
+        self.set_project(replace(now, index=state.index, vault_state=state), renewed=True)
+
+    def set_project(self, project: Project, *, renewed: bool = False) -> None:
+        """Show a project that was read already; its chat is replayed unless the session is told not to.
+
+        `renewed` says that it is the one before with newer notes: then what is looked at stays, and so do the traces,
+        as results from before, until newer ones are there.
+        """
         told = self.project.problems if self.project is not None else ()
+        self.renewed = renewed
+        keep = renewed and self.project is not None and same_numbers(self.project.index, project.index)
         self.choice = self.choices.load(chat_id(project)) or RunChoice.of(project)
         self.project = project = self.choice.applied(project)
         self._simulators, self._made_as, self.live = {}, {}, None
         self.generations = ()
-        self.traces = {}
+        self.traces = self.traces if keep else {}
+        self._older = frozenset(self.traces)
         self.stale = ""
         if project.chat is not None:
             self.generations = generations(project.chat)
@@ -315,11 +360,6 @@ class Session(QObject):
                 del self._simulators[choice]  # it talks as the profile was
         self.profiles_changed.emit()
 
-    def note_saved(self, path: Path) -> None:
-        """A note was written: the traces were made from an older text and say so until the vault is read again."""
-        self.stale = tr("{name} was saved after this replay. The results below are from before.", name=path.name)
-        self.state_changed.emit()
-
     def close(self) -> None:
         """End all jobs; nothing of the session runs afterwards."""
         self.cancel()
@@ -364,7 +404,7 @@ class Session(QObject):
         if project is None or not news.confirmed or not news.changed or news.index.digest == project.index.digest:
             return
         if news.reason is RefreshReason.OPENED and not self.busy:
-            self.set_project(replace(project, index=news.index))
+            self.set_project(replace(project, index=news.index, vault_state=news.state))
             return
         changes = changes_text(changes_between(project.index, news.index)) or tr("notes have changed")
         self.stale = tr("The vault has changed on disk: {changes}. The results below are from before.", changes=changes)
@@ -420,6 +460,7 @@ class Session(QObject):
         if replay is not None and replay.wanted.choice == choice and replay.simulators is self._simulators:
             self.traces.update(news.traces)
             self._made_as.update(dict.fromkeys(news.traces, choice))
+            self._older -= news.traces.keys()
             if news.traces:
                 self.traces_changed.emit(tuple(news.traces))
             self.progress.emit(news.progress)
@@ -473,6 +514,7 @@ class Session(QObject):
         current = dict(self._current_traces())
         self.traces = {**self.traces, **current}
         self._made_as.update(dict.fromkeys(current, self.choice.effective))
+        self._older -= current.keys()
         if self._simulators:
             self.progress.emit(Progress(len(current), len(self.generations)))
             self.traces_changed.emit(None)
@@ -480,3 +522,14 @@ class Session(QObject):
     def _set_activity(self, text: str) -> None:
         self.activity = text
         self.state_changed.emit()
+
+
+def _texts(project: Project, paths: Collection[Path]) -> list[NoteText]:
+    """What stands in the files now, None for one that is gone. Raises VaultError where one cannot be read."""
+    found = []
+    for path in paths:
+        for vault, folder in zip(project.index.vaults, project.vault_folders, strict=True):
+            if folder is not None and path.is_relative_to(folder) and path.suffix.lower() == ".md":
+                text = read_note(path)[0] if path.exists() else None
+                found.append(NoteText(vault, path.relative_to(folder).as_posix(), text))
+    return found
