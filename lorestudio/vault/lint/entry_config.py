@@ -9,7 +9,7 @@ from typing import Final
 from lorestudio.domain.javascript import length, number_text, to_number, trim
 from lorestudio.vault.lint.facts import VaultFacts
 from lorestudio.vault.lint.model import FixSpec, Hit
-from lorestudio.vault.lint.note import Note, Rules, quoted, usable_keys
+from lorestudio.vault.lint.note import Note, Rules, quoted
 
 SHORT_KEY: Final = 3
 """Keys of up to so many characters are short for a warmup (spec: deeplore-ai-and-tools 3.3 E04)."""
@@ -21,7 +21,7 @@ _FENCE: Final = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 def keyless(note: Note, _rules: Rules) -> Iterator[Hit]:
     """E01, E05, E06: entries without keys."""
     entry = note.entry
-    if entry.guide or entry.constant or usable_keys(entry):
+    if entry.guide or entry.constant or note.keys:
         return
     if entry.bootstrap:
         yield Hit("E05", f"“{entry.title}” has no keys: it comes in while the chat is short and never again.", "keys")
@@ -56,7 +56,7 @@ def idle_conditions(note: Note, _rules: Rules) -> Iterator[Hit]:
 
 def short_warmup(note: Note, _rules: Rules) -> Iterator[Hit]:
     """E04: a warmup that short keys hardly reach."""
-    entry, keys = note.entry, usable_keys(note.entry)
+    entry, keys = note.entry, note.keys
     if entry.warmup is not None and entry.warmup > 1 and keys and all(length(key) <= SHORT_KEY for key in keys):
         needed = number_text(entry.warmup)
         yield Hit("E04", f"“{entry.title}” needs {needed} occurrences of keys as short as {quoted(keys)}.", "warmup")
@@ -95,7 +95,7 @@ def guide_conflicts(note: Note, rules: Rules) -> Iterator[Hit]:
     if others:
         told = f"“{entry.title}” is a guide and therefore never {' or '.join(others)}."
         yield Hit("E55", told, "tags", rules.parse.guide_tag)
-    elif usable_keys(entry):
+    elif note.keys:
         told = f"“{entry.title}” is a guide, so its keys are never looked for."
         yield Hit("E55", told, "keys")
 

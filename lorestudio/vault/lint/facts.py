@@ -75,13 +75,26 @@ class VaultFacts:
             if not is_short(short.text)
         }
 
+    @cached_property
+    def _by_shape(self) -> Mapping[tuple[str, int], list[str]]:
+        """All titles in lower case, by their first character and their length."""
+        found: dict[tuple[str, int], list[str]] = {}
+        for title in self.titles:
+            found.setdefault((title[:1], len(title)), []).append(title)
+        return found
+
     def near(self, title: str) -> str:
-        """The title that `title` was probably meant to be, "" where none is close."""
-        if title not in self._near:
-            names = [entries[0].title for entries in self.titles.values()]
-            best = process.extractOne(title, names, scorer=fuzz.ratio, processor=str.lower, score_cutoff=_NEAR)
-            self._near[title] = best[0] if best is not None else ""
-        return self._near[title]
+        """The title that `title` was probably meant to be, "" where none is close; the first letter has to be right."""
+        lower = title.lower()
+        if lower not in self._near:
+            size = len(lower)
+            # Texts whose lengths differ by more cannot resemble each other as much as is asked.
+            margin = 1 + size * 2 * (100 - _NEAR) // 100
+            shapes = [(lower[:1], length) for length in range(max(size - margin, 1), size + margin + 1)]
+            names = [name for shape in shapes for name in self._by_shape.get(shape, ())]
+            best = process.extractOne(lower, names, scorer=fuzz.ratio, score_cutoff=_NEAR)
+            self._near[lower] = self.titles[best[0]][0].title if best is not None else ""
+        return self._near[lower]
 
 
 def base_name(filename: str) -> str:

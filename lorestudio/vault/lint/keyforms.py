@@ -75,14 +75,15 @@ def contained(forms: Iterable[KeyForm]) -> dict[KeyForm, list[KeyForm]]:
         return {}
     automaton = ahocorasick.Automaton()
     for text, same in by_text.items():
-        automaton.add_word(text, same)
+        automaton.add_word(text, (text, same))
     automaton.make_automaton()
     found: dict[KeyForm, list[KeyForm]] = {}
     for long in known:
-        shorter = dict.fromkeys(form for _, same in automaton.iter(long.text) for form in same)
-        for short in shorter:
-            if covers(short, long):
-                found.setdefault(short, []).append(long)
+        shorter = {text: same for _, (text, same) in automaton.iter(long.text) if text != long.text}
+        for same in shorter.values():
+            for short in same:
+                if not short.word or covers(short, long):
+                    found.setdefault(short, []).append(long)
     return found
 
 

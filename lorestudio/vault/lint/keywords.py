@@ -26,7 +26,7 @@ def broad_keys(note: Note, rules: Rules) -> Iterator[Hit]:
     entry = note.entry
     if entry.guide:
         return
-    for key in dict.fromkeys(usable_keys(entry)):
+    for key in note.keys:
         if keyforms.is_short(key):
             yield Hit("K01", f"The key “{key}” is short and likely to be found by chance.", "keys", key)
         punctuation = keyforms.is_punctuation(key) and not rules.settings.match_whole_words
@@ -67,8 +67,8 @@ def idle_keys(note: Note, rules: Rules) -> Iterator[Hit]:
 def mistyped_keys(note: Note, rules: Rules) -> Iterator[Hit]:
     """K55, K56, K58, K59, K60, K63: keys that are written as no chat writes them."""
     entry, settings = note.entry, rules.settings
-    for name, keys in (("keys", usable_keys(entry)), ("refine_keys", entry.refine_keys)):
-        for key in dict.fromkeys(keys):
+    for name, keys in (("keys", note.keys), ("refine_keys", tuple(dict.fromkeys(entry.refine_keys)))):
+        for key in keys:
             if _PATTERN.fullmatch(trim(key)) and len(trim(key)) > 2:
                 yield Hit("K55", f"The key “{key}” is no pattern here; its slashes are searched too.", name, key)
             if found := tuple(dict.fromkeys(keyforms.unseen(key))):
@@ -79,7 +79,7 @@ def mistyped_keys(note: Note, rules: Rules) -> Iterator[Hit]:
                 yield Hit("K58", f"The key “{key}” has decomposed letters.", name, key, fix=fix)
             if not _CURLY.isdisjoint(key):
                 yield Hit("K63", f"The key “{key}” has curly quotes.", name, key)
-    for key in dict.fromkeys(usable_keys(entry)):
+    for key in note.keys:
         if trim(key) != key:
             fix = _keys(note, _one(key, trim), "Remove the blanks around it")
             yield Hit("K56", f"The key “{key}” begins or ends with a blank, which has to be found too.", "keys",
@@ -94,8 +94,8 @@ def word_boundaries(note: Note, rules: Rules) -> Iterator[Hit]:
     entry = note.entry
     if not rules.settings.match_whole_words or entry.guide:
         return
-    for name, keys in (("keys", usable_keys(entry)), ("refine_keys", entry.refine_keys)):
-        for key in dict.fromkeys(keys):
+    for name, keys in (("keys", note.keys), ("refine_keys", tuple(dict.fromkeys(entry.refine_keys)))):
+        for key in keys:
             if keyforms.breaks_words(key):
                 yield Hit("K57", f"The key “{key}” is also found inside longer words.", name, trim(key))
             elif keyforms.clings(key) or keyforms.is_punctuation(key):
@@ -107,7 +107,7 @@ def shared_keys(note: Note, facts: VaultFacts) -> Iterator[Hit]:
     entry = note.entry
     if entry.guide:
         return
-    for key in dict.fromkeys(usable_keys(entry)):
+    for key in note.keys:
         others = [other for other in facts.sharers.get(key.lower(), ()) if not _same(other, entry)]
         if others:
             yield Hit("K02", f"The key “{key}” is also on {quoted([other.title for other in others])}.", "keys", key)

@@ -67,6 +67,11 @@ class Note:
         return self.item
 
     @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The entry's keys that are looked for, each once; empty for a note that gave no entry."""
+        return tuple(dict.fromkeys(usable_keys(self.item))) if isinstance(self.item, Entry) else ()
+
+    @cached_property
     def _parts(self) -> tuple[str | None, str]:
         return front_matter.split(self.text or "")
 

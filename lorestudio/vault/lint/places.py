@@ -15,12 +15,15 @@ class Places:
     def __init__(self, text: str, body: str) -> None:
         self._text, self._body = text, body
         self._body_start = len(text) - len(body)
+        self._lines: list[str] | None = None
 
     def line(self, field: str, item: str = "") -> int:
         """The line of `item` in a field ("title" and "body" are the body's), else of the field, else 1."""
         if field in {"title", "body"}:
             return self._in_body(field, item)
-        lines = self._text[: self._body_start].split("\n")
+        if self._lines is None:
+            self._lines = self._text[: self._body_start].split("\n")
+        lines = self._lines
         span = self._span(lines, field) if field else None
         if span is None:
             return 1

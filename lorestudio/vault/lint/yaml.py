@@ -10,6 +10,7 @@ from lorestudio.vault.entries import field_name
 from lorestudio.vault.lint.model import FixSpec, Hit
 from lorestudio.vault.lint.note import Note, Rules
 from lorestudio.vault.note_document import ProblemKind
+from lorestudio.vault.note_yaml import certainly_alike
 from lorestudio.vault.readings import Cause
 
 _CODES: Final = {
@@ -31,12 +32,13 @@ _READ: Final = frozenset({
 })  # fmt: skip
 """Fields that mean something to DeepLore in every vault (spec: deeplore-engine 1.5)."""
 
+_FIELD_START: Final = re.compile(r"^(?=\w)", re.ASCII | re.MULTILINE)
 _FIRST_FIELD: Final = re.compile(r"\ufeff?---\r?\n\w[\w.-]*\s*:", re.ASCII)
 
 
 def readings(note: Note, rules: Rules) -> Iterator[Hit]:
     """P53: fields of DeepLore's that the two read differently. What nobody reads may be written in any way."""
-    if note.yaml is None or note.document is None:
+    if note.yaml is None or note.document is None or _is_plain(note):
         return
     read = _READ | {field.name for field in rules.parse.fields}
     for found in note.document.properties:
@@ -55,9 +57,18 @@ def readings(note: Note, rules: Rules) -> Iterator[Hit]:
         yield Hit("P53", reading.message, found.name, line=found.line, fix=fix)
 
 
+def _is_plain(note: Note) -> bool:
+    """Whether every field is spelled so plainly, and stands there but once, that nothing needs to be looked into."""
+    pieces = _FIELD_START.split(f"{note.yaml}\n")
+    if pieces[0] or len(pieces) - 1 != len({field_name(name) for name in note.values}):
+        return False
+    closed = not note.body or (note.text or "").removesuffix(note.body).endswith("\n")
+    return closed and all(certainly_alike(piece) for piece in pieces[1:])
+
+
 def document_problems(note: Note, _rules: Rules) -> Iterator[Hit]:
     """P54 to P57, P60: what is wrong with the front matter as a text."""
-    if note.document is None:
+    if note.document is None or (note.yaml is not None and _is_plain(note)):
         return
     for problem in note.document.problems:
         code = _CODES.get(problem.kind)
