@@ -4,7 +4,7 @@ Pure: notes and settings in, findings out. What needs the chat is in `studio.pro
 """
 
 from lorestudio.vault.lint.fixes import Repair, repair, unified_diff
-from lorestudio.vault.lint.linter import LintCancelled, Linter, Report, Scope, lint
+from lorestudio.vault.lint.linter import LintCancelled, Linter, Report, Scope, lint, ordered
 from lorestudio.vault.lint.model import Check, Finding, Fix, Group, NoteKey, Severity
 from lorestudio.vault.lint.settings import SettingsFile
 from lorestudio.vault.lint.table import CHECKS, as_markdown, check_of
@@ -26,6 +26,7 @@ __all__ = [
     "as_markdown",
     "check_of",
     "lint",
+    "ordered",
     "repair",
     "unified_diff",
 ]

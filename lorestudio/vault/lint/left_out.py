@@ -39,7 +39,7 @@ def near_misses(note: Note, rules: Rules) -> Iterator[Hit]:
     wanted = _wanted(tag, written)
     if wanted:
         tags = tuple(tag if piece in wanted else piece for piece in written)
-        fix = FixSpec("Write the tags as a list", "list", name, tuple(dict.fromkeys(tags)))
+        fix = FixSpec("Write the tags as a list", "list", name, tuple(dict.fromkeys(tags)), safe=False)
         yield Hit("N51", f"tags names {tag}, but not so that it counts.", name, advice=f"Write tags: [{tag}].", fix=fix)
     elif _wanted(tag, _pieces(note.values.get("tag"))):
         yield Hit("N51", f"{tag} stands in tag, which nothing reads.", "tag", advice=f"Write tags: [{tag}].")

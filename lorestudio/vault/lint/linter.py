@@ -129,6 +129,12 @@ class Linter:
         self._known: dict[NoteKey, _Known] = {}
         self._facts: VaultFacts | None = None
 
+    def share(self) -> Linter:
+        """Another linter with what this one knows of the vault as a whole: for single notes, in another thread."""
+        other = Linter()
+        other._rules, other._facts = self._rules, self._facts
+        return other
+
     def run(
         self,
         scope: Scope,
@@ -159,16 +165,13 @@ class Linter:
         self._known = fresh
         if on_progress is not None:
             on_progress(len(notes), len(notes))
-        found.sort(key=_order(scope.index.vaults))
         unread = sum(key not in scope.texts for key, _ in notes)
-        return Report(tuple(found), len(notes), unread)
+        return Report(ordered(found, scope.index.vaults), len(notes), unread)
 
     def note(self, scope: Scope, key: NoteKey, text: str) -> tuple[Finding, ...]:
         """The findings of one note with another text, at once; of the other entries the index of `scope` tells."""
         facts = self._prepare(scope)
-        found = list(_findings(_read_again(scope, facts.rules, key, text), facts))
-        found.sort(key=_order(scope.index.vaults))
-        return tuple(found)
+        return ordered(_findings(_read_again(scope, facts.rules, key, text), facts), scope.index.vaults)
 
     def repair(self, scope: Scope, key: NoteKey, *, codes: frozenset[str] | None = None) -> Repair | None:
         """Make all safe fixes of a note, or those of some checks; None where there are none or its text is unknown."""
@@ -279,6 +282,11 @@ def _settings_findings(scope: Scope) -> Iterator[Finding]:
         told = message.removeprefix(f"{path}: ")
         line = left_out.line_in(told)
         yield Finding("F51", check.severity, vault, path, None, "", line, told, check.advice)
+
+
+def ordered(findings: Iterable[Finding], vaults: Sequence[str]) -> tuple[Finding, ...]:
+    """Findings in the order of a report."""
+    return tuple(sorted(findings, key=_order(vaults)))
 
 
 def _order(vaults: Sequence[str]) -> Callable[[Finding], tuple[object, ...]]:

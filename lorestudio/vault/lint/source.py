@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from lorestudio.domain.javascript import Json, number_text, to_number, trim
@@ -61,7 +62,16 @@ def switched_off(note: Note, _rules: Rules) -> Iterator[Hit]:
 
 def unusable_values(note: Note, rules: Rules) -> Iterator[Hit]:
     """P58: values of a kind or beyond a limit that the field does not have."""
-    values = _canonical(note, rules)
+    for hit in _unusable(note, _canonical(note, rules)):
+        if hit.fix is None:
+            # Often a comment stands behind the value, which YAML, unlike DeepLore, does not take for a part of it.
+            fix = FixSpec("Write what YAML reads, so that DeepLore reads it too", "as_yaml", hit.field, safe=False)
+            yield replace(hit, fix=fix)
+        else:
+            yield hit
+
+
+def _unusable(note: Note, values: Mapping[str, Json]) -> Iterator[Hit]:
     for name in _NUMBERS:
         value = values.get(name)
         if value is not None and value != [] and (told := _no_number(value)):
