@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -65,10 +66,15 @@ class Problems:
     unread: int = 0
     runs: int = 0
     failures: tuple[str, ...] = ()
+    _counts: Counter[Severity] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Count once: a large vault has tens of thousands of findings."""
+        object.__setattr__(self, "_counts", Counter(finding.severity for finding in self.findings))
 
     def count(self, severity: Severity) -> int:
         """How many findings are of this severity."""
-        return sum(finding.severity is severity for finding in self.findings)
+        return self._counts[severity]
 
     @property
     def checked(self) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
 from PySide6.QtGui import QIcon
@@ -22,7 +24,7 @@ from lorestudio.ui.qt import (
 )
 from lorestudio.ui.words import count, number, tr
 
-NAMES = {
+NAMES: Final = {
     Severity.ERROR: ("error", "errors"),
     Severity.WARNING: ("warning", "warnings"),
     Severity.INFO: ("remark", "remarks"),
@@ -44,13 +46,15 @@ class ProblemNode:
     amount: int = 0
 
 
-def matches(finding: Finding, words: Sequence[str]) -> bool:
-    """Whether every word is in what is shown of a finding; words are case-folded already."""
-    if not words:
-        return True
+MOST: Final = 2000
+"""Of each severity so many findings have a row; a filter brings up the others."""
+
+
+def search_text(finding: Finding) -> str:
+    """What a filter looks in: what is shown of a finding, case-folded."""
     check = check_of(finding.code)
-    text = f"{finding.code} {check.title} {check.group} {finding.filename} {finding.message} {finding.field}".casefold()
-    return all(word in text for word in words)
+    parts = (finding.code, check.title, check.group, finding.filename, finding.message, finding.field)
+    return " ".join(parts).casefold()
 
 
 class ProblemTree(QAbstractItemModel):
@@ -59,6 +63,7 @@ class ProblemTree(QAbstractItemModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._findings: tuple[Finding, ...] = ()
+        self._texts: tuple[str, ...] = ()
         self._words: tuple[str, ...] = ()
         self._least = Severity.INFO
         self._root = ProblemNode("", Severity.INFO)
@@ -72,9 +77,10 @@ class ProblemTree(QAbstractItemModel):
         """Where icons come from, and what the note of a finding is called."""
         self._icon, self._titles = icon, titles
 
-    def set_findings(self, findings: Sequence[Finding]) -> None:
-        """Show other findings, which are in order already."""
+    def set_findings(self, findings: Sequence[Finding], texts: Sequence[str] | None = None) -> None:
+        """Show other findings, which are in order already; `texts` are their search texts."""
         self._findings = tuple(findings)
+        self._texts = tuple(map(search_text, findings)) if texts is None else tuple(texts)
         self._rebuild()
 
     def set_filter(self, text: str, least: Severity) -> None:
@@ -164,38 +170,52 @@ class ProblemTree(QAbstractItemModel):
         if role == Qt.ItemDataRole.DecorationRole:
             return self._icon(node.severity) if node.parent is self._root else None
         told: dict[int, object] = {
-            DISPLAY: f"{node.title}   {number(node.amount)}", ITEM: node, TOOLTIP: node.title,
+            DISPLAY: f"{node.title}   {number(node.amount)}" if node.amount else node.title,
+            ITEM: node, TOOLTIP: node.title,
             ACCESSIBLE_TEXT: f"{node.title}: {count(node.amount, 'finding', 'findings')}",
         }  # fmt: skip
         return told.get(role)
 
     def _rebuild(self) -> None:
         self.beginResetModel()
-        root = ProblemNode("", Severity.INFO)
-        tops: dict[Severity, ProblemNode] = {}
-        notes: dict[tuple[Severity, str, str], ProblemNode] = {}
+        self._root = ProblemNode("", Severity.INFO)
         self.shown = 0
-        for finding in self._findings:
-            severity = finding.severity
-            if severity.rank > self._least.rank or not matches(finding, self._words):
-                continue
-            self.shown += 1
-            top = tops.get(severity)
-            if top is None:
-                name = tr(NAMES[severity][1]).capitalize()
-                top = tops[severity] = _add(root, ProblemNode(name, severity))
-            key = (severity, *finding.note)
-            note = notes.get(key)
+        places = self._matching()
+        for severity in Severity:
+            if severity.rank <= self._least.rank:
+                # Findings come by severity, so each has one stretch of them.
+                first = bisect_left(places, severity.rank, key=self._rank)
+                end = bisect_left(places, severity.rank + 1, key=self._rank)
+                if end > first:
+                    self._add_severity(severity, places[first:end])
+        self.endResetModel()
+
+    def _matching(self) -> Sequence[int]:
+        """The places of the findings that have all words of the filter."""
+        places: Sequence[int] = range(len(self._findings))
+        for word in self._words:
+            places = [place for place in places if word in self._texts[place]]
+        return places
+
+    def _rank(self, place: int) -> int:
+        return self._findings[place].severity.rank
+
+    def _add_severity(self, severity: Severity, places: Sequence[int]) -> None:
+        top = _add(self._root, ProblemNode(tr(NAMES[severity][1]).capitalize(), severity, amount=len(places)))
+        self.shown += len(places)
+        notes: dict[tuple[str, str], ProblemNode] = {}
+        for finding in (self._findings[place] for place in places[:MOST]):
+            note = notes.get(finding.note)
             if note is None:
                 title = self._titles(finding)
                 place = finding.filename if finding.filename != title else ""
-                note = notes[key] = _add(top, ProblemNode(title, severity, place))
+                note = notes[finding.note] = _add(top, ProblemNode(title, severity, place))
             place = tr("line {line}", line=finding.line) if finding.line else finding.field
             _add(note, ProblemNode(finding.message, severity, place, finding))
-            top.amount += 1
             note.amount += 1
-        self._root = root
-        self.endResetModel()
+        if len(places) > MOST:
+            rest = tr("{amount} more; filter to see them", amount=number(len(places) - MOST))
+            _add(top, ProblemNode(rest, severity))
 
 
 def _add(parent: ProblemNode, node: ProblemNode) -> ProblemNode:

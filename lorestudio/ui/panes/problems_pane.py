@@ -23,7 +23,7 @@ from lorestudio.studio.problems import Finding, ProblemFinder, Problems, Repair,
 from lorestudio.studio.project import Project
 from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.fix_dialog import FixDialog
-from lorestudio.ui.models.problems import NAMES, ProblemTree
+from lorestudio.ui.models.problems import NAMES, ProblemTree, search_text
 from lorestudio.ui.qt import ITEM
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
@@ -44,7 +44,7 @@ FLAT: Final = 1.3
 
 REPORT_SECONDS: Final = 0.1
 OPEN_UP_TO: Final = 300
-"""Remarks start open while there are at most this many findings; errors and warnings always do."""
+"""A severity starts open while it has at most this many findings."""
 
 _ICONS: Final = {Severity.ERROR: ("error", "error"), Severity.WARNING: ("warning", "warning"),
                  Severity.INFO: ("info", "neutral")}  # fmt: skip
@@ -56,6 +56,7 @@ class _Done:
 
     project: Project
     problems: Problems
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +197,8 @@ class ProblemsPane(Pane):
                     last = now
                     report(_Progress(token, done, total))
 
-            return _Done(project, finder.find(project, traces, drafts, on_progress, lambda: token.cancelled))
+            problems = finder.find(project, traces, drafts, on_progress, lambda: token.cancelled)
+            return _Done(project, problems, tuple(map(search_text, problems.findings)))
 
         self._tell()
         self._session.jobs.start(
@@ -283,7 +285,7 @@ class ProblemsPane(Pane):
         self._token = None
         if isinstance(done, _Done) and not self._again and done.project.index is self._index():
             self.problems = done.problems
-            self._show()
+            self._show(done.texts)
         self._next()
 
     def _worked_out(self, repairs: object) -> None:
@@ -309,12 +311,12 @@ class ProblemsPane(Pane):
     def _index(self) -> object:
         return self._session.project.index if self._session.project is not None else None
 
-    def _show(self) -> None:
+    def _show(self, texts: tuple[str, ...]) -> None:
         problems = self.problems
         if problems is None:
             return
         before = self.chosen()
-        self.model.set_findings(problems.findings)
+        self.model.set_findings(problems.findings, texts)
         self._open()
         if before is not None:
             self.choose(before)
@@ -332,7 +334,7 @@ class ProblemsPane(Pane):
         for row in range(self.model.rowCount()):
             index = self.model.index(row, 0)
             node = self.model.node(index)
-            if node.severity is not Severity.INFO or node.amount <= OPEN_UP_TO:
+            if node.amount <= OPEN_UP_TO:
                 self.tree.expandRecursively(index)
 
     def _tell(self) -> None:
