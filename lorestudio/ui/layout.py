@@ -20,7 +20,7 @@ _V: Final = Qt.Orientation.Vertical
 
 
 def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, height: int) -> None:
-    """The default layout for a window of this size: vault, entry over chat, trace over why and budget."""
+    """The default layout for a window of this size: vault, chat over entry, trace and problems over why and budget."""
     for dock in docks.values():
         dock.setFloating(False)
         window.removeDockWidget(dock)
@@ -38,7 +38,7 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.splitDockWidget(chat, entry, _V)
         window.splitDockWidget(trace, why, _V)
         window.splitDockWidget(why, budget, _V)
-        window.tabifyDockWidget(why, problems)
+        window.tabifyDockWidget(trace, problems)
     for dock in docks.values():
         dock.show()
     if width < NARROW:
@@ -46,7 +46,7 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         trace.raise_()
         window.resizeDocks([vault, chat, trace], [round(width * part) for part in (0.21, 0.36, 0.43)], _H)
         return
-    why.raise_()
+    trace.raise_()
     window.resizeDocks([vault, chat, trace], [round(width * part) for part in (0.18, 0.38, 0.44)], _H)
     window.resizeDocks([chat, entry], [round(height * part) for part in (0.58, 0.42)], _V)
     window.resizeDocks([trace, why, budget], [round(height * part) for part in (0.53, 0.26, 0.21)], _V)

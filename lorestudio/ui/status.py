@@ -25,6 +25,7 @@ class StatusLine(QStatusBar):
         self.problems = QToolButton(self)
         """How many errors and warnings there are; a press shows them."""
         self.problems.setAutoRaise(True)
+        self.problems.setAccessibleName(tr("Problems"))
         self.problems.hide()
         self.addPermanentWidget(self.problems)
         self.addPermanentWidget(self._run)

@@ -342,7 +342,7 @@ class ProblemsPane(Pane):
         problems = self.problems
         project = self._session.project
         for widget in (self.head.words, self.head.severity):
-            widget.setEnabled(problems is not None)
+            widget.setEnabled(project is not None)
         if project is None:
             self.head.tell("")
             self.empty.say(tr("No vault"), tr("Open the folder with your notes, and its problems appear here."))

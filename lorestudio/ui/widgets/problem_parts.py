@@ -35,6 +35,7 @@ class ProblemFilter(QWidget):
         self.words.setClearButtonEnabled(True)
         self.severity = QComboBox(self)
         self.severity.setAccessibleName(tr("Severity"))
+        self.severity.view().setAccessibleName(tr("Severity"))
         for least, words in (
             (Severity.INFO, tr("All")),
             (Severity.WARNING, tr("Warnings and errors")),
