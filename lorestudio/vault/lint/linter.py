@@ -162,6 +162,7 @@ class Linter:
             if not isinstance(item, Entry) or key not in fresh:
                 fresh[key] = known
             found += _findings(known, facts)
+            known.note.forget()
         self._known = fresh
         if on_progress is not None:
             on_progress(len(notes), len(notes))
@@ -253,6 +254,7 @@ def _findings(known: _Known, facts: VaultFacts) -> Iterator[Finding]:
     if isinstance(note.item, Entry):
         entry = note.item.id if note.item.id >= 0 else None
         hits = (*known.hits, *(hit for check in VAULT_CHECKS for hit in check(note, facts)))
+    made: dict[Hit, Finding] = {}
     for hit in hits:
         finding = known.findings.get(hit)
         if finding is None:
@@ -265,10 +267,11 @@ def _findings(known: _Known, facts: VaultFacts) -> Iterator[Finding]:
                 hit.code, check.severity, note.vault, note.filename, entry, hit.field, line, hit.message,
                 hit.advice or check.advice, fix,
             )  # fmt: skip
-            known.findings[hit] = finding
         elif finding.entry != entry:
-            finding = known.findings[hit] = replace(finding, entry=entry)
+            finding = replace(finding, entry=entry)
+        made[hit] = finding
         yield finding
+    known.findings = made
 
 
 def _settings_findings(scope: Scope) -> Iterator[Finding]:

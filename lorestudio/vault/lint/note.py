@@ -100,6 +100,11 @@ class Note:
         """Where things stand."""
         return Places(self.text or "", self.body)
 
+    def forget(self) -> None:
+        """Let go of what can be worked out again from the text."""
+        for name in ("_parts", "values", "document", "places"):
+            self.__dict__.pop(name, None)
+
     def written(self, name: str) -> str:
         """How the note spells a field: as given, or with other capitals."""
         if name in self.values:
