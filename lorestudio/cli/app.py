@@ -21,6 +21,7 @@ from lorestudio import __version__
 from lorestudio.cli.asking import Answering, agree, answering
 from lorestudio.cli.display import has_display, missing_for_x
 from lorestudio.cli.history import history
+from lorestudio.cli.lint import lint
 from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.previewing import chosen_generation, edited_note, preview_lines
 from lorestudio.cli.profiles import profiles
@@ -57,6 +58,7 @@ app = typer.Typer(
 
 app.add_typer(profiles, name="profiles")
 app.command()(history)
+app.command()(lint)
 
 VaultArgument = Annotated[
     list[str],

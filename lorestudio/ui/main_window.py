@@ -32,6 +32,7 @@ from lorestudio.ui.notices import Notice
 from lorestudio.ui.panes.budget_pane import BudgetPane
 from lorestudio.ui.panes.chat_pane import ChatPane
 from lorestudio.ui.panes.entry_pane import EntryPane
+from lorestudio.ui.panes.problems_pane import ProblemsPane
 from lorestudio.ui.panes.trace_pane import TracePane
 from lorestudio.ui.panes.vault_pane import VaultPane
 from lorestudio.ui.panes.why_pane import WhyPane
@@ -81,7 +82,10 @@ class MainWindow(QMainWindow):
         self.trace = TracePane(theme, session, self.selection)
         self.why = WhyPane(theme, session, self.selection)
         self.budget = BudgetPane(theme, session, self.selection)
-        self.panes: tuple[Pane, ...] = (self.vault, self.chat, self.entry, self.trace, self.why, self.budget)
+        self.problems = ProblemsPane(theme, session, self.selection, self.drafts)
+        self.panes: tuple[Pane, ...] = (
+            self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems,
+        )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
         table = (*ACTIONS, *pane_actions)
@@ -90,6 +94,8 @@ class MainWindow(QMainWindow):
         self.bars = BarStack(theme, self.commands.title, self)
         self.welcome = EmptyState(theme, "lorestudio", self, large=True)
         self.status = StatusLine(session, self)
+        self.problems.counted.connect(self.status.show_problems)
+        self.status.problems.clicked.connect(partial(self.show_pane, "problems"))
         self._build()
         self._connect()
         self._make_room()
@@ -599,6 +605,7 @@ class MainWindow(QMainWindow):
             return
         if self._arranged:
             layout.save(self, self.settings)
+        self.problems.stop()
         self.session.close()
         event.accept()
         self.closed.emit()
