@@ -59,8 +59,7 @@ class Rewriting:
             if target.filename is None or (self.moves.elsewhere and not reference.counts_for_deeplore):
                 continue
             name = self._new_name(reference, target, target.filename)
-            if reference.target:
-                self._tell_of_deeplore(reference, name, target.filename)
+            if reference.target and not self._tell_of_deeplore(reference, name):
                 self._tell_where_it_leads(reference, name, target.filename)
             if name is not None and reference.names_title and reference.counts_for_deeplore:
                 fields.setdefault(reference.field, {})[reference.item] = name
@@ -117,20 +116,22 @@ class Rewriting:
             return False
         return not surely or "/" in name or "/" not in goal or after.unique(name)
 
-    def _tell_of_deeplore(self, reference: Reference, name: str | None, filename: str) -> None:
-        """A remark where DeepLore led to another note than Obsidian, and will not any more."""
+    def _tell_of_deeplore(self, reference: Reference, name: str | None) -> bool:
+        """A remark where DeepLore will not find the note that it found; says whether there is one."""
         if reference.deeplore_name is None:
-            return
+            return False
         before = self.moves.before.by_title(reference.deeplore_name)
-        if before is None or before.filename is None or before.filename == filename:
-            return
-        words = reference.deeplore_name if name is None else name + reference.subpath
-        after = self.moves.after.by_title(words)
-        if after is None or after.filename != self.moves.new_path(before.filename):
-            self.remarks.append(
-                f"“{reference.target}” led to {filename} in Obsidian and to {before.filename}, which has "
-                "the same title, in DeepLore. Only the first still holds; give the two notes different titles."
-            )
+        if before is None or before.filename is None:
+            return False
+        after = self.moves.after.by_title(reference.deeplore_name if name is None else name + reference.subpath)
+        if after is not None and after.filename == self.moves.new_path(before.filename):
+            return False
+        elsewhere = "nowhere" if after is None else f"to {after.filename}, which has the same title"
+        self.remarks.append(
+            f"“{reference.target}” led to {before.filename} in DeepLore and will lead {elsewhere}. Notes of the same "
+            "title or name cannot be told apart; give them different ones."
+        )
+        return True
 
     def _tell_where_it_leads(self, reference: Reference, name: str | None, filename: str) -> None:
         """A remark where the reference does not lead to the same file any more, or not for both readers."""

@@ -67,6 +67,13 @@ def check(notes: dict[str, str], vault: VaultNotes, planned: Planned, renamed: d
                     assert new_target == renamed.get(old_target, old_target), after.index.notes[new].text
 
 
+def test_a_title_that_two_notes_have_and_that_comes_to_lead_to_the_other(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault", {"a/Jörn.md": "", "a/Bell.md": "# Jörn\n[[Jörn]]\n"})
+    planned = plan_rename([vault], vault.path("a/Bell.md"), Wanted(name="New"))
+    (remark,) = planned.remarks  # New stands behind Jörn in the index
+    assert remark.startswith("“Jörn” led to a/Jörn.md in DeepLore and will lead to a/New.md, which has the same title.")
+
+
 @settings(max_examples=150, deadline=None)
 @given(vaults(), st.data())
 def test_renaming(notes: dict[str, str], data: st.DataObject) -> None:
