@@ -23,6 +23,7 @@ from lorestudio.cli.display import has_display, missing_for_x
 from lorestudio.cli.history import history
 from lorestudio.cli.lint import lint
 from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
+from lorestudio.cli.notes import list_links, rename_note, search_notes
 from lorestudio.cli.previewing import chosen_generation, edited_note, preview_lines
 from lorestudio.cli.profiles import profiles
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
@@ -59,6 +60,9 @@ app = typer.Typer(
 app.add_typer(profiles, name="profiles")
 app.command()(history)
 app.command()(lint)
+app.command("search")(search_notes)
+app.command("rename")(rename_note)
+app.command("links")(list_links)
 
 VaultArgument = Annotated[
     list[str],

@@ -1,0 +1,188 @@
+"""The commands that work on the notes of a vault: search, rename, links."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from difflib import unified_diff
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
+from lorestudio.domain.javascript import Json
+from lorestudio.studio.changes import ChangeLog, ChangeSet, NoteChange, default_folder
+from lorestudio.studio.renaming import Wanted, plan_rename
+from lorestudio.studio.search import FoundNote, search
+from lorestudio.studio.search_query import SearchOptions, Where, parse_query
+from lorestudio.studio.vault_notes import VaultNotes, find_note, read_vault_notes
+from lorestudio.vault.excerpts import Excerpt
+
+FolderArgument = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
+NoteArgument = Annotated[
+    str, typer.Argument(metavar="NOTE", help="A note: path in the vault, file name, title or alias.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+_WIDTH: Final = 100
+"""Characters of a line that are shown around what was found."""
+
+
+def search_notes(
+    vault: FolderArgument,
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="Words, “phrases”, OR, -word, path:, file:, tag:, key:.")
+    ],
+    *,
+    regex: Annotated[bool, typer.Option("--regex", help="The query is a regular expression.")] = False,
+    case: Annotated[bool, typer.Option("--case", help="Capital letters matter.")] = False,
+    word: Annotated[bool, typer.Option("--word", help="Whole words only.")] = False,
+    where: Annotated[
+        list[Where] | None, typer.Option("--where", help="Look only in this part. May be repeated.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Search titles, properties and bodies of all notes. Ends with 1 where nothing is found."""
+    with clear_messages():
+        options = SearchOptions(case, word, regex, frozenset(where or Where))
+        parsed = parse_query(query, options)
+        found = search(read_vault_notes(vault), parsed)
+        if as_json:
+            notes = [_as_json(note) for note in found]
+            _print_json(notes)
+            count = len(notes)
+        else:
+            count = _print_found(found)
+    if not count:
+        say("nothing was found.")
+        raise typer.Exit(FAILED)
+
+
+def rename_note(
+    vault: FolderArgument,
+    note: NoteArgument,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The new title.")],
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change, and change nothing.")] = False,
+) -> None:
+    """Give a note another title, in its heading and its file's name, and change every reference to it."""
+    with clear_messages():
+        log = ChangeLog(default_folder(), [vault.expanduser().resolve()])
+        if not dry_run:
+            say_all(log.mend_interrupted())
+        notes = read_vault_notes(vault)
+        planned = plan_rename([notes], notes.path(find_note(notes, note)), Wanted(title=new))
+        for change in planned.changes.changes:
+            typer.echo("".join(difference(notes.folder, change)), nl=False)
+        say_all(planned.remarks)
+        if not dry_run:
+            log.apply(planned.changes)
+        say_all(log.problems)
+        say(_done(planned.changes, dry_run=dry_run))
+
+
+def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption = False) -> None:
+    """List a note's links, the references to it, and where it is named without a link."""
+    with clear_messages():
+        notes = read_vault_notes(vault)
+        filename = find_note(notes, note)
+        if as_json:
+            _print_json(_links_json(notes, filename))
+        else:
+            typer.echo("\n".join(_links_text(notes, filename)))
+
+
+def difference(folder: Path, change: NoteChange) -> Iterator[str]:
+    """What happens to one file, as `git diff` shows it."""
+    old, new = (path.relative_to(folder).as_posix() for path in (change.path, change.new_path or change.path))
+    if old != new:
+        yield f"rename from {old}\nrename to {new}\n"
+    before, after = ((text or "").splitlines(keepends=True) for text in (change.before, change.after))
+    for line in unified_diff(before, after, f"a/{old}", f"b/{new}", n=1):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _done(changes: ChangeSet, *, dry_run: bool) -> str:
+    count = len(changes.changes)
+    files = "1 file" if count == 1 else f"{count} files"
+    return f"{changes.title}: {files} {'would change' if dry_run else 'changed'}."
+
+
+def _print_found(found: Iterable[FoundNote]) -> int:
+    count = 0
+    for note in found:
+        count += 1
+        typer.echo(note.filename)
+        for hit in note.hits:
+            place = note.excerpt(hit)
+            typer.echo(f"  {place.line or hit.where.value}: {_shortened(place)}")
+    return count
+
+
+def _shortened(place: Excerpt) -> str:
+    """The part of the line around what was found."""
+    start = max(0, place.start - _WIDTH // 3)
+    end = min(len(place.text), max(place.end, start + _WIDTH))
+    return ("…" if start else "") + place.text[start:end] + ("…" if end < len(place.text) else "")
+
+
+def _as_json(note: FoundNote) -> Json:
+    hits = []
+    for hit in note.hits:
+        place = note.excerpt(hit)
+        hits.append(
+            {"where": hit.where.value, "in_name": hit.in_name, "start": hit.start, "end": hit.end} | _place_json(place)
+        )
+    return {"file": note.filename, "title": note.title, "hits": hits}
+
+
+def _place_json(place: Excerpt) -> dict[str, Json]:
+    return {"line": place.line, "text": place.text, "from": place.start, "to": place.end}
+
+
+def _links_text(notes: VaultNotes, filename: str) -> Iterator[str]:
+    index = notes.index
+    yield f"{index.notes[filename].names.title} ({filename})"
+    outgoing, backlinks, mentions = index.outgoing(filename), index.backlinks(filename), index.mentions(filename)
+    yield f"\nLinks: {len(outgoing)}"
+    for link in outgoing:
+        target = link.target.filename or "does not exist yet"
+        yield f"  {link.excerpt.line}: {link.reference.kind.value} {link.reference.target} -> {target}" + (
+            "" if link.in_deeplore or not link.target.exists else " (not for DeepLore)"
+        )
+    yield f"\nReferences to it: {len(backlinks)}"
+    for back in backlinks:
+        yield f"  {back.source}:{back.excerpt.line}: {_shortened(back.excerpt)}"
+    yield f"\nNamed without a link: {len(mentions)}"
+    for mention in mentions:
+        yield f"  {mention.source}:{mention.excerpt.line} ({mention.of.value}): {_shortened(mention.excerpt)}"
+
+
+def _links_json(notes: VaultNotes, filename: str) -> Json:
+    index = notes.index
+    return {
+        "file": filename,
+        "title": index.notes[filename].names.title,
+        "links": [
+            {
+                "kind": link.reference.kind.value, "target": link.reference.target, "file": link.target.filename,
+                "deeplore": link.in_deeplore,
+            } | _place_json(link.excerpt)
+            for link in index.outgoing(filename)
+        ],
+        "references": [
+            {"file": back.source, "kind": back.reference.kind.value, "by": back.by.value, "deeplore": back.in_deeplore}
+            | _place_json(back.excerpt)
+            for back in index.backlinks(filename)
+        ],
+        "mentions": [
+            {"file": mention.source, "of": mention.of.value} | _place_json(mention.excerpt)
+            for mention in index.mentions(filename)
+        ],
+    }  # fmt: skip
+
+
+def _print_json(value: Json) -> None:
+    text = json.dumps(value, ensure_ascii=False, indent=1)
+    typer.echo(text.encode("utf-8", "backslashreplace"))
