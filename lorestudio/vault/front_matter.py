@@ -14,8 +14,10 @@ BOM = "\ufeff"
 
 _OPENING_FENCE = re.compile(r"---\r?\n")
 _AFTER_FENCE = re.compile(r"[ \t]*\r?\n?")
-_KEY_LINE = re.compile(rf"(\w[\w.-]*){WS}*:{WS}*({DOT}*)", re.ASCII)
-_LIST_ITEM = re.compile(rf"{WS}*-{WS}+")
+KEY_LINE = re.compile(rf"(\w[\w.-]*){WS}*:{WS}*({DOT}*)", re.ASCII)
+"""Matches, at the start of a line without the white space at its end, a field: its name and its value."""
+LIST_ITEM = re.compile(rf"{WS}*-{WS}+")
+"""Matches what stands before the text of a list item."""
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)", re.ASCII)
 _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None, "~": None}
 _QUOTES = ("'", '"')
@@ -61,9 +63,9 @@ def parse(yaml_text: str) -> dict[str, Json]:
                 continue
             values[key] = trim(joint.join(block))
             block = None
-        found = _KEY_LINE.match(text)
+        found = KEY_LINE.match(text)
         if found is None:
-            prefix = _LIST_ITEM.match(text) if key is not None else None
+            prefix = LIST_ITEM.match(text) if key is not None else None
             if prefix is not None and key is not None:
                 if items is None:
                     values[key] = items = []
