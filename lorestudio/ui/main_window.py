@@ -103,6 +103,7 @@ class MainWindow(QMainWindow):
                 Where.CHAT: (self.chat.view,),
                 Where.TRACE: (self.trace,),
                 Where.RUNS: (self.chat, self.trace, self.why, self.budget),
+                Where.EDITOR: (self.entry.editor,),
             }
         )
         holder = QWidget(self)
@@ -208,6 +209,12 @@ class MainWindow(QMainWindow):
             "entry.previous": partial(self.vault.step, -1),
             "entry.next": partial(self.vault.step, 1),
             "entry.source": self._toggle_source,
+            "entry.preview": self._toggle_text,
+            "entry.add_property": self.entry.editor.form.open_choice,
+            "entry.follow": self.entry.editor.body.follow,
+            "entry.link": self.entry.editor.body.link_selection,
+            "entry.comment": self.entry.editor.body.toggle_comment,
+            "entry.history": self.entry.show_history,
             "entry.revert": self._ask_revert,
             "replay.all": session.replay,
             "replay.here": self._run_here,
@@ -305,6 +312,7 @@ class MainWindow(QMainWindow):
             message=selection.generation is not None,
             trace=session.trace(selection.generation) is not None,
             entry=selection.entry is not None,
+            note=self.entry.path is not None,
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
@@ -403,6 +411,11 @@ class MainWindow(QMainWindow):
         self.docks["entry"].show()
         self.docks["entry"].raise_()
         self.entry.toggle_source()
+
+    def _toggle_text(self) -> None:
+        self.docks["entry"].show()
+        self.docks["entry"].raise_()
+        self.entry.toggle_text()
 
     def _run_here(self) -> None:
         if self.selection.generation is not None:

@@ -1,4 +1,4 @@
-"""Three versions of a text brought together: what only one side changed is taken, the rest is for a person to decide."""
+"""Three versions of a text brought together: what one side changed is taken, the rest is for a person to decide."""
 
 from __future__ import annotations
 

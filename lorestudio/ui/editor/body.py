@@ -70,7 +70,6 @@ class BodyEdit(QPlainTextEdit):
             self._buffer.document.contentsChanged.disconnect(self._content_changed)
         self._buffer = buffer
         self.setDocument(buffer.document)
-        buffer.document.setDocumentMargin(10)
         buffer.document.contentsChange.connect(self._changing)
         buffer.document.contentsChanged.connect(self._content_changed)
         self._use_font()
@@ -237,8 +236,6 @@ class BodyEdit(QPlainTextEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: nothing deletes across the body's first character."""
         enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
-        if enter and event.modifiers() & Qt.KeyboardModifier.AltModifier and self.follow():
-            return
         if self._hidden and not self.isReadOnly():
             if self._deletes_into_front(event):
                 return

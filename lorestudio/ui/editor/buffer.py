@@ -36,6 +36,7 @@ class NoteBuffer(QObject):
         self.pinned: dict[str, None] = {}
         self.document = QTextDocument(self)
         self.document.setDocumentLayout(QPlainTextDocumentLayout(self.document))
+        self.document.setDocumentMargin(10)
         self.document.setUndoRedoEnabled(False)
         self.document.setPlainText(for_editor(text))
         self.document.setUndoRedoEnabled(True)

@@ -246,7 +246,7 @@ class LineField(Field):
         self.line.setAccessibleDescription(tr(spec.help))
         self.line.setToolTip(tr(spec.help))
         self._hold(self.line)
-        self.line.textEdited.connect(self.changed)
+        self.line.textEdited.connect(self.changed.emit)
 
     def show_value(self, value: Json) -> None:
         """Show a text."""

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent, QTextCursor
+from PySide6.QtWidgets import QSplitter, QToolButton, QVBoxLayout, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.ui.editor.body import BodyEdit
@@ -70,24 +70,10 @@ class NoteEditor(QWidget):
         self.toggle.setChecked(True)
         self.toggle.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.toggle.setAccessibleName(tr("Show the properties"))
-        self.hint = QLabel(self)
-        self.hint.setProperty("kind", "small")
-        self._head = QWidget(self)
-        row = QHBoxLayout(self._head)
-        row.setContentsMargins(8, 2, 10, 0)
-        row.addWidget(self.toggle)
-        row.addStretch(1)
-        row.addWidget(self.hint)
-        self._top = QWidget(self)
-        top = QVBoxLayout(self._top)
-        top.setContentsMargins(0, 0, 0, 0)
-        top.setSpacing(0)
-        top.addWidget(self._head)
-        top.addWidget(self.form, 1)
         self.splitter = QSplitter(Qt.Orientation.Vertical, self)
         self.splitter.setChildrenCollapsible(False)
         self.splitter.setHandleWidth(5)
-        self.splitter.addWidget(self._top)
+        self.splitter.addWidget(self.form)
         self.splitter.addWidget(self.body)
         self.splitter.setStretchFactor(0, 0)
         self.splitter.setStretchFactor(1, 1)
@@ -106,7 +92,6 @@ class NoteEditor(QWidget):
         self.form.redo_wanted.connect(self.redo)
         self.form.height_changed.connect(self._share)
         self.body.followed.connect(self.followed)
-        self.body.installEventFilter(self)
         self.toggle.toggled.connect(self._fold)
         self.splitter.splitterMoved.connect(self._was_moved)
         self._theme.changed.connect(self._paint)
@@ -128,7 +113,7 @@ class NoteEditor(QWidget):
         self.timer.stop()
         if self._buffer is not None:
             self._buffer.document.contentsChanged.disconnect(self._changed)
-        self._buffer = None
+        self._buffer = self.parsed = None
         self._read_only = True
         self.form.show_note(NoteDocument(""), None, {}, read_only=True)
         self.body.show_nothing()
@@ -160,7 +145,7 @@ class NoteEditor(QWidget):
     def set_source(self, source: bool) -> None:
         """Show the whole file, or the form above the body."""
         self._source = source
-        self._top.setVisible(not source)
+        self.form.setVisible(not source and self.toggle.isChecked())
         self.body.hide_front(not source)
 
     def go_to_line(self, line: int) -> None:
@@ -241,7 +226,7 @@ class NoteEditor(QWidget):
             self.settle()
 
     def _fold(self, shown: bool) -> None:
-        self.form.setVisible(shown)
+        self.form.setVisible(shown and not self._source)
         self._moved = False
         self._paint()
         self._share()
@@ -251,27 +236,17 @@ class NoteEditor(QWidget):
 
     def _share(self) -> None:
         """Give the form the height it needs, but not so much that nothing is left for the text."""
-        head = self._head.sizeHint().height()
-        wanted = head + (self.form.content_height() if self.toggle.isChecked() else 0)
-        self._top.setMinimumHeight(head if not self.toggle.isChecked() else min(wanted, head + 56))
-        self._top.setMaximumHeight(wanted)
+        wanted = self.form.content_height()
+        self.form.setMinimumHeight(min(wanted, 64))
+        self.form.setMaximumHeight(wanted)
         if not self._moved:
             total = self.splitter.height() - self.splitter.handleWidth()
-            form = min(wanted, round(total * 0.58))
+            form = min(wanted, round(total * 0.6))
             self.splitter.setSizes([form, max(total - form, 1)])
 
     def _paint(self) -> None:
         name = "chevron-down" if self.toggle.isChecked() else "chevron-right"
         self.toggle.setIcon(self._theme.icon(name, "text_faint"))
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt: Ctrl+; adds a property from within the text too."""
-        if watched is self.body and event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
-            if control and event.key() == Qt.Key.Key_Semicolon:
-                self.form.open_choice()
-                return True
-        return super().eventFilter(watched, event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: share the height anew."""

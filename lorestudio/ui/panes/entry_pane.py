@@ -25,6 +25,7 @@ from lorestudio.ui.editor.buffer import NoteBuffer
 from lorestudio.ui.editor.conflict_dialog import ConflictDialog
 from lorestudio.ui.editor.form import Context
 from lorestudio.ui.editor.note_editor import NoteEditor
+from lorestudio.ui.editor.safety import Safety
 from lorestudio.ui.editor.store import NoteStore, OnDisk
 from lorestudio.ui.editor.titles import TitleBook
 from lorestudio.ui.jobs import Jobs
@@ -62,6 +63,7 @@ class EntryPane(Pane):
         self._clash: OnDisk | None = None
         self._rules = ParseRules()
         self.store = NoteStore(drafts, jobs, self)
+        self.safety = Safety(theme, jobs, self.store, self)
         self.bar = MessageBar(theme, self)
         self.bar.closed.connect(self.bar.hide)
         self.bar.pressed.connect(self._answer)
@@ -165,7 +167,12 @@ class EntryPane(Pane):
         line.setFixedHeight(1)
         column.addWidget(head)
         column.addWidget(self.bar)
-        column.addWidget(self.tabs)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(4, 0, 8, 0)
+        bar.addWidget(self.tabs)
+        bar.addStretch(1)
+        bar.addWidget(self.editor.toggle)
+        column.addLayout(bar)
         column.addWidget(line)
         column.addWidget(self._views, 1)
         self._pages = QStackedWidget(self)
@@ -190,7 +197,8 @@ class EntryPane(Pane):
         store.clashed.connect(self._clashed)
         store.failed.connect(self._read_failed)
         store.save_failed.connect(self._save_failed)
-        store.keep_failed.connect(lambda error: self.bar.say(str(error), "warning"))
+        for signal in (store.keep_failed, self.safety.failed):
+            signal.connect(lambda error: self.bar.say(str(error), "warning"))
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 
@@ -220,7 +228,7 @@ class EntryPane(Pane):
         self._show_facts(note)
         self._pages.setCurrentWidget(self._shown_page)
         if self._path is None:
-            self.editor.setEnabled(False)
+            self.editor.show_nothing()
             text = tr("This vault lies behind Obsidian's plugin. Its notes can be read here, but not edited.")
             self.bar.say(text, "neutral")
             self.tabs.setCurrentIndex(TEXT)
@@ -230,7 +238,7 @@ class EntryPane(Pane):
             self._show_buffer(buffer)
             self._check_timer.start()
         else:
-            self.editor.setEnabled(False)
+            self.editor.show_nothing()
 
     def _show_facts(self, note: Entry | LeftOutNote) -> None:
         """What the pipeline makes of the note: in the heading, the chips and the injected text."""
@@ -270,7 +278,6 @@ class EntryPane(Pane):
             self.text.verticalScrollBar().setValue(place)
 
     def _show_buffer(self, buffer: NoteBuffer) -> None:
-        self.editor.setEnabled(True)
         self.store.buffers.use(buffer)
         self.editor.show_buffer(buffer, read_only=not buffer.kept_whole)
         if not buffer.kept_whole:
@@ -279,7 +286,9 @@ class EntryPane(Pane):
 
     def _change_view(self, tab: int) -> None:
         self.editor.set_source(tab == SOURCE)
+        self.editor.toggle.setVisible(tab == WRITE)
         self._views.setCurrentWidget(self.text if tab == TEXT else self.editor)
+        self._check_timer.start()
         parsed = self.editor.parsed if self._open_buffer() is not None else None
         note = parsed or self._session.entry(self._selection.entry)
         if tab == TEXT and isinstance(note, Entry):
@@ -382,7 +391,6 @@ class EntryPane(Pane):
 
     def _read_failed(self, path: object, error: object) -> None:
         if path == self._path:
-            self.editor.setEnabled(True)
             self.editor.show_nothing()
             self.bar.say(str(error), "error")
 
@@ -406,6 +414,12 @@ class EntryPane(Pane):
             self.store.save_over(buffer, found)
         elif button == "compare":
             self.compare()
+
+    def show_history(self) -> None:
+        """Show the earlier versions of the note."""
+        buffer = self._open_buffer()
+        if buffer is not None and self.safety.show_history(buffer, self) is None:
+            self.bar.say(tr("No history is kept in this window."), "neutral")
 
     def compare(self) -> ConflictDialog | None:
         """Show the unsaved text beside the version on disk, and let a person decide piece by piece."""
