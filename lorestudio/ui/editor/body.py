@@ -137,8 +137,10 @@ class BodyEdit(QPlainTextEdit):
             layout.documentSizeChanged.emit(layout.documentSize())
             self.viewport().update()
 
-    def _changing(self, place: int, _removed: int, _added: int) -> None:
-        self._front_touched = self._front_touched or place < self._first
+    def _changing(self, place: int, removed: int, added: int) -> None:
+        if place < self._first:
+            self._front_touched = True
+            self._first = max(place, self._first + added - removed)
 
     def _content_changed(self) -> None:
         # Typing in the body moves nothing, so nothing is parsed for it here.
@@ -215,7 +217,7 @@ class BodyEdit(QPlainTextEdit):
         """Bring caret and selection back out of the hidden part."""
         if self._guarding or not self._hidden:
             return
-        cursor, first = self.textCursor(), self.first_place
+        cursor, first = self.textCursor(), min(self.first_place, self.document().characterCount() - 1)
         anchor, place = max(cursor.anchor(), first), max(cursor.position(), first)
         if (anchor, place) != (cursor.anchor(), cursor.position()):
             self._guarding = True

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QPlainTextDocumentLayout
 
 from lorestudio.domain.javascript import length
 from lorestudio.ui.line_ends import for_editor, restore
+from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.note_document import NoteDocument, TextEdit
 
 MOST_CLEAN: Final = 24
@@ -37,8 +38,10 @@ class NoteBuffer(QObject):
         self.document = QTextDocument(self)
         self.document.setDocumentLayout(QPlainTextDocumentLayout(self.document))
         self.document.setDocumentMargin(10)
+        # A byte order mark never enters the document: Qt drops it from the start of every text it is given.
+        self._mark = text[: len(text) - len(text.lstrip(BOM))]
         self.document.setUndoRedoEnabled(False)
-        self.document.setPlainText(for_editor(text))
+        self.document.setPlainText(for_editor(text[len(self._mark) :]))
         self.document.setUndoRedoEnabled(True)
         self.document.setModified(False)
         self._text: str | None = None
@@ -60,7 +63,8 @@ class NoteBuffer(QObject):
         if self._text is None:
             if self.document.isModified() or not self.kept_whole:
                 # toPlainText would turn no-break spaces into spaces.
-                self._text = restore(self._ends, self.document.toRawText().replace("\u2029", "\n"))
+                edited = self.document.toRawText().replace("\u2029", "\n")
+                self._text = self._mark + restore(self._ends.lstrip(BOM), edited)
             else:
                 self._text = self.base
         return self._text
@@ -74,7 +78,10 @@ class NoteBuffer(QObject):
 
     def position(self, offset: int) -> int:
         """Where in the Qt document a place of `text` lies."""
-        return length(for_editor(self.text[:offset]))
+        return self._place(self.text, offset)
+
+    def _place(self, text: str, offset: int) -> int:
+        return max(0, length(for_editor(text[:offset])) - len(self._mark))
 
     @property
     def body_block(self) -> QTextBlock:
@@ -100,19 +107,31 @@ class NoteBuffer(QObject):
                 continue
             same = _common(old, new)
             tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - same)
-            start = length(for_editor(text[: edit.start])) + length(old[:same])
+            start = self._place(text, edit.start) + length(old[:same])
             if not begun:
                 cursor.beginEditBlock()
                 begun = True
             cursor.setPosition(start)
             cursor.setPosition(start + length(old[same : len(old) - tail]), _KEEP)
-            cursor.insertText(new[same : len(new) - tail])
+            _insert(cursor, new[same : len(new) - tail])
         if begun:
             cursor.endEditBlock()
 
     def replace_all(self, text: str) -> None:
         """Take a whole other text, as one step of the undo history."""
-        self.apply(TextEdit(0, len(self.text), text))
+        now, mark = self.text, self._mark
+        self._mark = text[: len(text) - len(text.lstrip(BOM))]
+        old, new = for_editor(now[len(mark) :]), for_editor(text[len(self._mark) :])
+        same = _common(old, new)
+        tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - same)
+        if old != new:
+            cursor = QTextCursor(self.document)
+            cursor.beginEditBlock()
+            cursor.setPosition(length(old[:same]))
+            cursor.setPosition(length(old[: len(old) - tail]), _KEEP)
+            _insert(cursor, new[same : len(new) - tail])
+            cursor.endEditBlock()
+        self._forget()
 
     def saved(self, text: str, digest: str | None) -> None:
         """The file holds `text` now; what was typed meanwhile stays unsaved."""
@@ -147,6 +166,19 @@ class NoteBuffer(QObject):
 
     def _forget(self) -> None:
         self._text = self._note = None
+
+
+def _insert(cursor: QTextCursor, text: str) -> None:
+    """Put `text` in place of what the cursor has selected; Qt drops a mark that begins a text, so it gets a guard."""
+    if not text.startswith(BOM):
+        cursor.insertText(text)
+        return
+    start = cursor.selectionStart()
+    cursor.insertText("|" + text)
+    end = cursor.position()
+    cursor.setPosition(start)
+    cursor.deleteChar()
+    cursor.setPosition(end - 1)
 
 
 def _common(first: str, second: str) -> int:

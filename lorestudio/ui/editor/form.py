@@ -46,7 +46,7 @@ from lorestudio.ui.theme import Theme
 from lorestudio.ui.widgets.picker import Choice, Picker
 from lorestudio.ui.words import count, shorten, tr
 from lorestudio.vault.entries import ParseRules
-from lorestudio.vault.note_document import NoteDocument, NoteProperty, PropertyKind, TextEdit
+from lorestudio.vault.note_document import NoteDocument, NoteProperty, PropertyKind, TextEdit, apply_edits
 
 FIRES: Final = "fires"
 """The row that says when the entry goes in; it stands for tags and has no property of its own."""
@@ -386,7 +386,7 @@ class PropertyForm(QWidget):
                 text = tr("Commas do not separate titles here: this is one title.")
                 remarks.append(Remark(text, "warning", tr("Make it a list"), partial(self._split, key)))
             problem = row.field.problem()
-            if problem and key != FIRES:
+            if problem and key != FIRES and not differs:
                 remarks.append(Remark(problem))
         if key in self._refusals:
             remarks.append(Remark(self._refusals[key], "error"))
@@ -619,5 +619,7 @@ def _shown(value: Json) -> str:
 
 def _as_list(found: NoteProperty, items: list[str], note: NoteDocument) -> TextEdit:
     """The property written as a list, where `set` would keep one text with commas."""
-    ground = NoteDocument(f"---{note.newline}x: 1{note.newline}---{note.newline}")
-    return TextEdit(found.start, found.end, ground.set(found.name, items).text)
+    without = NoteDocument(apply_edits(note.text, [note.remove(found.name)]))
+    if not without.properties:
+        without = NoteDocument(f"---{note.newline}x: 1{note.newline}---{note.newline}")
+    return TextEdit(found.start, found.end, without.set(found.name, items).text)

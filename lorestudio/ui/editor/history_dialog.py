@@ -100,11 +100,7 @@ class HistoryDialog(QDialog):
             self.message.setText(tr("{versions} kept.", versions=count(len(versions), "version is", "versions are")))
             self.list.setCurrentRow(0)
         else:
-            self.message.setText(
-                tr(
-                    "There is no earlier version yet. One is kept before each change of the file."
-                )
-            )
+            self.message.setText(tr("There is no earlier version yet. One is kept before each change of the file."))
 
     def fail(self, error: object) -> None:
         """Say why the history cannot be shown."""

@@ -58,6 +58,10 @@ class NoteEditor(QWidget):
         self.timer.setSingleShot(True)
         self.timer.timeout.connect(self.settle)
         self._cost = 0.0
+        self._sharing = QTimer(self)  # heights are known only after the layouts have done their work
+        self._sharing.setSingleShot(True)
+        self._sharing.setInterval(0)
+        self._sharing.timeout.connect(self._share)
         self._build()
         self._connect()
 
@@ -90,7 +94,7 @@ class NoteEditor(QWidget):
         self.form.source_wanted.connect(self.source_wanted)
         self.form.undo_wanted.connect(self.undo)
         self.form.redo_wanted.connect(self.redo)
-        self.form.height_changed.connect(self._share)
+        self.form.height_changed.connect(self._sharing.start)
         self.body.followed.connect(self.followed)
         self.toggle.toggled.connect(self._fold)
         self.splitter.splitterMoved.connect(self._was_moved)
@@ -229,7 +233,7 @@ class NoteEditor(QWidget):
         self.form.setVisible(shown and not self._source)
         self._moved = False
         self._paint()
-        self._share()
+        self._sharing.start()
 
     def _was_moved(self) -> None:
         self._moved = True
@@ -251,4 +255,4 @@ class NoteEditor(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: share the height anew."""
         super().resizeEvent(event)
-        self._share()
+        self._sharing.start()
