@@ -20,6 +20,7 @@ from rich.progress import Progress as ProgressBar
 from lorestudio import __version__
 from lorestudio.cli.asking import Answering, agree, answering
 from lorestudio.cli.display import has_display, missing_for_x
+from lorestudio.cli.history import history
 from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.profiles import profiles
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
@@ -53,6 +54,7 @@ app = typer.Typer(
 )
 
 app.add_typer(profiles, name="profiles")
+app.command()(history)
 
 VaultArgument = Annotated[
     list[str],

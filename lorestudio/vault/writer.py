@@ -1,18 +1,22 @@
-"""Reading one note for editing and saving it without losing anything, not even somebody else's change."""
+"""Reading, saving, moving and removing one note without losing anything, not even somebody else's change.
+
+Nothing here writes over a file that is not the expected one, and a file that is being written never has a note's name.
+"""
 
 from __future__ import annotations
 
 import errno
 import hashlib
 import os
-import secrets
 import stat
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.folder import describe_bad_encoding
+from lorestudio.vault.temporary import temporary_name
 
 _ADVICE: Final = {
     errno.ENOSPC: "The disk is full. Make room and save again.",
@@ -22,7 +26,11 @@ _ADVICE: Final = {
     errno.EPERM: "You may not write here. Change the permissions of the folder, or save a copy elsewhere.",
     errno.ENOENT: "The file or its folder is gone. Save the note in another place.",
     errno.ENOTDIR: "Its folder is gone. Save the note in another place.",
+    errno.ENAMETOOLONG: "Its name is too long for this disk. Choose a shorter one.",
 }
+
+_NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
+"""How a disk says that it has no hard links."""
 
 
 def read_note(path: Path) -> tuple[str, str]:
@@ -32,75 +40,178 @@ def read_note(path: Path) -> tuple[str, str]:
     """
     data = _read(path)
     try:
-        return data.decode("utf-8"), _digest(data)
+        return data.decode("utf-8"), digest_of(data)
     except UnicodeDecodeError as error:
         raise VaultError(describe_bad_encoding(path.name, data, error)) from error
 
 
 def digest(path: Path) -> str:
     """SHA-256 of the file's bytes, in hexadecimal. Raises VaultError where it cannot be read."""
-    return _digest(_read(path))
+    return digest_of(_read(path))
 
 
-def save_note(path: Path, text: str, expected_digest: str | None) -> str:
-    """Write `text` to `path` at once or not at all, and return the new digest.
-
-    `expected_digest` is that of the file as it was read; None says that the file does not exist yet. Line ends and a
-    leading byte order mark are written as they are in `text`. The permission bits stay; a link stays a link.
-    Raises ChangedOnDisk where the file is not the expected one, and SaveError where writing fails; in both cases the
-    file on disk is untouched.
-    """
-    target = Path(os.path.realpath(path))
+def encode_note(path: Path, text: str) -> bytes:
+    """The bytes that `text` has on disk; `path` is for the message. Raises SaveError where it has none."""
     try:
-        data = text.encode("utf-8")
+        return text.encode("utf-8")
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
         raise SaveError(
             f"“{path.name}” was not saved: line {line} contains half of a character, which no file can hold. "
             "Delete it and save again."
         ) from error
+
+
+def digest_of(data: bytes) -> str:
+    """SHA-256 in hexadecimal: what `digest` gives for a file with these bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def save_note(path: Path, text: str, expected_digest: str | None, *, mode: int | None = None) -> str:
+    """Write `text` to `path` at once or not at all, and return the new digest.
+
+    `expected_digest` is that of the file as it was read; None says that the file does not exist yet, and then `mode`
+    are its permission bits, by default the usual ones. Line ends and a leading byte order mark are written as they are
+    in `text`. The permission bits of an existing file stay; a link stays a link.
+    Raises ChangedOnDisk where the file is not the expected one, and SaveError where writing fails; in both cases the
+    file on disk is untouched.
+    """
+    target = Path(os.path.realpath(path))
+    data = encode_note(path, text)
     _compare(path, target, expected_digest)
     if expected_digest is not None and not os.access(target, os.W_OK):
         # Replacing a file asks only for the right to change its folder.
         raise SaveError(f"“{path.name}” was not saved: the file is write-protected. Remove the protection first.")
-    temporary = target.parent / f".{secrets.token_hex(8)}.tmp"
+    temporary = target.parent / temporary_name()
     try:
         try:
-            _write(temporary, data, None if expected_digest is None else stat.S_IMODE(target.stat().st_mode))
+            _write(temporary, data, mode if expected_digest is None else stat.S_IMODE(target.stat().st_mode))
             _compare(path, target, expected_digest)  # writing took its time
-            temporary.replace(target)
+            if expected_digest is None:
+                _rename_to_free_name(temporary, target)
+            else:
+                temporary.replace(target)
         finally:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
     except VaultError:
         raise
+    except FileExistsError as error:
+        raise _name_taken(path) from error
     except OSError as error:
         raise SaveError(_describe(path, error)) from error
-    return _digest(data)
+    return digest_of(data)
 
 
-def _compare(path: Path, target: Path, expected_digest: str | None) -> None:
+def same_place(path: Path, target: Path) -> bool:
+    """Whether the two are one file because the disk does not tell their spellings apart (`lamp.md` and `Lamp.md`).
+
+    Two names of one file, as hard links are, do not count.
+    """
+    try:
+        if path.name == target.name or not path.parent.samefile(target.parent) or not path.samefile(target):
+            return False
+        names = set(os.listdir(path.parent))  # noqa: PTH208  # names alone, as the disk spells them
+    except OSError:
+        return False
+    return not {path.name, target.name} <= names
+
+
+def move_note(path: Path, target: Path) -> None:
+    """Give the file another name or folder, which must exist; nothing is ever written over.
+
+    A change of case alone works on disks that do not tell cases apart. A relative link still leads to its file.
+    Raises ChangedOnDisk where `target` exists, and SaveError where the move fails; the file is then where it was.
+    """
+    action = f"moved to “{target.name if target.name != path.name else target.parent.name}”"
+    try:
+        if same_place(path, target):
+            path.rename(target)
+        elif os.path.lexists(target):
+            raise _name_taken(path, action, target)
+        elif path.is_symlink():
+            _move_link(path, target)
+        else:
+            _rename_to_free_name(path, target)
+    except VaultError:
+        raise
+    except FileExistsError as error:
+        raise _name_taken(path, action, target) from error
+    except OSError as error:
+        raise SaveError(_describe(path, error, action)) from error
+
+
+def remove_note(path: Path, expected_digest: str) -> None:
+    """Delete the file (of a link: the link) if it is the expected one. Whoever calls this has kept a copy.
+
+    Raises ChangedOnDisk where it is another, and SaveError where it cannot be deleted.
+    """
+    _compare(path, path, expected_digest, "deleted")
+    try:
+        path.unlink()
+    except OSError as error:
+        raise SaveError(_describe(path, error, "deleted")) from error
+
+
+def _rename_to_free_name(path: Path, target: Path) -> None:
+    """Rename without ever replacing a file. Raises FileExistsError and other OSErrors."""
+    if sys.platform == "win32":
+        path.rename(target)  # it replaces nothing there
+        return
+    try:
+        os.link(path, target, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from error
+        path.rename(target)
+        return
+    try:
+        path.unlink()
+    except OSError:
+        target.unlink()
+        raise
+
+
+def _move_link(path: Path, target: Path) -> None:
+    leads_to = path.readlink()
+    if not leads_to.is_absolute() and path.parent != target.parent:
+        leads_to = Path(os.path.relpath(path.parent / leads_to, target.parent))
+    target.symlink_to(leads_to)
+    try:
+        path.unlink()
+    except OSError:
+        target.unlink()
+        raise
+
+
+def _name_taken(path: Path, action: str = "saved", place: Path | None = None) -> ChangedOnDisk:
+    return ChangedOnDisk(
+        place or path, f"“{path.name}” was not {action}: a file of that name exists already. Choose another name."
+    )
+
+
+def _compare(path: Path, target: Path, expected_digest: str | None, action: str = "saved") -> None:
     """Raise ChangedOnDisk unless the file is the one that was read."""
     try:
-        found = _digest(target.read_bytes())
+        found = digest_of(target.read_bytes())
     except FileNotFoundError:
         if expected_digest is None:
             return
         raise ChangedOnDisk(
             path,
-            f"“{path.name}” was not saved: the file has been deleted, moved or renamed since it was opened. "
+            f"“{path.name}” was not {action}: the file has been deleted, moved or renamed since it was opened. "
             "Save it as a new note, or put the file back.",
         ) from None
     except OSError as error:
-        raise SaveError(_describe(path, error)) from error
+        raise SaveError(_describe(path, error, action)) from error
     if expected_digest is None:
-        raise ChangedOnDisk(
-            path, f"“{path.name}” was not saved: a file of that name exists already. Choose another name."
-        )
+        raise _name_taken(path, action)
     if found != expected_digest:
         raise ChangedOnDisk(
             path,
-            f"“{path.name}” was not saved: the file has changed on disk since it was opened. "
+            f"“{path.name}” was not {action}: the file has changed on disk since it was opened. "
             "Compare the two versions and decide which one to keep.",
         )
 
@@ -125,11 +236,9 @@ def _read(path: Path) -> bytes:
         ) from error
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def _describe(path: Path, error: OSError) -> str:
+def _describe(path: Path, error: OSError, action: str = "saved") -> str:
     reason = error.strerror or str(error) or type(error).__name__
-    advice = _ADVICE.get(error.errno or 0, "Nothing is lost: the text is still in the editor. Save it elsewhere.")
-    return f"“{path.name}” was not saved ({reason}). {advice}"
+    otherwise = "Nothing is lost: the text is still in the editor. Save it elsewhere."
+    if action != "saved":
+        otherwise = "Nothing is lost: the file is as it was. Look at the disk and its permissions, and try again."
+    return f"“{path.name}” was not {action} ({reason}). {_ADVICE.get(error.errno or 0, otherwise)}"

@@ -4,11 +4,16 @@ import errno
 import hashlib
 import os
 import stat
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from lorestudio.vault import ChangedOnDisk, SaveError, VaultError, digest, read_note, save_note
+from lorestudio.vault.temporary import STALE_S, sweep, temporary_name
+from lorestudio.vault.writer import move_note, remove_note, same_place
 
 
 def names_in(folder: Path) -> list[str]:
@@ -161,3 +166,121 @@ def test_reading_fails_with_a_reason(tmp_path: Path) -> None:
     (tmp_path / "bad.md").write_bytes(b"a\n\xff")
     with pytest.raises(VaultError, match=r"“bad.md” is not UTF-8 text: byte 0xFF in line 2 \(byte offset 2\)"):
         read_note(tmp_path / "bad.md")
+
+
+def test_a_new_note_never_replaces_one_that_comes_into_being(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, link = tmp_path / "new.md", os.link
+
+    def late(source: Path, target: Path, **options: bool) -> None:
+        path.write_bytes(b"somebody else")
+        link(source, target, **options)
+
+    monkeypatch.setattr(os, "link", late)
+    with pytest.raises(ChangedOnDisk, match="exists already"):
+        save_note(path, "mine", None)
+    assert path.read_bytes() == b"somebody else"
+    assert names_in(tmp_path) == ["new.md"]
+
+
+def test_a_disk_without_hard_links(note: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    target = note.with_name("target.md")
+    save_note(target, "made", None)
+    with pytest.raises(ChangedOnDisk, match=r"“note.md” was not moved to “target.md”: .*exists already") as caught:
+        move_note(note, target)
+    assert caught.value.path == target
+    assert (note.read_bytes(), target.read_bytes()) == (b"old", b"made")
+    move_note(note, note.with_name("other.md"))
+    assert sorted(names_in(note.parent)) == ["other.md", "target.md"]
+
+
+def test_moving_keeps_the_file_itself(note: Path) -> None:
+    before = note.stat()
+    target = note.with_name("new name.md")
+    move_note(note, target)
+    assert names_in(note.parent) == ["new name.md"]
+    assert (target.stat().st_ino, target.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_moving_fails_with_the_file_where_it_was(note: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SaveError, match="folder is gone"):
+        move_note(note, note.parent / "gone" / "note.md")
+    unlink = Path.unlink
+
+    def fail(self: Path, missing_ok: bool = False) -> None:
+        if self == note:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        unlink(self, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", fail)
+    with pytest.raises(SaveError, match="may not write here"):
+        move_note(note, note.with_name("b.md"))
+    assert names_in(note.parent) == ["note.md"]
+
+
+def test_two_names_of_one_file_are_two_places(note: Path) -> None:
+    other = note.with_name("NOTE.md")
+    os.link(note, other)
+    assert not same_place(note, other)
+    assert not same_place(note, note)
+    with pytest.raises(ChangedOnDisk):
+        move_note(note, other)
+    assert sorted(names_in(note.parent)) == ["NOTE.md", "note.md"]
+
+
+def test_removing(note: Path) -> None:
+    with pytest.raises(ChangedOnDisk, match=r"“note.md” was not deleted: the file has changed"):
+        remove_note(note, hashlib.sha256(b"other").hexdigest())
+    assert note.read_bytes() == b"old"
+    remove_note(note, digest(note))
+    with pytest.raises(ChangedOnDisk, match=r"“note.md” was not deleted: the file has been deleted"):
+        remove_note(note, hashlib.sha256(b"old").hexdigest())
+    assert names_in(note.parent) == []
+
+
+def test_sweeping_takes_only_what_saving_left(note: Path) -> None:
+    folder = note.parent
+    done = subprocess.run(
+        [sys.executable, "-c", "from lorestudio.vault.temporary import temporary_name; print(temporary_name())"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    of_the_dead = done.stdout.strip()
+    of_this_process = temporary_name()
+    elsewhere = f".{'0' * 16}-{'0' * 8}-1.tmp"  # another computer's
+    old_elsewhere = f".{'1' * 16}-{'0' * 8}-1.tmp"
+    earlier_version = f".{'2' * 16}.tmp"
+    strange = [".x.tmp", "0123456789abcdef.tmp", f".{'g' * 16}.tmp", f".{'3' * 16}.tmp.md"]
+    (folder / "sub").mkdir()
+    (folder / ".git").mkdir()
+    (folder / "sub" / "back").symlink_to(folder)
+    now = time.time()
+    for name in (of_this_process, elsewhere, old_elsewhere, earlier_version, *strange):
+        (folder / name).write_bytes(b"x")
+        if name not in {of_this_process, elsewhere}:
+            os.utime(folder / name, (now - STALE_S, now - STALE_S))
+    for place in (folder / "sub", folder / ".git"):
+        (place / of_the_dead).write_bytes(b"x")
+    (folder / f".{'4' * 16}.tmp").mkdir()
+    swept = sweep(folder, now)
+    expected = {folder / "sub" / of_the_dead, folder / old_elsewhere, folder / earlier_version}
+    assert set(swept.removed) == expected
+    assert swept.problems == ()
+    left = {"note.md", "sub", ".git", f".{'4' * 16}.tmp", of_this_process, elsewhere, *strange}
+    assert set(names_in(folder)) == left
+    assert names_in(folder / ".git") == [of_the_dead]
+
+
+def test_sweeping_tells_what_it_cannot_delete(note: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = note.with_name(f".{'2' * 16}.tmp")
+    left.write_bytes(b"x")
+
+    def fail(self: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "unlink", fail)
+    swept = sweep(note.parent, time.time() + STALE_S)
+    assert swept.removed == ()
+    assert [str(left) in problem for problem in swept.problems] == [True]
