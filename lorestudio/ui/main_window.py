@@ -17,8 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.studio.answering import AnswerKind, Question, Source
 from lorestudio.studio.modes import Mode
+from lorestudio.studio.recovery import Recovery
+from lorestudio.studio.snapshots import Snapshots
 from lorestudio.trace.model import Turn
 from lorestudio.trace.text import turn_words
 from lorestudio.ui import dialogs, layout
@@ -45,6 +48,7 @@ from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.pane import Pane, PaneDock
 from lorestudio.ui.widgets.picker import Choice, Picker
 from lorestudio.ui.words import shorten, tr
+from lorestudio.vault import SaveError
 
 
 class MainWindow(QMainWindow):
@@ -172,6 +176,7 @@ class MainWindow(QMainWindow):
             signal.connect(self.update_actions)
         self.drafts.changed.connect(lambda _path: self.update_actions())
         self.entry.saved.connect(self._note_saved)
+        self.entry.safety.restored.connect(self._go_to_restored)
         for emptiness in (self.welcome, self.bars, self.chat, self.trace):
             signal = emptiness.wanted if isinstance(emptiness, ChatPane | TracePane) else emptiness.pressed
             signal.connect(self.run)
@@ -261,6 +266,16 @@ class MainWindow(QMainWindow):
         """Do what an action of the table says."""
         self._handlers[action]()
         self.update_actions()
+
+    def keep_notes_safe(self, folder: Path) -> None:
+        """Keep histories and unsaved texts in `folder` from now on, and offer what an earlier run has left there."""
+        copies: Recovery | None = None
+        try:
+            copies = Recovery(folder / "recovery")
+        except SaveError as error:
+            self.say(Notice(str(error), "warning"))
+        self.entry.safety.use(Snapshots(folder / "history"), copies)
+        self.entry.safety.offer_found(self)
 
     def say(self, notice: Notice) -> None:
         """Show a message above the panes."""
@@ -558,6 +573,19 @@ class MainWindow(QMainWindow):
         if self.session.replaying:
             self.bars.drop("replay")
 
+    def _go_to_restored(self, item: object) -> None:
+        path = getattr(item, "path", None)
+        project = self.session.project
+        notes: tuple[Entry | LeftOutNote, ...] = ()
+        if project is not None:
+            notes = (*project.index.entries, *project.index.left_out)
+        note = next((note for note in notes if self.session.note_path(note) == path), None)
+        if isinstance(note, Entry):
+            self.selection.choose_entry(note.id)
+            self.show_pane("entry")
+        elif note is not None:
+            self.selection.choose_left_out(note)
+
     def _note_saved(self, path: object) -> None:
         if isinstance(path, Path):
             self.session.note_saved(path)
@@ -603,6 +631,7 @@ class MainWindow(QMainWindow):
         if self._arranged:
             layout.save(self, self.settings)
         self.session.close()
+        self.entry.safety.close()
         event.accept()
         self.closed.emit()
 

@@ -368,7 +368,6 @@ def test_a_file_that_changed_on_disk_is_not_overwritten_unasked(window, answer: 
 def test_a_save_that_fails_keeps_the_text_and_can_be_tried_again(window, monkeypatch) -> None:
     from lorestudio.vault import SaveError  # noqa: PLC0415 - raised here only
 
-
     def full(*_args: object) -> str:
         raise SaveError("“Skarn.md” was not saved: the disk is full.")
 

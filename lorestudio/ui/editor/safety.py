@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,6 +17,9 @@ from lorestudio.ui.editor.store import NoteStore
 from lorestudio.ui.jobs import Jobs
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.words import tr
+from lorestudio.vault import VaultError
+
+logger = logging.getLogger(__name__)
 
 
 class Versions(Protocol):
@@ -53,6 +57,9 @@ class Copies(Protocol):
     def discard(self, unsaved: Any) -> None:  # noqa: ANN401  # as above
         """Throw a found text away."""
 
+    def close(self) -> None:
+        """End the session; what is still kept is found by the next one."""
+
 
 class Safety(QObject):
     """Lets a store save with history and keep copies. `failed` carries an error; `restored` a found text."""
@@ -65,6 +72,7 @@ class Safety(QObject):
         self._theme, self._jobs, self._store = theme, jobs, store
         self._versions: Versions | None = None
         self._copies: Copies | None = None
+        self._found: Sequence[Found] = ()
 
     def use(self, versions: Versions | None = None, copies: Copies | None = None) -> None:
         """Save with these from now on."""
@@ -105,6 +113,7 @@ class Safety(QObject):
 
     def offer(self, found: Sequence[Found], parent: QWidget) -> RecoveryDialog | None:
         """Offer found texts."""
+        self._found = found
         if not found:
             return None
         dialog = RecoveryDialog(self._theme, self._jobs, found, parent)
@@ -113,6 +122,18 @@ class Safety(QObject):
         dialog.open()
         return dialog
 
+    def close(self) -> None:
+        """Forget the copies of what was saved or given up, and end the session. No job of the window may run."""
+        self._store.close()
+        copies, self._copies, self._store.keeping = self._copies, None, None
+        if copies is not None:
+            for path in self._store.kept:
+                try:
+                    copies.drop(path)
+                except VaultError as error:
+                    logger.warning("the copy of %s stays: %s", path.name, error)
+            copies.close()
+
     def _restore(self, item: Found) -> None:
         copies = self._copies
         if copies is None:
@@ -120,6 +141,7 @@ class Safety(QObject):
 
         def done(_none: object) -> None:
             self._store.restore(item.path, item.text, item.digest)
+            self._store.kept.add(item.path)
             self.restored.emit(item)
 
         self._jobs.start(

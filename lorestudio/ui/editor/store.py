@@ -81,7 +81,7 @@ class NoteStore(QObject):
         self._looking: set[Path] = set()
         self._to_keep: dict[Path, NoteBuffer] = {}
         self._keeping_now = False
-        self._kept: set[Path] = set()
+        self.kept: set[Path] = set()  # the notes that have a copy
         self._drop_later: set[Path] = set()
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -271,7 +271,7 @@ class NoteStore(QObject):
         }
         gone, self._drop_later = self._drop_later - set(texts), set()
         self._to_keep.clear()
-        self._kept.update(texts)
+        self.kept.update(texts)
         self._keeping_now = True
 
         def work(_report: object) -> None:
@@ -280,10 +280,13 @@ class NoteStore(QObject):
             for path in gone:
                 keeping.drop(path)
 
-        self._jobs.start(tr("Keeping unsaved notes"), work, done=lambda _none: self._was_kept(), failed=self._not_kept)
+        self._jobs.start(
+            tr("Keeping unsaved notes"), work, done=lambda _none: self._was_kept(gone), failed=self._not_kept
+        )
 
-    def _was_kept(self) -> None:
+    def _was_kept(self, gone: set[Path]) -> None:
         self._keeping_now = False
+        self.kept -= gone - set(self._to_keep)
         if self._to_keep or self._drop_later:
             self._pause.start()
 
@@ -293,10 +296,9 @@ class NoteStore(QObject):
 
     def _forget_copy(self, path: Path) -> None:
         self._to_keep.pop(path, None)
-        if self.keeping is not None and path in self._kept:
-            self._kept.discard(path)
+        if self.keeping is not None and path in self.kept:
             self._drop_later.add(path)
-            if not self._pause.isActive():
+            if not self._to_keep:
                 QTimer.singleShot(0, self, self.keep_now)
 
     def close(self) -> None:

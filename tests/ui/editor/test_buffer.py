@@ -53,7 +53,8 @@ def test_typing_and_undoing_gives_the_same_bytes(qapp, text: str, place: int) ->
 @given(text=TEXT, data=st.data())
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_an_edit_of_the_file_is_the_same_edit_in_the_editor(qapp, text: str, data: st.DataObject) -> None:
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
+    # Edits lie behind a byte order mark, which is no part of the text.
+    text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
     lines = text.splitlines(keepends=True)
     first = data.draw(st.integers(0, len(lines)))
     last = data.draw(st.integers(first, len(lines)))

@@ -2,54 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from lorestudio.domain.entry import VaultIndex
-from lorestudio.domain.fields import FieldDefinition
-from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.ui.editor.buffer import NoteBuffer
-from lorestudio.ui.editor.form import FIRES, Context
+from lorestudio.ui.editor.form import FIRES
 from lorestudio.ui.editor.note_editor import NoteEditor
-from lorestudio.ui.editor.titles import TitleBook
-from lorestudio.vault.entries import ParseRules, parse_note
 from tests.ui.conftest import drain
 from tests.ui.editor.notes import NASTY, PLAIN
-from tests.ui.worlds import ENTRIES
-
-SEASON = FieldDefinition("season", "Season", multi=True, values=("spring", "autumn"))
-RULES = ParseRules(fields=(SEASON,))
-
-
-@pytest.fixture
-def make_editor(qtbot, theme):
-    made = []
-
-    def make(text: str, **more: object) -> NoteEditor:
-        def parse(buffer: NoteBuffer):
-            return parse_note(buffer.text, "Skarn.md", "vault", RULES, CHARS_4)
-
-        editor = NoteEditor(theme, parse)
-        made.append(editor)
-        editor.set_context(Context(DeepLoreSettings(), RULES, TitleBook(VaultIndex(ENTRIES))))
-        editor.resize(600, 700)
-        editor.show()
-        qtbot.waitExposed(editor)
-        editor.show_buffer(NoteBuffer(Path("Skarn.md"), text, "d", editor), read_only=False)
-        drain()
-        return editor
-
-    yield make
-    for editor in made:
-        editor.close()
-        editor.deleteLater()
-    drain()
 
 
 def field(editor: NoteEditor, name: str):
