@@ -19,6 +19,8 @@ def restore(original: str, edited: str) -> str:
 
     Lines that were not changed keep their own; new lines get the one the file uses most.
     """
+    if "\r" not in original and "\u2029" not in original:
+        return edited
     ends = _END.findall(original)
     usual = Counter(ends).most_common(1)[0][0] if ends else "\n"
     if all(end == usual for end in ends):

@@ -43,6 +43,8 @@ def write(pane, text: str) -> None:
     pane.source.moveCursor(pane.source.textCursor().MoveOperation.End)
     pane.source.insertPlainText(text)
     drain()
+    if pane.editor.timer.isActive():  # on a slow machine the note is read in a pause
+        pane.editor.settle()
 
 
 # ---- views ----------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QDrag,
     QDragEnterEvent,
@@ -150,6 +150,7 @@ class ChipsField(QWidget):
         self.input.setPlaceholderText(tr("Add…"))
         self.input.installEventFilter(self)
         self.input.returnPressed.connect(self.take_input)
+        self.input.textChanged.connect(self._settle)
         self.setAcceptDrops(True)
         self.setFocusProxy(self.input)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -295,6 +296,8 @@ class ChipsField(QWidget):
             return super().eventFilter(watched, event)
         if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             return self._input_key(event)
+        if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
+            QTimer.singleShot(0, self, self._settle)  # the line needs less room without the keyboard
         if event.type() is QEvent.Type.FocusOut and isinstance(event, QFocusEvent):
             popup = event.reason() is Qt.FocusReason.PopupFocusReason
             if not popup and (self.input.text().strip() or self._editing is not None):
@@ -413,11 +416,14 @@ class ChipsField(QWidget):
         chip.setParent(None)
         chip.deleteLater()
 
-    def _settle(self) -> None:
+    def _settle(self, _text: str = "") -> None:
         height = self._arrange(max(self.width(), 60), move=True)
         if height != self.minimumHeight():
             self.setFixedHeight(height)
             self.updateGeometry()
+
+    def _is_typing(self) -> bool:
+        return not self._chips or self.input.hasFocus() or bool(self.input.text())
 
     def _arrange(self, width: int, *, move: bool) -> int:
         x = y = 0
@@ -435,8 +441,8 @@ class ChipsField(QWidget):
             if move:
                 self.input.hide()
             return y + HEIGHT
-        if x and x + _LEAST_INPUT > width:
+        if x and x + (_LEAST_INPUT if self._is_typing() else 2 * GAP) > width:
             x, y = 0, y + HEIGHT + GAP
         if move:
-            self.input.setGeometry(QRect(x, y, max(width - x, 20), HEIGHT))
+            self.input.setGeometry(QRect(x, y, max(width - x, 4), HEIGHT))
         return y + HEIGHT

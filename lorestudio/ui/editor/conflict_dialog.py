@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
@@ -22,11 +23,10 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.ui.editor.diff_view import DiffView
+from lorestudio.ui.editor.word_diff import Span, marked_html, word_spans
 from lorestudio.ui.theme import Theme, fixed_font
 from lorestudio.ui.words import count, tr
 from lorestudio.vault.merging import Piece, Side, joined, three_way
-
-_LINES = 8
 
 
 class ConflictDialog(QDialog):
@@ -57,8 +57,8 @@ class ConflictDialog(QDialog):
                 both=count(conflicts, "place", "places"),
             )
         )
-        self.diff = DiffView(theme, (tr("My text"), tr("On disk")), self)
-        self.diff.show_texts(mine, theirs)
+        self.diff = DiffView(theme, (tr("On disk"), tr("My text")), self)
+        self.diff.show_texts(theirs, mine)
         self.outcome = QPlainTextEdit(self)
         self.outcome.setReadOnly(True)
         self.outcome.setFont(fixed_font(self.font().pointSizeF()))
@@ -129,6 +129,7 @@ class ConflictDialog(QDialog):
         head.setProperty("kind", "section")
         grid.addWidget(head, 0, 0, 1, 2)
         group = QButtonGroup(card)
+        spans = word_spans(piece.mine, piece.theirs)
         sides = (("mine", tr("Mine"), piece.mine), ("theirs", tr("On disk"), piece.theirs))
         for column, (side, title, text) in enumerate(sides):
             button = QRadioButton(title, card)
@@ -138,13 +139,25 @@ class ConflictDialog(QDialog):
             button.clicked.connect(partial(self.choose, place, side))
             group.addButton(button)
             grid.addWidget(button, 1, column)
-            grid.addWidget(_excerpt(text, card), 2, column)
+            grid.addWidget(self._excerpt(text, spans[column], card), 2, column)
         if piece.side is Side.CONFLICT and piece.mine and piece.theirs:
             both = QRadioButton(tr("Both, mine first"), card)
             both.clicked.connect(partial(self.choose, place, "both"))
             group.addButton(both)
             grid.addWidget(both, 3, 0, 1, 2)
         return card
+
+    def _excerpt(self, text: str, spans: Sequence[Span], parent: QWidget) -> QLabel:
+        palette = self._theme.palette
+        label = QLabel(parent)
+        label.setTextFormat(Qt.TextFormat.RichText)
+        style = f"background-color: {palette.mark}; color: {palette.on_mark}"
+        label.setText(marked_html(text.rstrip("\r\n"), spans, style) if text else tr("(nothing)"))
+        label.setObjectName("Raw")
+        label.setWordWrap(True)
+        label.setFont(fixed_font(self.font().pointSizeF()))
+        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        return label
 
     def _refresh(self) -> None:
         text = self.text
@@ -166,15 +179,3 @@ def _both(piece: Piece) -> str:
     if mine and not mine.endswith(("\n", "\r")):
         mine += "\n"
     return mine + piece.theirs
-
-
-def _excerpt(text: str, parent: QWidget) -> QLabel:
-    lines = text.splitlines()
-    shown = "\n".join(lines[:_LINES]) + ("\n⋯" if len(lines) > _LINES else "")
-    label = QLabel(shown or tr("(nothing)"), parent)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setObjectName("Raw")
-    label.setWordWrap(True)
-    label.setFont(fixed_font(parent.font().pointSizeF()))
-    label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-    return label

@@ -177,9 +177,10 @@ class NoteEditor(QWidget):
         if buffer is None:
             return
         self.timer.stop()
-        began = time.perf_counter()
+        began = time.thread_time()
         note = buffer.note
         self.parsed = self._parse(buffer)
+        self._cost = time.thread_time() - began
         front = note.text[: note.body_start]
         if front != self._front or self._read_only:
             self._front = front
@@ -188,7 +189,6 @@ class NoteEditor(QWidget):
             lines = self.body.document().findBlock(buffer.position(note.body_start)).blockNumber()
             self._highlighters[id(buffer)].set_front_lines(lines if note.has_front_matter else 0)
             self.toggle.setText(tr("Properties · {number}", number=len(note.properties)))
-        self._cost = time.perf_counter() - began
         self.settled.emit(buffer)
 
     def forget(self, buffer: NoteBuffer) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
@@ -20,6 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.studio.note_aliases import read_aliases
+from lorestudio.studio.project import Project
 from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.editor.buffer import NoteBuffer
 from lorestudio.ui.editor.conflict_dialog import ConflictDialog
@@ -39,6 +42,8 @@ from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.words import count, number, tr
 from lorestudio.vault.entries import ParseRules, parse_note
+
+logger = logging.getLogger(__name__)
 
 WRITE, TEXT, SOURCE = range(3)
 
@@ -62,6 +67,9 @@ class EntryPane(Pane):
         self._filename = self._vault = ""
         self._clash: OnDisk | None = None
         self._rules = ParseRules()
+        self._jobs = jobs
+        self._aliases: Mapping[str, tuple[str, ...]] = {}
+        self._aliases_of: tuple[str, ...] = ()
         self.store = NoteStore(drafts, jobs, self)
         self.safety = Safety(theme, jobs, self.store, self)
         self.bar = MessageBar(theme, self)
@@ -206,8 +214,27 @@ class EntryPane(Pane):
         project = self._session.project
         if project is not None:
             self._rules = ParseRules.from_settings(project.settings, project.index.fields)
-            self.editor.set_context(Context(project.settings, self._rules, TitleBook(project.index)))
+            known = self._aliases if project.places == self._aliases_of else {}
+            self._set_book(project, known)
+            self._read_aliases(project)
         self._show()
+
+    def _set_book(self, project: Project, aliases: Mapping[str, tuple[str, ...]]) -> None:
+        self._aliases, self._aliases_of = aliases, project.places
+        self.editor.set_context(Context(project.settings, self._rules, TitleBook(project.index, aliases)))
+
+    def _read_aliases(self, project: Project) -> None:
+        def done(found: Mapping[str, tuple[str, ...]]) -> None:
+            now = self._session.project
+            if now is not None and now.index is project.index and found != self._aliases:
+                self._set_book(now, found)
+
+        self._jobs.start(
+            tr("Reading aliases"),
+            lambda _report: read_aliases(project),
+            done=done,
+            failed=lambda error: logger.warning("the aliases were not read: %s", error),
+        )
 
     def _show(self) -> None:
         self.bar.hide()

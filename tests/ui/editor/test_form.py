@@ -340,6 +340,7 @@ def test_typing_in_the_source_shows_in_the_form(make_editor) -> None:
     cursor = editor.body.document().find("20")
     cursor.insertText("35")
     drain()
+    editor.settle()
     editor.set_source(False)
     assert field(editor, "priority").line.text() == "35"
 
