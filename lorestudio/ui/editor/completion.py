@@ -40,6 +40,7 @@ class OffersCompleter(QCompleter):
         self.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         self.setMaxVisibleItems(10)
         popup = QListView()
+        popup.setObjectName("Offers")
         popup.setAccessibleName(tr("Suggestions"))
         self.setPopup(popup)
 
@@ -75,6 +76,7 @@ class LinkCompleter(QObject):
         self.completer.setMaxVisibleItems(10)
         self.completer.setWidget(editor)
         self._popup = QListView()
+        self._popup.setObjectName("Offers")
         self.completer.setPopup(self._popup)
         self._popup.setAccessibleName(tr("Notes to link to"))
         self.completer.activated.connect(self._take_text)

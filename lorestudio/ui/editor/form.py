@@ -388,11 +388,20 @@ class PropertyForm(QWidget):
             problem = row.field.problem()
             if problem and key != FIRES and not differs:
                 remarks.append(Remark(problem))
+        if key == "keys" and not self._match[0] and self._is_asleep():
+            remarks.append(Remark(tr("Without a key, only a link or fuzzy search finds this entry."), "neutral"))
         if key in self._refusals:
             remarks.append(Remark(self._refusals[key], "error"))
         if key == "keys" and self._match[0]:
             remarks.append(Remark(*self._match))
         return tuple(remarks)
+
+    def _is_asleep(self) -> bool:
+        """Whether the note is an entry that needs keys and has none."""
+        parsed, note = self._parsed, self._note
+        if note is None or not isinstance(parsed, Entry) or any(parsed.keys):
+            return False
+        return reading.fires(note, TagNames.of(self._context.rules)) == (Fires.KEYS,)
 
     def _fires_remarks(self, note: NoteDocument) -> list[Remark]:
         said = reading.fires(note, TagNames.of(self._context.rules))

@@ -167,7 +167,7 @@ KNOWN: Final[tuple[FieldSpec, ...]] = (
         "excludeRecursion",
         "exclude recursion",
         FieldKind.FLAG,
-        "The texts of other entries do not wake this one; only the chat does.",
+        "Its own text wakes no other entries; it can still be woken itself.",
         "slash",
     ),
     FieldSpec("graph", "graph", FieldKind.FLAG, "Whether the entry appears in the graph.", "dot", flag_default=True),
