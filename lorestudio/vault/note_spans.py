@@ -16,7 +16,9 @@ BLOCK_HEADER = re.compile(r"[|>][-+0-9]*(?:[ \t]+#.*)?")
 """Matches, as the whole value of a key line, what begins a block scalar in YAML."""
 
 _FENCE_WITHOUT_FIELDS = re.compile(r"---\r?\n---[ \t]*(?:\r?\n|\Z)")
-_OTHER_KEY = re.compile(r"""("[^"\n]*"|'[^'\n]*'|[^\s#"'\[{|>%@`&*!,\]}][^\n]*?)[ \t]*:(?=[ \t\r\n]|\Z)""")
+_OTHER_KEY = re.compile(
+    r"""("[^"\n]*"[ \t]*|'[^'\n]*'[ \t]*|[^\s#"'\[{|>%@`&*!,\]}:](?:[^\n:]|:(?![ \t\r\n]|\Z))*+):(?=[ \t\r\n]|\Z)"""
+)
 _LINES = re.compile(r"[^\n]*\n|[^\n]+\Z")
 _BRACKETS = {"[": "]", "{": "}"}
 
@@ -55,7 +57,7 @@ def find_block(text: str) -> Block | None:
 
 
 def fences_without_fields(text: str) -> int | None:
-    """The offset between two fences with nothing between them, where DeepLore sees no front matter but Obsidian does."""
+    """The offset between two fences with nothing between them: front matter for Obsidian, but not for DeepLore."""
     found = _FENCE_WITHOUT_FIELDS.match(text, text.startswith(front_matter.BOM))
     return None if found is None else text.index("\n") + 1
 
@@ -72,7 +74,7 @@ def is_filler(line: str) -> bool:
 
 
 def find_spans(lines: list[str]) -> list[Span]:
-    """The properties in order. Blank lines and comments belong to the property that goes on behind them, else to none."""
+    """The properties in order. Blank lines and comments belong to a property only where it goes on behind them."""
     spans: list[Span] = []
     until = 0  # the lines before this one belong to the current property, whatever they look like
     in_scalar = False
@@ -97,7 +99,7 @@ def find_spans(lines: list[str]) -> list[Span]:
             in_scalar = False
             other = _OTHER_KEY.match(line)
             if other is not None and not text.startswith("- "):
-                spans.append(Span(_unquoted(other[1]), number, number + 1, read=False, keyed=True))
+                spans.append(Span(_unquoted(other[1].rstrip(" \t")), number, number + 1, read=False, keyed=True))
                 in_scalar = BLOCK_HEADER.fullmatch(text[other.end() :].strip(WHITE_SPACE)) is not None
             else:
                 spans.append(Span(text.strip(WHITE_SPACE), number, number + 1, read=False, keyed=False))
@@ -107,7 +109,7 @@ def find_spans(lines: list[str]) -> list[Span]:
 def key_end(line: str) -> int:
     """Where the name of a property that DeepLore does not read ends, its quotes included."""
     found = _OTHER_KEY.match(line)
-    return 0 if found is None else found.end(1)
+    return 0 if found is None else found.start(1) + len(found[1].rstrip(" \t"))
 
 
 def _keyed(spans: list[Span]) -> int | None:

@@ -127,10 +127,14 @@ def agrees(raw: str, name: str, value: Json) -> bool:
     return found is not None and not found.error and same(value, found.value, block_scalar=_is_block_scalar(raw, name))
 
 
+def equal(one: object, other: object) -> bool:
+    """Whether two values are equal; true is not one."""
+    return one == other and isinstance(one, bool) is isinstance(other, bool)
+
+
 def deeplore_reads(raw: str, name: str, value: Json) -> bool:
     """Whether DeepLore finds exactly this value, of this type."""
-    found = front_matter.parse(raw).get(name, math.nan)
-    return found == value and isinstance(found, bool) is isinstance(value, bool)
+    return equal(front_matter.parse(raw).get(name, math.nan), value)
 
 
 def yaml_value(raw: str, name: str) -> YamlValue | None:
@@ -191,6 +195,24 @@ def why_not(name: str, value: Json) -> str:
     )
 
 
+def left_over(parts: Parts) -> str:
+    """The lines below a value, without the items of a list, that stand there although YAML cannot read them with it.
+
+    They are nobody's value, but somebody's text, and never thrown away with a value. Empty where YAML can read all.
+    """
+    if parts.is_block_scalar or all(is_filler(line) or is_item(line) for line in parts.body):
+        return ""
+    return "".join(line for line in parts.body if not is_item(line)) if read_yaml(parts.raw).error else ""
+
+
+def mend_first(name: str) -> str:
+    """Why a property cannot be changed below which there are lines that YAML cannot read."""
+    return (
+        f"“{name}” was not changed: there are lines below it that YAML cannot read as part of it, and that would be "
+        "lost. Mend or delete them in the source first."
+    )
+
+
 def _is_block_scalar(raw: str, name: str) -> bool:
     return any(
         found[1] == name and BLOCK_HEADER.fullmatch(found[2].rstrip(WHITE_SPACE)) is not None
@@ -204,17 +226,21 @@ def _figures(value: Json) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if not isinstance(value, int | float):
-        raise ValueError(
-            "Only a text, a number, true, false or a list of texts can be written. Edit the source instead."
-        )
-    if value == 0:
-        return "0"
-    if not _is_double(value):
-        raise ValueError(
+    reason = "Only a text, a number, true, false or a list of texts can be written. Edit the source instead."
+    if isinstance(value, int | float):
+        if _is_double(value):
+            return _digits(value)
+        reason = (
             f"The number {value} was not written: numbers in DeepLore are doubles and cannot hold it. "
             "Use a number with fewer digits."
         )
+    raise ValueError(reason)
+
+
+def _digits(value: float) -> str:
+    """A number without an exponent, since DeepLore takes one with an exponent for a text."""
+    if value == 0:
+        return "0"
     return str(value) if isinstance(value, int) else format(Decimal(repr(value)), "f").removesuffix(".0")
 
 
@@ -233,7 +259,7 @@ def _quoted(text: str, quote: str, *, escapes: bool) -> Iterator[str]:
 
 
 def _plain_is_safe(text: str, *, flow: bool) -> bool:
-    """Whether no YAML reader, of version 1.1 or 1.2, takes the bare text for something else; DeepLore is asked later."""
+    """Whether no reader of YAML 1.1 or 1.2 takes the bare text for something else; DeepLore is asked later."""
     return not (
         not text
         or text.strip(WHITE_SPACE) != text

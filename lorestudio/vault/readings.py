@@ -34,6 +34,7 @@ class Cause(StrEnum):
     NESTED = "nested"
     DUPLICATE = "duplicate"
     NAME = "name"
+    STRAY = "stray items"
     SYNTAX = "syntax"
     OTHER = "other"
 
@@ -49,7 +50,8 @@ _WHY = {
     Cause.ANCHOR: "DeepLore has no anchors, aliases and tags; it reads them as text.",
     Cause.NESTED: "DeepLore passes over what is nested.",
     Cause.DUPLICATE: "The property is written more than once: DeepLore takes the last one, YAML refuses the note.",
-    Cause.NAME: "DeepLore takes only names of the letters a to z, digits, underscores, dots and hyphens, without quotes.",
+    Cause.NAME: "DeepLore takes only names of the letters a to z, digits and _ . - without quotes.",
+    Cause.STRAY: "DeepLore adds the list items to it that stand further down, below a line that it passes over.",
     Cause.SYNTAX: "YAML cannot read this property.",
     Cause.OTHER: "The two read this spelling differently.",
 }
@@ -97,50 +99,46 @@ def old_word(value: Json) -> bool | None:
 
 def cause_of(rest: str, body: list[str], deeplore: Json, yaml: YamlValue | None) -> Cause:
     """Why a property is read differently: `rest` is the value on its first line, `body` its further lines."""
-    value = None if yaml is None else yaml.value
     if BLOCK_HEADER.fullmatch(rest):
         return Cause.BLOCK_SCALAR
     if yaml is None or yaml.error:
         return Cause.SYNTAX
-    if isinstance(value, dt.date):
-        return Cause.DATE
-    if rest[:1] in ("&", "*", "!"):
-        return Cause.ANCHOR
-    if isinstance(value, dict):
-        return Cause.NESTED
-    if rest and body and any(line.strip() and not line.lstrip().startswith("#") for line in body):
-        return Cause.SEVERAL_LINES
-    if isinstance(deeplore, str) and _COMMENT.search(rest) and not (isinstance(value, str) and "#" in value):
-        return Cause.COMMENT
+    value = yaml.value
+    further = any(line.strip() and not line.lstrip().startswith("#") for line in body)
+    commented = isinstance(deeplore, str) and _COMMENT.search(rest) is not None
+    signs = (
+        (rest[:1] in {"&", "*", "!"}, Cause.ANCHOR),
+        (isinstance(value, dict), Cause.NESTED),
+        (bool(rest) and further, Cause.SEVERAL_LINES),
+        (commented and not (isinstance(value, str) and "#" in value), Cause.COMMENT),
+    )
+    found = next((cause for holds, cause in signs if holds), None)
+    if found is not None:
+        return found
     if isinstance(deeplore, list) and isinstance(value, list):
         return _cause_in_list(deeplore, value)
-    if isinstance(value, bool) or value is None or old_word(deeplore) is not None:
-        return Cause.WORD
-    if isinstance(value, int | float):
-        return Cause.NUMBER
-    if rest[:1] in ("'", '"') or rest[-1:] in ("'", '"'):
-        return Cause.QUOTES
-    return Cause.OTHER
+    return _cause_by_type(deeplore, value)
 
 
 def _cause_in_list(deeplore: list[Json], yaml: list[object]) -> Cause:
     if len(deeplore) != len(yaml):
         return Cause.SEVERAL_LINES if len(deeplore) > len(yaml) else Cause.OTHER
-    for written, read in zip(deeplore, yaml, strict=True):
-        if written == read:
-            continue
-        if isinstance(read, dict | list):
-            return Cause.NESTED
-        if isinstance(written, str) and _COMMENT.search(written):
-            return Cause.COMMENT
-        if isinstance(read, bool) or read is None:
-            return Cause.WORD
-        if isinstance(read, int | float):
-            return Cause.NUMBER
-        if isinstance(read, dt.date):
-            return Cause.DATE
-        return Cause.QUOTES
-    return Cause.OTHER
+    written, read = next((pair for pair in zip(deeplore, yaml, strict=True) if pair[0] != pair[1]), (None, None))
+    if isinstance(written, str) and not isinstance(read, dict | list) and _COMMENT.search(written):
+        return Cause.COMMENT
+    return _cause_by_type(written, read)
+
+
+def _cause_by_type(deeplore: Json, yaml: object) -> Cause:
+    if isinstance(yaml, dict | list):
+        return Cause.NESTED
+    if isinstance(yaml, dt.date):
+        return Cause.DATE
+    if isinstance(yaml, bool) or yaml is None or old_word(deeplore) is not None:
+        return Cause.WORD
+    if isinstance(yaml, int | float):
+        return Cause.NUMBER
+    return Cause.QUOTES if isinstance(yaml, str) else Cause.OTHER
 
 
 def sentence(name: str, deeplore: Json, yaml: YamlValue | None, cause: Cause) -> str:
