@@ -83,8 +83,10 @@ def test_a_typed_text_is_told_at_once(pane, qtbot) -> None:
 
 
 def test_a_link_leads_to_the_note_or_asks_for_a_new_one(window, pane, qtbot) -> None:
+    pane.follow("Elsewhere")
+    assert "No note is called" in pane.bar.label.text()
     with qtbot.waitSignal(pane.create_wanted) as asked:
-        pane.follow("Elsewhere")
+        pane.bar.pressed.emit("create")
     assert asked.args == ["Elsewhere"]
     pane.follow("bell")
     assert window.selection.entry == BELL
@@ -111,6 +113,28 @@ def test_an_ordinary_note_can_be_edited_too(window, settle) -> None:
     settle(window)
     assert window.entry.editor.buffer.text == "Hello\n"
     assert any("ordinary note" in remark.text for remark in window.entry.editor.form.row("tags").remarks)
+
+
+def test_typing_does_not_take_a_message_away(window, pane, settle, monkeypatch) -> None:
+    def full(*_args: object) -> str:
+        raise SaveError("“Skarn.md” was not saved: the disk is full.")
+
+    monkeypatch.setattr(pane.store, "write", full)
+    write(pane, "a")
+    window.run("entry.save")
+    settle(window)
+    write(pane, "b")
+    assert "disk is full" in pane.bar.label.text()
+    assert pane.bar.isVisible()
+
+
+def test_why_a_note_is_left_out_follows_the_typing(pane) -> None:
+    buffer = pane.editor.buffer
+    buffer.apply(buffer.note.set("enabled", value=False))
+    pane.editor.settle()
+    assert "enabled: false" in pane.bar.label.text()
+    pane.editor.undo()
+    assert pane.bar.isHidden()
 
 
 # ---- beside other programs ------------------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ def gating_spec(definition: FieldDefinition) -> FieldSpec:
     kind = kinds.get(definition.type) or (FieldKind.WORDS if definition.multi else FieldKind.LINE)
     label = definition.label or definition.name
     text = tr(
-        "Gating field: the entry is held against “{key}” of the chat's context. {how}",
+        "Gating field, held against “{key}” of the chat's context. {how}",
         key=definition.key,
         how=tr("Not compared at present.") if not definition.gating else tr(_OPERATORS[definition.operator]),
     )
@@ -201,13 +201,13 @@ def gating_spec(definition: FieldDefinition) -> FieldSpec:
 
 
 _OPERATORS: Final = {
-    "match_any": "One equal value is enough.",
-    "match_all": "All values must be there.",
-    "not_any": "None of the values may be there.",
-    "exists": "It is enough that the context has a value.",
-    "not_exists": "The context must not have a value.",
-    "gt": "The context's number must be greater.",
-    "lt": "The context's number must be smaller.",
+    "match_any": "One of its values must be in the context.",
+    "match_all": "All of its values must be in the context.",
+    "not_any": "None of its values may be in the context.",
+    "exists": "It must have a value, whichever the context has.",
+    "not_exists": "It must have no value.",
+    "gt": "Its number must be greater than the context's.",
+    "lt": "Its number must be smaller than the context's.",
     "eq": "Both must be equal.",
 }
 

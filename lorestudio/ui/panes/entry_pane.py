@@ -52,8 +52,8 @@ class EntryPane(Pane):
     """Follows the chosen note. Unsaved text is kept per file, so that looking elsewhere loses nothing.
 
     `saved` follows a successful save with the file's path. `typed` carries the path and the unsaved text after each
-    change, as soon as the window has time. `create_wanted` carries the title of a note that a link leads to and that
-    does not exist.
+    change, as soon as the window has time. `create_wanted` carries the title of a note that a link leads to, that does
+    not exist, and that the person wants.
     """
 
     saved = Signal(object)
@@ -66,6 +66,8 @@ class EntryPane(Pane):
         self._path: Path | None = None
         self._filename = self._vault = ""
         self._clash: OnDisk | None = None
+        self._says_left_out = False
+        self._missing = ""
         self._rules = ParseRules()
         self._jobs = jobs
         self._aliases: Mapping[str, tuple[str, ...]] = {}
@@ -73,7 +75,7 @@ class EntryPane(Pane):
         self.store = NoteStore(drafts, jobs, self)
         self.safety = Safety(theme, jobs, self.store, self)
         self.bar = MessageBar(theme, self)
-        self.bar.closed.connect(self.bar.hide)
+        self.bar.closed.connect(self._say_nothing)
         self.bar.pressed.connect(self._answer)
         self.heading = QLabel(self)
         self.chips = ChipRow(theme, self)
@@ -135,7 +137,7 @@ class EntryPane(Pane):
     def revert(self) -> None:
         """Throw the unsaved text of the shown note away and read the file again."""
         if self._path is not None:
-            self.bar.hide()
+            self._say_nothing()
             self.store.reopen(self._path)
 
     # ---- building ---------------------------------------------------------------------------------------------------
@@ -206,7 +208,7 @@ class EntryPane(Pane):
         store.failed.connect(self._read_failed)
         store.save_failed.connect(self._save_failed)
         for signal in (store.keep_failed, self.safety.failed):
-            signal.connect(lambda error: self.bar.say(str(error), "warning"))
+            signal.connect(lambda error: self._say(str(error), "warning"))
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 
@@ -237,7 +239,7 @@ class EntryPane(Pane):
         )
 
     def _show(self) -> None:
-        self.bar.hide()
+        self._say_nothing()
         self._clash = None
         note = self._session.entry(self._selection.entry) or self._selection.left_out
         self._path = self._session.note_path(note) if note is not None else None
@@ -257,7 +259,7 @@ class EntryPane(Pane):
         if self._path is None:
             self.editor.show_nothing()
             text = tr("This vault lies behind Obsidian's plugin. Its notes can be read here, but not edited.")
-            self.bar.say(text, "neutral")
+            self._say(text, "neutral")
             self.tabs.setCurrentIndex(TEXT)
             return
         buffer = self.store.open(self._path)
@@ -276,8 +278,9 @@ class EntryPane(Pane):
         broken = note.problem.broken
         words = tr("cannot be read") if broken else tr("left out")
         self.chips.set_chips((Chip(words, "error" if broken else "neutral", "broken" if broken else "left-out"),))
-        if not self.bar.isVisible() or self._clash is None:
-            self.bar.say(note.message, "error" if broken else "neutral")
+        if self._says_left_out or self.bar.isHidden():  # nothing more urgent is said
+            self._say(note.message, "error" if broken else "neutral")
+            self._says_left_out = True
         self.tabs.setTabText(TEXT, tr("Injected text"))
         self.text.setPlainText(tr("(Nothing of this note goes into the prompt.)"))
 
@@ -304,11 +307,19 @@ class EntryPane(Pane):
             self.text.setPlainText(shown)
             self.text.verticalScrollBar().setValue(place)
 
+    def _say(self, text: str, tone: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
+        self._says_left_out = False
+        self.bar.say(text, tone, buttons)
+
+    def _say_nothing(self) -> None:
+        self._says_left_out = False
+        self.bar.hide()
+
     def _show_buffer(self, buffer: NoteBuffer) -> None:
         self.store.buffers.use(buffer)
         self.editor.show_buffer(buffer, read_only=not buffer.kept_whole)
         if not buffer.kept_whole:
-            self.bar.say(tr("This file has characters that the editor cannot keep, so it is shown only."), "warning")
+            self._say(tr("This file has characters that the editor cannot keep, so it is shown only."), "warning")
         self._show_dirty()
 
     def _change_view(self, tab: int) -> None:
@@ -344,7 +355,11 @@ class EntryPane(Pane):
         elif note is not None:
             self._selection.choose_left_out(note)
         else:
-            self.create_wanted.emit(target)
+            self._missing = target
+            # Only where somebody can make it.
+            can = self.receivers("2create_wanted(QString)")
+            text = tr("No note is called “{target}”.", target=target)
+            self._say(text, "neutral", (("create", tr("Make this note")),) if can else ())
 
     def _parse(self, buffer: NoteBuffer) -> Entry | LeftOutNote | None:
         project = self._session.project
@@ -358,8 +373,8 @@ class EntryPane(Pane):
             parsed = self.editor.parsed
             if parsed is not None:
                 self._show_facts(parsed)
-                if isinstance(parsed, Entry) and self._clash is None and buffer.kept_whole:
-                    self.bar.hide()
+                if isinstance(parsed, Entry) and self._says_left_out:
+                    self._say_nothing()
             if buffer.dirty:
                 self.typed.emit(buffer.path, buffer.text)
 
@@ -388,14 +403,14 @@ class EntryPane(Pane):
             self.save_button.setEnabled(True)
             if buffer.path == self._path:
                 self._clash = None
-                self.bar.hide()
+                self._say_nothing()
                 self._show_dirty()
             self.saved.emit(buffer.path)
 
     def _reloaded(self, buffer: object) -> None:
         if isinstance(buffer, NoteBuffer) and buffer.path == self._path:
             self._clash = None
-            self.bar.hide()
+            self._say_nothing()
             self.editor.settle()
 
     def _clashed(self, buffer: object, found: object) -> None:
@@ -406,7 +421,7 @@ class EntryPane(Pane):
         name = buffer.path.name
         if found.text is None:
             text = tr("“{name}” is not on disk any more. Your text is kept here.", name=name)
-            self.bar.say(text, "warning", (("mine", tr("Write it again")),))
+            self._say(text, "warning", (("mine", tr("Write it again")),))
             return
         text = tr("“{name}” has changed on disk meanwhile. Your text is kept here; nothing was overwritten.", name=name)
         buttons = (
@@ -414,27 +429,30 @@ class EntryPane(Pane):
             ("theirs", tr("Take the version on disk")),
             ("mine", tr("Save mine over it")),
         )
-        self.bar.say(text, "warning", buttons)
+        self._say(text, "warning", buttons)
 
     def _read_failed(self, path: object, error: object) -> None:
         if path == self._path:
             self.editor.show_nothing()
-            self.bar.say(str(error), "error")
+            self._say(str(error), "error")
 
     def _save_failed(self, buffer: object, error: object) -> None:
         self.save_button.setEnabled(True)
         if isinstance(buffer, NoteBuffer) and buffer.path == self._path:
-            self.bar.say(tr("{error} Your text is kept here.", error=error), "error", (("again", tr("Try again")),))
+            self._say(tr("{error} Your text is kept here.", error=error), "error", (("again", tr("Try again")),))
 
     def _answer(self, button: str) -> None:
         buffer, found = self._open_buffer(), self._clash
         if button == "again":
             self.save()
+        elif button == "create":
+            self._say_nothing()
+            self.create_wanted.emit(self._missing)
         if buffer is None or found is None:
             return
         if button == "theirs":
             self._clash = None
-            self.bar.hide()
+            self._say_nothing()
             self.store.take_theirs(buffer, found)
         elif button == "mine":
             self._clash = None
@@ -442,11 +460,15 @@ class EntryPane(Pane):
         elif button == "compare":
             self.compare()
 
+    def say_match(self, text: str, tone: str = "neutral") -> None:
+        """What the keys of the unsaved text would do in the chat that is shown; "" where nothing is known."""
+        self.editor.form.say_match(text, tone)
+
     def show_history(self) -> None:
         """Show the earlier versions of the note."""
         buffer = self._open_buffer()
         if buffer is not None and self.safety.show_history(buffer, self) is None:
-            self.bar.say(tr("No history is kept in this window."), "neutral")
+            self._say(tr("No history is kept in this window."), "neutral")
 
     def compare(self) -> ConflictDialog | None:
         """Show the unsaved text beside the version on disk, and let a person decide piece by piece."""
@@ -460,7 +482,7 @@ class EntryPane(Pane):
 
     def _take_merged(self, buffer: NoteBuffer, found: OnDisk, text: str) -> None:
         self._clash = None
-        self.bar.hide()
+        self._say_nothing()
         self.store.take_merged(buffer, found, text)
         self.editor.settle()
         self.save()
