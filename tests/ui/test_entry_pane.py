@@ -218,6 +218,18 @@ def test_a_file_that_is_gone_can_be_written_again(window, pane, settle) -> None:
     assert pane.path.read_text(encoding="utf-8").endswith("mine")
 
 
+def test_throwing_unsaved_changes_away_reads_the_file_again(window, pane, settle) -> None:
+    before = pane.editor.buffer.text
+    write(pane, "mine")
+    pane.revert()
+    drain()
+    settle(window)
+    assert pane.editor.buffer.text == before
+    assert not pane.unsaved
+    write(pane, "again")
+    assert pane.unsaved
+
+
 # ---- history --------------------------------------------------------------------------------------------------------
 
 

@@ -51,6 +51,8 @@ class BodyEdit(QPlainTextEdit):
         self._guarding = False
         self._first = 0
         self._front_touched = False
+        self._blank = QTextDocument(self)
+        self._blank.setDocumentLayout(QPlainTextDocumentLayout(self._blank))
         self.preview: Callable[[str], str] = lambda _target: ""
         self.setAccessibleName(tr("Text of the note"))
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
@@ -82,9 +84,7 @@ class BodyEdit(QPlainTextEdit):
             self._buffer.document.contentsChange.disconnect(self._changing)
             self._buffer.document.contentsChanged.disconnect(self._content_changed)
         self._buffer, self._first = None, 0
-        document = QTextDocument(self)
-        document.setDocumentLayout(QPlainTextDocumentLayout(document))
-        self.setDocument(document)
+        self.setDocument(self._blank)
         self.setReadOnly(True)
 
     def hide_front(self, hidden: bool) -> None:

@@ -188,9 +188,13 @@ def _common(first: str, second: str) -> int:
 
 
 class Buffers(QObject):
-    """The notes that are open or unsaved, each with its undo history. `dirty_changed` carries a buffer."""
+    """The notes that are open or unsaved, each with its undo history.
+
+    `dirty_changed` carries a buffer, `dropped` one that nobody may show any more.
+    """
 
     dirty_changed = Signal(object)
+    dropped = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -223,4 +227,5 @@ class Buffers(QObject):
         """Forget the text of a file, unsaved or not."""
         known = self._buffers.pop(path, None)
         if known is not None:
+            self.dropped.emit(known)
             known.deleteLater()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -22,56 +21,25 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, ParserWarning
-from lorestudio.domain.javascript import Json, number, to_number, to_string
-from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.javascript import Json, number, to_number
 from lorestudio.ui.dialogs import ask_name
 from lorestudio.ui.editor import reading
-from lorestudio.ui.editor.completion import offering
-from lorestudio.ui.editor.fields import (
-    ChoiceField,
-    Field,
-    FlagField,
-    LineField,
-    ListField,
-    NumberField,
-    RawField,
-    SummaryField,
-)
+from lorestudio.ui.editor.field_maker import FIRES, FIRES_SPEC, Context, FieldMaker
+from lorestudio.ui.editor.fields import ListField, RawField
 from lorestudio.ui.editor.reading import Fires, TagNames
-from lorestudio.ui.editor.row import FieldRow, Remark
-from lorestudio.ui.editor.schema import ALWAYS, FieldKind, FieldSpec, general_value, specs
-from lorestudio.ui.editor.titles import TitleBook
+from lorestudio.ui.editor.remarks import Facts, Mend, Remark, mended, remarks_on
+from lorestudio.ui.editor.row import FieldRow
+from lorestudio.ui.editor.schema import ALWAYS, FieldKind, FieldSpec, specs
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.widgets.picker import Choice, Picker
-from lorestudio.ui.words import count, shorten, tr
-from lorestudio.vault.entries import ParseRules
-from lorestudio.vault.note_document import NoteDocument, NoteProperty, PropertyKind, TextEdit, apply_edits
+from lorestudio.ui.words import tr
+from lorestudio.vault.note_document import NoteDocument, NoteProperty, PropertyKind, TextEdit
 
-FIRES: Final = "fires"
-"""The row that says when the entry goes in; it stands for tags and has no property of its own."""
-
-_FIRES_WORDS: Final = {
-    Fires.KEYS: "when its keys match",
-    Fires.CONSTANT: "always (constant)",
-    Fires.SEED: "as background of a new chat (seed)",
-    Fires.BOOTSTRAP: "always while the chat is short (bootstrap)",
-    Fires.GUIDE: "never: it guides the Librarian (guide)",
-    Fires.NEVER: "never (never-insert)",
-}
-_UNREADABLE: Final = {
+UNREADABLE: Final = {
     PropertyKind.NESTED: "DeepLore does not read nested properties, so the form leaves this one as it is.",
     PropertyKind.INVALID: "This is no property that YAML or DeepLore can read.",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What the form has to know besides the note: settings, reading rules and the vault's names."""
-
-    settings: DeepLoreSettings = field(default_factory=DeepLoreSettings)
-    rules: ParseRules = field(default_factory=ParseRules)
-    book: TitleBook = field(default_factory=TitleBook)
 
 
 class PropertyForm(QWidget):
@@ -130,6 +98,7 @@ class PropertyForm(QWidget):
         self._column.addLayout(line)
         self._column.addStretch(1)
         self.area.setWidget(self._page)
+        self._maker = FieldMaker(theme, self._context, self._page)
         theme.changed.connect(self._paint)
         self._paint()
 
@@ -138,6 +107,7 @@ class PropertyForm(QWidget):
     def set_context(self, context: Context) -> None:
         """Other settings, fields or titles."""
         self._context = context
+        self._maker = FieldMaker(self._theme, context, self._page)
         self._specs = specs(context.rules.fields)
         self._forget_rows()
         if self._note is not None:
@@ -244,7 +214,7 @@ class PropertyForm(QWidget):
         wanted: dict[str, tuple[FieldSpec, NoteProperty | None]] = {}
         for name, spec in self._specs.items():
             if name == "tags":
-                wanted[FIRES] = (_fires_spec(), None)
+                wanted[FIRES] = (FIRES_SPEC, None)
             if name in here or name in ALWAYS or name in self._pinned:
                 wanted[name] = (spec, here.get(name))
         for place, found in enumerate(note.properties):
@@ -262,7 +232,7 @@ class PropertyForm(QWidget):
     def _shape(self, key: str, item: tuple[FieldSpec, NoteProperty | None]) -> str:
         """What decides which sort of field a row has; a raw one shows its text, which is part of it."""
         spec, found = item
-        if found is not None and found.kind in _UNREADABLE:
+        if found is not None and self._raw_reason(found):
             return f"raw {found.raw}"
         return f"{spec.kind} {spec.title}"
 
@@ -287,6 +257,15 @@ class PropertyForm(QWidget):
                 before = widget
         QWidget.setTabOrder(before, self.add_button)
 
+    def _raw_reason(self, found: NoteProperty | None) -> str:
+        """Why a property is shown as it is written, "" where it can be edited."""
+        if found is None or self._note is None:
+            return ""
+        if found.kind in UNREADABLE:
+            return tr(UNREADABLE[found.kind])
+        again = any(other.name == found.name and other.start > found.start for other in self._note.properties)
+        return tr("It is written again further down, and only that one counts.") if again else ""
+
     def _forget_rows(self) -> None:
         for key in list(self._rows):
             self._drop(key)
@@ -299,7 +278,12 @@ class PropertyForm(QWidget):
         row.deleteLater()
 
     def _make_row(self, key: str, spec: FieldSpec, found: NoteProperty | None) -> FieldRow:
-        made = self._make_field(key, spec, found)
+        made = self._maker.make(key, spec, self._raw_reason(found), found.raw if found is not None else "")
+        if isinstance(made, RawField):
+            made.source_wanted.connect(partial(self._asked, key, "source"))
+        if isinstance(made, ListField):
+            made.chips.read_only = self._read_only
+            made.chips.refresh()
         made.setEnabled(not self._read_only or isinstance(made, RawField))
         made.changed.connect(partial(self._changed, key))
         made.left.connect(self.left)
@@ -308,43 +292,6 @@ class PropertyForm(QWidget):
         for child in (*made.findChildren(QLineEdit), *made.findChildren(QPlainTextEdit)):
             child.installEventFilter(self)
         return row
-
-    def _make_field(self, key: str, spec: FieldSpec, found: NoteProperty | None) -> Field:
-        if found is not None and found.kind in _UNREADABLE:
-            raw = RawField(self._theme, found.raw, tr(_UNREADABLE[found.kind]), self._page)
-            raw.source_wanted.connect(partial(self._asked, key, "source"))
-            return raw
-        general = general_value(spec.name, self._context.settings)
-        if reading.is_list(spec):
-            return self._make_list(spec)
-        if key == FIRES:
-            named = {said for said, _tag in TagNames.of(self._context.rules).special} | {Fires.KEYS}
-            choices = tuple((said.value, tr(words)) for said, words in _FIRES_WORDS.items() if said in named)
-            chosen = FieldSpec("", spec.title, FieldKind.CHOICE, spec.help, choices=choices[1:])
-            return ChoiceField(chosen, choices[0][1], self._page)
-        makers: dict[FieldKind, Callable[[], Field]] = {
-            FieldKind.NUMBER: lambda: NumberField(spec, general, self._page),
-            FieldKind.CHOICE: lambda: ChoiceField(spec, general, self._page),
-            FieldKind.FLAG: lambda: FlagField(spec, self._page),
-            FieldKind.SUMMARY: lambda: SummaryField(spec, self._page),
-        }
-        maker = makers.get(spec.kind)
-        made = maker() if maker is not None else LineField(spec, general, self._page)
-        if spec.values and isinstance(made, LineField):
-            made.line.setCompleter(offering(made.line, partial(_fitting, spec.values), made))
-        return made
-
-    def _make_list(self, spec: FieldSpec) -> ListField:
-        made = ListField(self._theme, spec, self._page)
-        made.chips.read_only = self._read_only
-        if spec.kind is FieldKind.TITLES:
-            made.chips.set_mark(self._unknown_title)
-            made.chips.set_completer(offering(made.chips.input, self._titles, made))
-        elif spec.kind is FieldKind.TAGS:
-            made.chips.set_completer(offering(made.chips.input, self._tags, made))
-        elif spec.values:
-            made.chips.set_completer(offering(made.chips.input, partial(_fitting, spec.values), made))
-        return made
 
     def _fill(self, key: str, row: FieldRow, found: NoteProperty | None) -> None:
         spec, note = row.spec, self._note
@@ -368,82 +315,18 @@ class PropertyForm(QWidget):
     # ---- remarks ----------------------------------------------------------------------------------------------------
 
     def _remarks(self, key: str, row: FieldRow, found: NoteProperty | None) -> tuple[Remark, ...]:
-        remarks: list[Remark] = []
-        if key == FIRES and self._note is not None:
-            remarks += self._fires_remarks(self._note)
-        if key == "tags":
-            remarks += self._tag_remarks()
-        if found is not None:
-            remarks += [self._warning_remark(item, found) for item in self._warnings(found)]
-            differs = self._reading_remarks(found)
-            remarks += differs
-            if (
-                not differs
-                and key in {"requires", "excludes", "cascade_links"}
-                and isinstance(found.value, str)
-                and "," in found.value
-            ):
-                text = tr("Commas do not separate titles here: this is one title.")
-                remarks.append(Remark(text, "warning", tr("Make it a list"), partial(self._split, key)))
-            problem = row.field.problem()
-            if problem and key != FIRES and not differs:
-                remarks.append(Remark(problem))
-        if key == "keys" and not self._match[0] and self._is_asleep():
-            remarks.append(Remark(tr("Without a key, only a link or fuzzy search finds this entry."), "neutral"))
+        note = self._note
+        if note is None:
+            return ()
+        said = list(remarks_on(key, row.spec, found, Facts(note, self._parsed, self._context.rules), self._mend))
+        problem = row.field.problem() if found is not None and found.reading is None else ""
+        if problem and key != FIRES:
+            said.append(Remark(problem))
         if key in self._refusals:
-            remarks.append(Remark(self._refusals[key], "error"))
+            said.append(Remark(self._refusals[key], "error"))
         if key == "keys" and self._match[0]:
-            remarks.append(Remark(*self._match))
-        return tuple(remarks)
-
-    def _is_asleep(self) -> bool:
-        """Whether the note is an entry that needs keys and has none."""
-        parsed, note = self._parsed, self._note
-        if note is None or not isinstance(parsed, Entry) or any(parsed.keys):
-            return False
-        return reading.fires(note, TagNames.of(self._context.rules)) == (Fires.KEYS,)
-
-    def _fires_remarks(self, note: NoteDocument) -> list[Remark]:
-        said = reading.fires(note, TagNames.of(self._context.rules))
-        if len(said) > 1:
-            names = ", ".join(tr(_FIRES_WORDS[item]) for item in said)
-            return [Remark(tr("The tags say several things at once: {names}.", names=names))]
-        return []
-
-    def _tag_remarks(self) -> list[Remark]:
-        parsed = self._parsed
-        ordinary = {NoteProblem.NO_LOREBOOK_TAG, NoteProblem.NO_FRONT_MATTER}
-        if isinstance(parsed, LeftOutNote) and parsed.problem in ordinary:
-            text = tr("Without the tag “{tag}” this is an ordinary note.", tag=self._context.rules.lorebook_tag)
-            return [Remark(text, "neutral", tr("Make it an entry"), self._make_entry)]
-        return []
-
-    def _warnings(self, found: NoteProperty) -> list[ParserWarning]:
-        parsed = self._parsed
-        return [item for item in parsed.warnings if item.field == found.name] if isinstance(parsed, Entry) else []
-
-    def _warning_remark(self, warning: ParserWarning, found: NoteProperty) -> Remark:
-        buttons = {
-            "W_ALIAS_USED": tr("Write it so"),
-            "W_COMMA_SPLIT": tr("Make it a list"),
-            "W_COERCED_NUM": tr("Write the number"),
-            "W_NOT_IMPLEMENTED": tr("Remove it"),
-        }
-        text = f"{warning.message} {warning.suggested_fix}"
-        button = buttons.get(warning.code, "")
-        return Remark(text, "warning", button, partial(self._mend, warning.code, found.name) if button else None)
-
-    def _reading_remarks(self, found: NoteProperty) -> list[Remark]:
-        differs = found.reading
-        if differs is None:
-            return []
-        keep = partial(self._mend, "alike", found.name) if differs.spelling is not None else None
-        take = partial(self._mend, "as yaml", found.name) if differs.yaml_spelling is not None else None
-        if take is None:
-            return [Remark(differs.message, "warning", tr("Spell it so that both agree") if keep else "", keep)]
-        meant = tr("Take {value}", value=shorten(_shown(differs.yaml), 40))
-        kept = tr("Keep {value}", value=shorten(_shown(differs.deeplore), 40)) if keep else ""
-        return [Remark(differs.message, "warning", meant, take, kept, keep)]
+            said.append(Remark(*self._match))
+        return tuple(said)
 
     def _say_problems(self) -> None:
         problems = self._note.problems if self._note is not None else ()
@@ -514,52 +397,15 @@ class PropertyForm(QWidget):
         if note is not None and note.find(before) is not None and after != before:
             self._emit(lambda: (note.rename(before, after),), before)
 
-    def _mend(self, code: str, name: str) -> None:
+    def _mend(self, what: Mend, name: str) -> None:
         """Do what a remark's button says, with the text as it is now."""
-        note, parsed = self._note, self._parsed
-        found = note.find(name) if note is not None else None
-        if note is None or found is None or self._read_only:
-            return
-        canonical = next((known for known in self._specs if known.lower() == name.lower()), name)
-        if code == "W_NOT_IMPLEMENTED":
-            self._pinned.pop(name, None)
-        keys = list(parsed.keys) if isinstance(parsed, Entry) else []
-        makers: dict[str, Callable[[], TextEdit | None]] = {
-            "alike": lambda: note.alike(name),
-            "as yaml": lambda: note.alike(name, as_yaml=True),
-            "W_ALIAS_USED": lambda: note.rename(name, canonical),
-            "W_NOT_IMPLEMENTED": lambda: note.remove(name),
-            "W_COERCED_NUM": lambda: note.set(name, number(to_number(found.value))),
-            "W_COMMA_SPLIT": lambda: _as_list(found, keys, note),
-        }
-        self._emit(lambda: tuple(edit for edit in (makers[code](),) if edit is not None), name)
-
-    def _split(self, key: str) -> None:
-        found, note = self._property(key), self._note
-        if found is not None and note is not None and isinstance(found.value, str):
-            pieces = [piece.strip() for piece in found.value.split(",") if piece.strip()]
-            self._emit(lambda: (_as_list(found, pieces, note),), key)
-
-    def _make_entry(self) -> None:
         note = self._note
-        if note is not None:
-            now = [*reading.tags(note), self._context.rules.lorebook_tag]
-            self._emit(lambda: (reading.set_items(note, "tags", now),), "tags")
-
-    # ---- offers -----------------------------------------------------------------------------------------------------
-
-    def _unknown_title(self, name: str) -> str:
-        if self._context.book.is_title(name):
-            return ""
-        return tr("No entry has this title, so it counts for nothing.")
-
-    def _titles(self, typed: str) -> list[str]:
-        return [name.text for name in self._context.book.offers(typed, titles_only=True)]
-
-    def _tags(self, typed: str) -> list[str]:
-        names = TagNames.of(self._context.rules)
-        special = [tag for _fires, tag in names.special]
-        return _fitting((names.entry, *special, *self._context.book.tags), typed)
+        if note is None or self._read_only:
+            return
+        if what is Mend.REMOVE:
+            self._pinned.pop(name, None)
+        facts = Facts(note, self._parsed, self._context.rules)
+        self._emit(lambda: mended(what, name, facts, tuple(self._specs)), name)
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 
@@ -599,36 +445,10 @@ class PropertyForm(QWidget):
         self.add_button.setIcon(self._theme.icon("plus", "text_faint"))
 
 
-def _fires_spec() -> FieldSpec:
-    return FieldSpec("", "fires", FieldKind.CHOICE, "When the entry goes in. It is written as a tag.", "bolt")
-
-
 def _plain_spec(name: str, found: NoteProperty | None) -> FieldSpec:
     kinds = {PropertyKind.LIST: FieldKind.WORDS, PropertyKind.FLAG: FieldKind.FLAG}
     kind = kinds.get(found.kind, FieldKind.LINE) if found is not None else FieldKind.LINE
     icon = {FieldKind.WORDS: "list", FieldKind.FLAG: "check"}.get(kind, "lines")
-    if found is not None and found.kind in _UNREADABLE:
+    if found is not None and found.kind in UNREADABLE:
         icon = "code"
     return FieldSpec(name, name or "?", kind, "DeepLore does not read this property.", icon)
-
-
-def _fitting(values: tuple[str, ...], typed: str) -> list[str]:
-    wanted = typed.strip().casefold()
-    found = [value for value in dict.fromkeys(values) if value and wanted in value.casefold()]
-    return sorted(found, key=lambda value: not value.casefold().startswith(wanted))[:40]
-
-
-def _shown(value: Json) -> str:
-    if isinstance(value, list | tuple):
-        return count(len(value), "item", "items") + ": " + ", ".join(f"“{to_string(item)}”" for item in value)
-    if value is None:
-        return tr("nothing")
-    return f"“{value}”" if isinstance(value, str) else to_string(value)
-
-
-def _as_list(found: NoteProperty, items: list[str], note: NoteDocument) -> TextEdit:
-    """The property written as a list, where `set` would keep one text with commas."""
-    without = NoteDocument(apply_edits(note.text, [note.remove(found.name)]))
-    if not without.properties:
-        without = NoteDocument(f"---{note.newline}x: 1{note.newline}---{note.newline}")
-    return TextEdit(found.start, found.end, without.set(found.name, items).text)

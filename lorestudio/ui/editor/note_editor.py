@@ -14,7 +14,8 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.ui.editor.body import BodyEdit
 from lorestudio.ui.editor.buffer import NoteBuffer
 from lorestudio.ui.editor.completion import LinkCompleter
-from lorestudio.ui.editor.form import Context, PropertyForm
+from lorestudio.ui.editor.field_maker import Context
+from lorestudio.ui.editor.form import PropertyForm
 from lorestudio.ui.editor.highlighter import MarkdownHighlighter
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.words import shorten, tr
@@ -191,12 +192,11 @@ class NoteEditor(QWidget):
             self.toggle.setText(tr("Properties · {number}", number=len(note.properties)))
         self.settled.emit(buffer)
 
-    def forget(self, buffer: NoteBuffer) -> None:
-        """A buffer goes away."""
+    def forget(self, buffer: object) -> None:
+        """A buffer goes away: show it no more."""
         self._highlighters.pop(id(buffer), None)
         if self._buffer is buffer:
-            self.timer.stop()
-            self._buffer = None
+            self.show_nothing()
 
     # ---- inner ------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.ui.editor.schema import FieldKind, FieldSpec
@@ -24,6 +25,17 @@ class Fires(StrEnum):
     BOOTSTRAP = "bootstrap"
     GUIDE = "guide"
     NEVER = "never"
+
+
+FIRES_WORDS: Final = {
+    Fires.KEYS: "when its keys match",
+    Fires.CONSTANT: "always (constant)",
+    Fires.SEED: "as background of a new chat (seed)",
+    Fires.BOOTSTRAP: "always while the chat is short (bootstrap)",
+    Fires.GUIDE: "never: it guides the Librarian (guide)",
+    Fires.NEVER: "never (never-insert)",
+}
+"""What a person reads of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -12,29 +11,13 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from lorestudio.ui.editor.fields import Field
+from lorestudio.ui.editor.remarks import Remark
 from lorestudio.ui.editor.schema import FieldSpec
 from lorestudio.ui.theme import Theme, glyph
 from lorestudio.ui.words import tr
 
 NAME_WIDTH: Final = 128
 """Width of the names' column in device-independent pixels."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something to say about a value. `tone` is good, neutral, warning or error; `act` is what the button does."""
-
-    text: str
-    tone: str = "warning"
-    button: str = ""
-    act: Callable[[], object] | None = None
-    other_button: str = ""
-    other_act: Callable[[], object] | None = None
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """What a person sees of it."""
-        return (self.tone, self.text, self.button, self.other_button)
 
 
 class NameButton(QToolButton):

@@ -26,7 +26,7 @@ from lorestudio.studio.project import Project
 from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.editor.buffer import NoteBuffer
 from lorestudio.ui.editor.conflict_dialog import ConflictDialog
-from lorestudio.ui.editor.form import Context
+from lorestudio.ui.editor.field_maker import Context
 from lorestudio.ui.editor.note_editor import NoteEditor
 from lorestudio.ui.editor.safety import Safety
 from lorestudio.ui.editor.store import NoteStore, OnDisk
@@ -201,6 +201,7 @@ class EntryPane(Pane):
         self.editor.settled.connect(self._settled)
         self.editor.followed.connect(self.follow)
         self.editor.source_wanted.connect(self._show_line)
+        store.buffers.dropped.connect(self.editor.forget)
         store.opened.connect(self._opened)
         store.saved.connect(self._was_saved)
         store.reloaded.connect(self._reloaded)

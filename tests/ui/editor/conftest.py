@@ -14,7 +14,7 @@ from lorestudio.domain.fields import FieldDefinition
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.editor.buffer import NoteBuffer
-from lorestudio.ui.editor.form import Context
+from lorestudio.ui.editor.field_maker import Context
 from lorestudio.ui.editor.note_editor import NoteEditor
 from lorestudio.ui.editor.titles import TitleBook
 from lorestudio.vault.entries import ParseRules, parse_note

@@ -9,7 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.ui.editor.form import FIRES
+from lorestudio.ui.editor.field_maker import FIRES
+from lorestudio.ui.editor.fields import RawField
 from lorestudio.ui.editor.note_editor import NoteEditor
 from tests.ui.conftest import drain
 from tests.ui.editor.notes import NASTY, PLAIN
@@ -63,6 +64,13 @@ def test_nested_and_invalid_properties_are_shown_raw_with_the_reason(make_editor
     with qtbot.waitSignal(editor.source_wanted) as asked:
         press(editor, "nested", "Edit in source")
     assert NASTY.splitlines()[asked.args[0] - 1] == "nested:"
+
+
+def test_of_a_property_written_twice_the_one_that_counts_is_edited(make_editor) -> None:
+    editor = make_editor(PLAIN.replace("priority: 20", "priority: 20\npriority: 30"))
+    assert field(editor, "priority").line.text() == "30"
+    other = next(name for name in editor.form.names if name.startswith("priority#"))
+    assert isinstance(field(editor, other), RawField)
 
 
 def test_a_property_that_nobody_knows_can_be_edited(make_editor) -> None:
