@@ -381,3 +381,28 @@ def test_typing_in_the_window_is_undone_by_the_note(pane) -> None:
     assert pane.unsaved
     pane.editor.undo()
     assert pane.editor.buffer.text == before
+
+
+def test_a_file_that_the_editor_cannot_keep_is_shown_only(window, pane, settle) -> None:
+    window.selection.choose_entry(BELL)
+    settle(window)
+    path = window.session.project.vault_folders[0] / "Skarn.md"
+    pane.store.buffers.drop(path)
+    path.write_text("---\ntags: [lorebook]\n---\nA\ufdd0B\n", encoding="utf-8")  # Qt takes it for a line end
+    window.selection.choose_entry(SKARN)
+    settle(window)
+    assert pane.source.isReadOnly()
+    assert "cannot keep" in pane.bar.label.text()
+    assert not pane.unsaved
+
+
+def test_the_fields_are_reached_by_tab_in_their_order(pane) -> None:
+    form = pane.editor.form
+    form.focus_first()
+    reached = [pane.focusWidget()]
+    for _ in range(2 * len(form.names)):
+        pane.focusNextChild()
+        reached.append(pane.focusWidget())
+    fields = [form.row(name).field.focusProxy() or form.row(name).field for name in form.names]
+    assert [widget for widget in reached if widget in fields] == fields
+    assert form.add_button in reached

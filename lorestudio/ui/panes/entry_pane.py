@@ -74,7 +74,7 @@ class EntryPane(Pane):
         self._aliases_of: tuple[str, ...] = ()
         self.store = NoteStore(drafts, jobs, self)
         self.safety = Safety(theme, jobs, self.store, self)
-        self.bar = MessageBar(theme, self)
+        self.bar = MessageBar(theme, self, stacked=True)
         self.bar.closed.connect(self._say_nothing)
         self.bar.pressed.connect(self._answer)
         self.heading = QLabel(self)
@@ -427,8 +427,8 @@ class EntryPane(Pane):
         text = tr("“{name}” has changed on disk meanwhile. Your text is kept here; nothing was overwritten.", name=name)
         buttons = (
             ("compare", tr("Compare…")),
-            ("theirs", tr("Take the version on disk")),
-            ("mine", tr("Save mine over it")),
+            ("theirs", tr("Take theirs")),
+            ("mine", tr("Keep mine")),
         )
         self._say(text, "warning", buttons)
 
