@@ -8,6 +8,8 @@ import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog
 
+from lorestudio.studio.generation import Generation
+from lorestudio.studio.preview import EditedNote, KeyMatch, NoteText, Preview, WouldMatch
 from lorestudio.studio.recovery import Recovery
 from lorestudio.studio.snapshots import Snapshots
 from lorestudio.ui.editor.conflict_dialog import ConflictDialog
@@ -16,7 +18,7 @@ from lorestudio.ui.editor.recovery_dialog import RecoveryDialog
 from lorestudio.ui.panes.entry_pane import SOURCE, TEXT, WRITE
 from lorestudio.vault import SaveError, digest
 from tests.ui.conftest import drain
-from tests.ui.worlds import BELL, SKARN, make_project
+from tests.ui.worlds import BELL, SKARN, make_project, make_trace
 
 
 @pytest.fixture
@@ -135,6 +137,18 @@ def test_why_a_note_is_left_out_follows_the_typing(pane) -> None:
     assert "enabled: false" in pane.bar.label.text()
     pane.editor.undo()
     assert pane.bar.isHidden()
+
+
+def test_a_preview_is_said_under_the_keys(pane) -> None:
+    note = NoteText("vault", "Skarn.md", "x")
+    match = WouldMatch((KeyMatch("skarn", 1, 4),), (), 4, 4, "skarn")
+    trace = make_trace()
+    entry = pane._session.project.index.entries[SKARN]
+    index = pane._session.project.index
+    pane.show_preview(Preview(Generation(5), trace, trace, index, (EditedNote(note, entry, None, match),)))
+    assert [remark.text for remark in pane.editor.form.row("keys").remarks] == ["Would match: “skarn” in message #4."]
+    pane.show_preview(None)
+    assert "Would match" not in " ".join(remark.text for remark in pane.editor.form.row("keys").remarks)
 
 
 # ---- beside other programs ------------------------------------------------------------------------------------------

@@ -22,11 +22,13 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.studio.note_aliases import read_aliases
+from lorestudio.studio.preview import Preview
 from lorestudio.studio.project import Project
 from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.editor.buffer import NoteBuffer
 from lorestudio.ui.editor.conflict_dialog import ConflictDialog
 from lorestudio.ui.editor.field_maker import Context
+from lorestudio.ui.editor.match_words import match_words
 from lorestudio.ui.editor.note_editor import NoteEditor
 from lorestudio.ui.editor.safety import Safety
 from lorestudio.ui.editor.store import NoteStore, OnDisk
@@ -464,6 +466,17 @@ class EntryPane(Pane):
     def say_match(self, text: str, tone: str = "neutral") -> None:
         """What the keys of the unsaved text would do in the chat that is shown; "" where nothing is known."""
         self.editor.form.say_match(text, tone)
+
+    def show_preview(self, preview: object) -> None:
+        """Say what a preview found out about the keys of the note that is shown; None says nothing."""
+        notes = preview.notes if isinstance(preview, Preview) else ()
+        here = [
+            edited for edited in notes if (edited.note.vault, edited.note.filename) == (self._vault, self._filename)
+        ]
+        if here and here[0].match is not None:
+            self.say_match(*match_words(here[0].match))
+        else:
+            self.say_match("")
 
     def show_history(self) -> None:
         """Show the earlier versions of the note."""
