@@ -40,7 +40,8 @@ def restore(original: str, edited: str) -> str:
         for place in range(size):
             if head + now + place < len(new) and head + old + place < len(ends):
                 new[head + now + place] = ends[head + old + place]
-    for place in range(len(new) - 1):
+    places = range(len(new) - 1)
+    for place in places if usual == "\r" else reversed(places):  # mending one place may bring the next one about
         # A lone carriage return before an empty line would swallow the line feed after it.
         if (new[place], after[place + 1], new[place + 1]) == ("\r", "", "\n"):
             new[place if usual != "\r" else place + 1] = usual
