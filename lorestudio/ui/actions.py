@@ -15,6 +15,7 @@ class Where(StrEnum):
     CHAT = "in the chat"
     TRACE = "in the trace"
     RUNS = "in the chat and the trace"
+    EDITOR = "in the editor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Situation:
     message: bool = False
     trace: bool = False
     entry: bool = False
+    note: bool = False
     unsaved: bool = False
     swipes: bool = False
     model: bool = False
@@ -73,6 +75,10 @@ def _trace(now: Situation) -> bool:
 
 def _entry(now: Situation) -> bool:
     return now.entry
+
+
+def _note(now: Situation) -> bool:
+    return now.note
 
 
 ACTIONS: Final[tuple[Action, ...]] = (
@@ -145,6 +151,14 @@ ACTIONS: Final[tuple[Action, ...]] = (
         enabled_when=_entry,
         separator_before=True,
     ),
+    Action("entry.preview", "Show the injected text", "Entry", ("Ctrl+Shift+V",), enabled_when=_entry),
+    Action(
+        "entry.add_property", "Add property…", "Entry", ("Ctrl+;",), Where.EDITOR, _note, "plus", separator_before=True
+    ),
+    Action("entry.follow", "Follow the link", "Entry", ("Alt+Return", "Alt+Enter"), Where.EDITOR, _note),
+    Action("entry.link", "Link the selection", "Entry", ("Ctrl+Shift+L",), Where.EDITOR, _note, "link"),
+    Action("entry.comment", "Make a comment of it", "Entry", ("Ctrl+/",), Where.EDITOR, _note),
+    Action("entry.history", "History of this note…", "Entry", enabled_when=_note, separator_before=True),
     Action("entry.revert", "Throw away unsaved changes…", "Entry", enabled_when=lambda now: now.unsaved),
     Action(
         "replay.all",
@@ -243,6 +257,7 @@ PANE_SHORTCUT: Final = "Ctrl+{number}"
 
 _OVERLAPS: Final = {
     Where.WINDOW: set(Where),
+    Where.EDITOR: {Where.WINDOW, Where.EDITOR},
     Where.CHAT: {Where.WINDOW, Where.CHAT, Where.RUNS},
     Where.TRACE: {Where.WINDOW, Where.TRACE, Where.RUNS},
     Where.RUNS: {Where.WINDOW, Where.CHAT, Where.TRACE, Where.RUNS},

@@ -21,6 +21,7 @@ from PySide6.QtCore import QEvent, QMessageLogContext, QSettings, Qt, QtMsgType,
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
+from lorestudio.studio import note_data
 from lorestudio.studio.answering import Connections, default_profiles_path
 from lorestudio.studio.keeping import default_folder
 from lorestudio.studio.project import Project
@@ -85,6 +86,7 @@ def run(
         if project is not None:
             window.session.set_project(project)
             window.session.follow()
+        window.keep_notes_safe(note_data.default_folder() if folder is None else folder / "notes")
         loop.run_until_complete(closed.wait())
         _finish_tasks(loop)
     return 0

@@ -48,7 +48,7 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         return
     trace.raise_()
     window.resizeDocks([vault, chat, trace], [round(width * part) for part in (0.18, 0.38, 0.44)], _H)
-    window.resizeDocks([chat, entry], [round(height * part) for part in (0.58, 0.42)], _V)
+    window.resizeDocks([chat, entry], [round(height * part) for part in (0.45, 0.55)], _V)
     window.resizeDocks([trace, why, budget], [round(height * part) for part in (0.53, 0.26, 0.21)], _V)
 
 

@@ -17,9 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.studio.answering import AnswerKind, Question, Source
 from lorestudio.studio.modes import Mode
+from lorestudio.studio.recovery import Recovery
+from lorestudio.studio.snapshots import Snapshots
 from lorestudio.trace.model import Turn
 from lorestudio.trace.text import turn_words
 from lorestudio.ui import dialogs, layout
@@ -48,6 +50,7 @@ from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.pane import Pane, PaneDock
 from lorestudio.ui.widgets.picker import Choice, Picker
 from lorestudio.ui.words import shorten, tr
+from lorestudio.vault import SaveError
 
 
 class MainWindow(QMainWindow):
@@ -112,6 +115,7 @@ class MainWindow(QMainWindow):
                 Where.CHAT: (self.chat.view,),
                 Where.TRACE: (self.trace,),
                 Where.RUNS: (self.chat, self.trace, self.why, self.budget),
+                Where.EDITOR: (self.entry.editor,),
             }
         )
         holder = QWidget(self)
@@ -180,6 +184,7 @@ class MainWindow(QMainWindow):
             signal.connect(self.update_actions)
         self.drafts.changed.connect(lambda _path: self.update_actions())
         self.entry.saved.connect(self._note_saved)
+        self.entry.safety.restored.connect(self._go_to_restored)
         for emptiness in (self.welcome, self.bars, self.chat, self.trace):
             signal = emptiness.wanted if isinstance(emptiness, ChatPane | TracePane) else emptiness.pressed
             signal.connect(self.run)
@@ -217,6 +222,12 @@ class MainWindow(QMainWindow):
             "entry.previous": partial(self.vault.step, -1),
             "entry.next": partial(self.vault.step, 1),
             "entry.source": self._toggle_source,
+            "entry.preview": self._toggle_text,
+            "entry.add_property": self.entry.editor.form.open_choice,
+            "entry.follow": self.entry.editor.body.follow,
+            "entry.link": self.entry.editor.body.link_selection,
+            "entry.comment": self.entry.editor.body.toggle_comment,
+            "entry.history": self.entry.show_history,
             "entry.revert": self._ask_revert,
             "replay.all": session.replay,
             "replay.here": self._run_here,
@@ -263,6 +274,16 @@ class MainWindow(QMainWindow):
         """Do what an action of the table says."""
         self._handlers[action]()
         self.update_actions()
+
+    def keep_notes_safe(self, folder: Path) -> None:
+        """Keep histories and unsaved texts in `folder` from now on, and offer what an earlier run has left there."""
+        copies: Recovery | None = None
+        try:
+            copies = Recovery(folder / "recovery")
+        except SaveError as error:
+            self.say(Notice(str(error), "warning"))
+        self.entry.safety.use(Snapshots(folder / "history"), copies)
+        self.entry.safety.offer_found(self)
 
     def say(self, notice: Notice) -> None:
         """Show a message above the panes."""
@@ -314,6 +335,7 @@ class MainWindow(QMainWindow):
             message=selection.generation is not None,
             trace=session.trace(selection.generation) is not None,
             entry=selection.entry is not None,
+            note=self.entry.path is not None,
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
@@ -412,6 +434,11 @@ class MainWindow(QMainWindow):
         self.docks["entry"].show()
         self.docks["entry"].raise_()
         self.entry.toggle_source()
+
+    def _toggle_text(self) -> None:
+        self.docks["entry"].show()
+        self.docks["entry"].raise_()
+        self.entry.toggle_text()
 
     def _run_here(self) -> None:
         if self.selection.generation is not None:
@@ -561,6 +588,19 @@ class MainWindow(QMainWindow):
         if self.session.replaying:
             self.bars.drop("replay")
 
+    def _go_to_restored(self, item: object) -> None:
+        path = getattr(item, "path", None)
+        project = self.session.project
+        notes: tuple[Entry | LeftOutNote, ...] = ()
+        if project is not None:
+            notes = (*project.index.entries, *project.index.left_out)
+        note = next((note for note in notes if self.session.note_path(note) == path), None)
+        if isinstance(note, Entry):
+            self.selection.choose_entry(note.id)
+            self.show_pane("entry")
+        elif note is not None:
+            self.selection.choose_left_out(note)
+
     def _note_saved(self, path: object) -> None:
         if isinstance(path, Path):
             self.session.notes_written([path])
@@ -607,6 +647,7 @@ class MainWindow(QMainWindow):
             layout.save(self, self.settings)
         self.problems.stop()
         self.session.close()
+        self.entry.safety.close()
         event.accept()
         self.closed.emit()
 
