@@ -33,6 +33,7 @@ class Situation:
     unsaved: bool = False
     swipes: bool = False
     model: bool = False
+    preview: bool = False
     back: bool = False
     forward: bool = False
 
@@ -236,6 +237,15 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("trace.entry", "Open the chosen entry", "Trace", ("E",), Where.RUNS, _entry),
     Action("trace.why", "Why? for the chosen cell", "Trace", ("W",), Where.RUNS, _entry),
     Action("trace.filter", "Filter rows", "Trace", ("F",), Where.TRACE, _trace),
+    Action(
+        "preview.toggle",
+        "Show the run before unsaved texts",
+        "Trace",
+        ("B",),
+        Where.RUNS,
+        lambda now: now.preview,
+        checkable=True,
+    ),
     Action("trace.all_stages", "Show stages that decided nothing", "Trace", checkable=True),
     Action("view.theme.system", "Like the system", "View/Theme", icon="contrast", checkable=True),
     Action("view.theme.light", "Light", "View/Theme", checkable=True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.studio.answering import AnswerKind, Question, Source
+from lorestudio.studio.generation import Generation
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.recovery import Recovery
 from lorestudio.studio.snapshots import Snapshots
@@ -28,6 +29,7 @@ from lorestudio.ui import dialogs, layout
 from lorestudio.ui.actions import ACTIONS, Situation, Where, pane_action
 from lorestudio.ui.behaviour_dialog import BehaviourDialog
 from lorestudio.ui.drafts import Drafts
+from lorestudio.ui.editor.live_preview import LivePreview
 from lorestudio.ui.history import History
 from lorestudio.ui.menus import Commands
 from lorestudio.ui.notices import Notice
@@ -64,6 +66,13 @@ class MainWindow(QMainWindow):
         session.choices.keep_in(settings)
         self.selection = Selection(self)
         self.drafts = Drafts(self)
+        self.preview = LivePreview(
+            self.drafts,
+            session.jobs,
+            lambda: session.project,
+            lambda: session.previewer(self.selection.generation),
+            self,
+        )
         self._names_timer = QTimer(self)
         self._names_timer.setSingleShot(True)
         self._names_timer.setInterval(0)
@@ -183,6 +192,12 @@ class MainWindow(QMainWindow):
         for signal in (selection.generation_changed, selection.entry_changed, self.history.changed):
             signal.connect(self.update_actions)
         self.drafts.changed.connect(lambda _path: self.update_actions())
+        self.preview.previewed.connect(session.show_preview)
+        self.preview.previewed.connect(self.entry.show_preview)
+        session.preview_changed.connect(self.update_actions)
+        session.project_changed.connect(self.preview.forget)
+        session.traces_changed.connect(self._forget_preview)
+        selection.generation_changed.connect(self.preview.forget)
         self.entry.saved.connect(self._note_saved)
         self.entry.safety.restored.connect(self._go_to_restored)
         for emptiness in (self.welcome, self.bars, self.chat, self.trace):
@@ -255,6 +270,7 @@ class MainWindow(QMainWindow):
             "trace.why": partial(self.show_pane, "why"),
             "trace.filter": trace.open_search,
             "trace.all_stages": self._toggle_stages,
+            "preview.toggle": session.toggle_preview,
             "view.next_pane": partial(self.cycle_panes, 1),
             "view.previous_pane": partial(self.cycle_panes, -1),
             "view.full_screen": self._toggle_full_screen,
@@ -339,6 +355,7 @@ class MainWindow(QMainWindow):
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
+            preview=session.preview_of(selection.generation) is not None,
             back=self.history.can_go_back,
             forward=self.history.can_go_forward,
         )
@@ -353,6 +370,7 @@ class MainWindow(QMainWindow):
             actions[f"mode.{mode.value}"].setChecked(self.session.choice.mode is mode)
         for kind in AnswerKind:
             actions[f"answers.{kind.value}"].setChecked(self.session.choice.source.kind is kind)
+        actions["preview.toggle"].setChecked(not self.session.preview_shown)
         actions["view.full_screen"].setChecked(self.isFullScreen())
         actions["trace.all_stages"].setChecked(self.trace.all_stages.isChecked())
 
@@ -600,6 +618,11 @@ class MainWindow(QMainWindow):
             self.show_pane("entry")
         elif note is not None:
             self.selection.choose_left_out(note)
+
+    def _forget_preview(self, generations: Collection[Generation] | None) -> None:
+        """What is tried out was tried on another run."""
+        if generations is None or self.selection.generation in generations:
+            self.preview.forget()
 
     def _note_saved(self, path: object) -> None:
         if isinstance(path, Path):

@@ -26,6 +26,7 @@ from lorestudio.studio.keeping import chat_id
 from lorestudio.studio.library import LibraryNews, changes_text
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.places import keep_key
+from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
 from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.trace.journey import Journeys
@@ -68,6 +69,7 @@ class Session(QObject):
 
     project_changed = Signal()
     traces_changed = Signal(object)  # the generations that have a new trace, or None for "all of them"
+    preview_changed = Signal()
     state_changed = Signal()
     choice_changed = Signal()
     profiles_changed = Signal()
@@ -113,6 +115,8 @@ class Session(QObject):
         self._simulators: dict[RunChoice, Simulator] = {}
         self._made_as: dict[Generation, RunChoice] = {}
         self._older: frozenset[Generation] = frozenset()
+        self._preview: Preview | None = None
+        self.preview_shown = True
         self.renewed = False
         self._replay: Replay | None = None
         self._next: Wanted | None = None
@@ -155,8 +159,22 @@ class Session(QObject):
         return simulator.states[place - 1].ai if place else AiState()
 
     def trace(self, generation: Generation | None) -> Trace | None:
-        """The trace of a generation, None until it was run."""
-        return self.traces.get(generation) if generation is not None else None
+        """The trace of a generation, None until it was run; with unsaved texts where these are tried out."""
+        if generation is None:
+            return None
+        preview = self.preview_of(generation)
+        return preview.trace if preview is not None and self.preview_shown else self.traces.get(generation)
+
+    def preview_of(self, generation: Generation | None) -> Preview | None:
+        """What unsaved texts would do to a generation, None where nothing is tried out."""
+        return self._preview if self._preview is not None and self._preview.generation == generation else None
+
+    def previewer(self, generation: Generation | None) -> Previewer | None:
+        """Tries out other texts on a generation, None where it was not run as is chosen now."""
+        simulator = self._simulators.get(self.choice.effective)
+        if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
+            return None
+        return Previewer(simulator, generation) if simulator.project.vault_state is not None else None
 
     def journeys(self, trace: Trace) -> Journeys:
         """A trace, read so that entries can be asked about; the panes share that of the trace that is shown."""
@@ -198,6 +216,22 @@ class Session(QObject):
         return tuple(item for item in self.generations if item.message == message)
 
     # ---- what can be done -------------------------------------------------------------------------------------------
+
+    def show_preview(self, preview: Preview | None) -> None:
+        """Show what unsaved texts would do instead of the trace that was made; None goes back to that.
+
+        A text that makes an entry of a note, or makes it none, shifts the numbers of the others and is not shown.
+        """
+        if preview is not None and (self.project is None or not same_numbers(self.project.index, preview.index)):
+            preview = None
+        if preview is not self._preview:
+            self._preview = preview
+            self.preview_changed.emit()
+
+    def toggle_preview(self) -> None:
+        """Show the run before the unsaved texts, or again the one with them."""
+        self.preview_shown = not self.preview_shown
+        self.preview_changed.emit()
 
     def open(
         self, vaults: Sequence[Path | str], chat: Path | None = None, settings: Path | None = None, key: str = ""
@@ -276,6 +310,7 @@ class Session(QObject):
         as results from before, until newer ones are there.
         """
         told = self.project.problems if self.project is not None else ()
+        self._preview = None
         self.renewed = renewed
         keep = renewed and self.project is not None and same_numbers(self.project.index, project.index)
         self.choice = self.choices.load(chat_id(project)) or RunChoice.of(project)

@@ -84,6 +84,7 @@ class VaultPane(Pane):
         self.tree.selectionModel().currentChanged.connect(self._chosen)
         session.project_changed.connect(self._show_project)
         session.traces_changed.connect(lambda _generations: self._show_marks())
+        session.preview_changed.connect(self._show_marks)
         selection.generation_changed.connect(self._show_marks)
         selection.entry_changed.connect(self._show_entry)
         drafts.changed.connect(lambda _path: self.model.refresh_marks())
