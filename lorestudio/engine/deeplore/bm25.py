@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import struct
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -103,7 +103,7 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         self._entries = tuple(entries)
         self._base, self._kept = base if entries else None, kept
         self._documents_with: dict[str, int] = {}
-        self._postings: dict[str, tuple[list[int], list[int]]] = {}
+        self._postings: defaultdict[str, list[int]] = defaultdict(list)
         self._columns: dict[str, tuple[Places, Frequencies]] = {}
         self._touched: frozenset[str] = frozenset()
         self._weight: Frequencies | None = None
@@ -138,15 +138,11 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         for place, frequencies in read.items():
             self._post(place, frequencies)
 
-    def _post(self, place: int, frequencies: Mapping[str, int]) -> None:
-        """Note under its terms that the document at `place` has a part with these frequencies."""
-        document = self.doc_freqs[place]
-        for term, count in frequencies.items():
-            posted = self._postings.get(term)
-            if posted is None:
-                posted = self._postings[term] = ([], [])
-            posted[0].append(place)
-            posted[1].append(count if document is frequencies else document.get(term, 0))
+    def _post(self, place: int, terms: Iterable[str]) -> None:
+        """Note under these terms that the document at `place` is found by them."""
+        postings = self._postings
+        for term in terms:
+            postings[term].append(place)
 
     def _calc_idf(self, nd: dict[str, int]) -> None:
         self._documents_with = nd
@@ -171,9 +167,9 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         return found
 
     def _own_column(self, term: str) -> tuple[Places, Frequencies]:
-        found = dict(zip(*self._postings.get(term, ((), ())), strict=True))  # each document once
-        size = len(found)
-        return np.fromiter(found.keys(), np.intp, size), np.fromiter(found.values(), np.float64, size)
+        places = dict.fromkeys(self._postings.get(term, ()))  # each document once
+        counts = (self.doc_freqs[place].get(term, 0) for place in places)
+        return np.fromiter(places, np.intp, len(places)), np.fromiter(counts, np.float64, len(places))
 
     def _derived_column(self, term: str, base: EntryBM25) -> tuple[Places, Frequencies]:
         """The base's column with what has changed; documents stand in index order, as each is there once."""
