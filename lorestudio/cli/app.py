@@ -21,16 +21,20 @@ from lorestudio import __version__
 from lorestudio.cli.asking import Answering, agree, answering
 from lorestudio.cli.display import has_display, missing_for_x
 from lorestudio.cli.history import history
+from lorestudio.cli.lint import lint
 from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
+from lorestudio.cli.notes import list_links, rename_note, search_notes
+from lorestudio.cli.previewing import chosen_generation, edited_note, preview_lines
 from lorestudio.cli.profiles import profiles
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import fixed
 from lorestudio.studio import InputError, Progress, Project, Simulator, demo_project, open_project
-from lorestudio.studio.answering import AnswerKind, live_cost, note_cost
+from lorestudio.studio.answering import AnswerKind, live_cost, load_recorded, note_cost
 from lorestudio.studio.chat_notes import ChatNotes, NotesDesk
 from lorestudio.studio.doctor import examine
 from lorestudio.studio.files import write_bytes
 from lorestudio.studio.modes import Mode, mode_of, with_mode
+from lorestudio.studio.preview import Previewer
 from lorestudio.studio.scenarios import run_scenarios
 from lorestudio.studio.session_notes import NotesOutcome, SessionNotes
 from lorestudio.trace import Trace, ai_totals, to_json
@@ -55,6 +59,10 @@ app = typer.Typer(
 
 app.add_typer(profiles, name="profiles")
 app.command()(history)
+app.command()(lint)
+app.command("search")(search_notes)
+app.command("rename")(rename_note)
+app.command("links")(list_links)
 
 VaultArgument = Annotated[
     list[str],
@@ -169,6 +177,40 @@ def replay(
         if totals.failed:
             say(f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations; the traces say why.")
         typer.echo(_json_line([to_json(trace) for trace in traces]), nl=False)
+
+
+@app.command()
+def preview(
+    vault: VaultArgument,
+    note: Annotated[str, typer.Argument(metavar="NOTE", help="The note: its file name in the vault, or its title.")],
+    *,
+    chat: ReplayedChat,
+    message: Annotated[
+        int | None, typer.Option("--message", min=0, help="The number of a reply. Default: the reply to come.")
+    ] = None,
+    text: Annotated[
+        Path | None,
+        typer.Option("--text", help="A file with the edited note, - for standard input. Default: as saved."),
+    ] = None,
+    settings: SettingsOption = None,
+    seed: SeedOption = 0,
+    mode: ModeOption = None,
+    answers: AnswersOption = AnswerKind.STAND_IN.value,
+) -> None:
+    """Say what an edited note would change in a generation, without saving it. No provider is asked."""
+    with clear_messages():
+        if answers not in {AnswerKind.STAND_IN, AnswerKind.RECORDED}:
+            raise InputError("--answers", "a preview asks no provider. Choose stand-in or recorded.")
+        project = _adjusted(open_project(vault, chat, settings, seed), mode, None)
+        edited = edited_note(project, note, text)
+        asked = answering(answers, project)
+        simulator = Simulator(project, asked.source, model=asked.model)
+        generation = chosen_generation(simulator, message)
+        asyncio.run(simulator.generate(generation))
+        recorded = load_recorded(project.chat_path) if answers == AnswerKind.RECORDED else None
+        made = Previewer(simulator, generation, recorded).preview([edited])
+        say_all(project.problems)
+        typer.echo("\n".join(preview_lines(made)))
 
 
 @app.command()

@@ -20,7 +20,9 @@ from lorestudio.studio.vault_notes import VaultNotes, find_note, read_vault_note
 from lorestudio.vault.excerpts import Excerpt
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
-NoteArgument = Annotated[str, typer.Argument(metavar="NOTE", help="A note: path in the vault, file name, title or alias.")]
+NoteArgument = Annotated[
+    str, typer.Argument(metavar="NOTE", help="A note: path in the vault, file name, title or alias.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 _WIDTH: Final = 100
@@ -66,13 +68,17 @@ def rename_note(
 ) -> None:
     """Give a note another title, in its heading and its file's name, and change every reference to it."""
     with clear_messages():
+        log = ChangeLog(default_folder(), [vault.expanduser().resolve()])
+        if not dry_run:
+            say_all(log.mend_interrupted())
         notes = read_vault_notes(vault)
         planned = plan_rename([notes], notes.path(find_note(notes, note)), Wanted(title=new))
         for change in planned.changes.changes:
             typer.echo("".join(difference(notes.folder, change)), nl=False)
         say_all(planned.remarks)
         if not dry_run:
-            ChangeLog(default_folder(), [notes.folder]).apply(planned.changes)
+            log.apply(planned.changes)
+        say_all(log.problems)
         say(_done(planned.changes, dry_run=dry_run))
 
 
@@ -85,13 +91,6 @@ def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption
             _print_json(_links_json(notes, filename))
         else:
             typer.echo("\n".join(_links_text(notes, filename)))
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("search")(search_notes)
-    app.command("rename")(rename_note)
-    app.command("links")(list_links)
 
 
 def difference(folder: Path, change: NoteChange) -> Iterator[str]:

@@ -18,7 +18,10 @@ from lorestudio.trace.model import Phase, StageRecord, Trace, Turn
 
 
 class Watcher(Protocol):
-    """Somebody who looks on while a run is under way; what it does has no influence on the run."""
+    """Somebody who looks on while a run is under way; what it does has no influence on what the run decides.
+
+    A run that nobody waits for any more can be given up between two stages: what `began` raises ends it.
+    """
 
     def began(self, name: str, phase: Phase) -> None:
         """A stage begins."""

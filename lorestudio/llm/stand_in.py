@@ -201,8 +201,10 @@ def words(text: str) -> Iterator[tuple[str, str]]:
     Words that differ in case, accents, possessive or plural s are the same. Scripts without spaces give pairs of
     characters.
     """
-    plain = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
-    for found in _WORD.finditer(unicodedata.normalize("NFC", plain).casefold()):
+    if not text.isascii():
+        plain = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
+        text = unicodedata.normalize("NFC", plain)
+    for found in _WORD.finditer(text.casefold()):
         word = found[0].replace("’", "'")
         if word in _COMMON:
             continue
@@ -216,6 +218,7 @@ def words(text: str) -> Iterator[tuple[str, str]]:
             yield word, spelling
 
 
+@lru_cache(maxsize=1024)  # of an edited vault's catalogue, all but one entry are the same as before
 def _item(name: str, description: str, title: str, links: str) -> Item:
     """An item; several occurrences in the description count by their square root."""
     spellings: dict[str, str] = {}

@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
@@ -53,6 +53,7 @@ class LibraryNews:
     `confirmed` is False while the index comes from the cache and was not yet compared with the vaults. `changed` is
     False where `index` is the very object it was before. `finalised` is whether DeepLore would have dropped its cached
     AI selection now (see `Refreshed`). `read` and `parsed` count files. `failures` are sentences for the person.
+    `state` is what `index` was made of.
     """
 
     index: VaultIndex
@@ -65,6 +66,7 @@ class LibraryNews:
     parsed: int = 0
     seconds: float = 0.0
     failures: tuple[str, ...] = ()
+    state: VaultState | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,8 @@ class Library:
             return await self.refresh(RefreshReason.OPENED, on_progress)
         self._state = state
         self._stored = state.vaults
-        news = LibraryNews(state.index, RefreshReason.OPENED, confirmed=False, seconds=time.perf_counter() - begun)
+        seconds = time.perf_counter() - begun
+        news = LibraryNews(state.index, RefreshReason.OPENED, confirmed=False, seconds=seconds, state=state)
         self._listener.news(news)
         self._tell_cache_problems()
         self._in_background(self.refresh(RefreshReason.OPENED, on_progress))
@@ -440,6 +443,7 @@ def _news(
         parsed=result.parsed,
         seconds=seconds,
         failures=result.failures,
+        state=result.state,
     )
 
 

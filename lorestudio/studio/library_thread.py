@@ -13,10 +13,8 @@ from typing import Final
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.library import Library, LibraryListener, LibraryNews
-from lorestudio.vault import VaultError
 from lorestudio.vault.cache import VaultCache
 from lorestudio.vault.sources import VaultSource
-from lorestudio.vault.triggers import RefreshReason
 
 logger = logging.getLogger(__name__)
 
@@ -52,25 +50,10 @@ class LibraryThread:
         self._thread.start()
         return self._first.result()
 
-    @property
-    def opened(self) -> bool:
-        """Whether there is an index to refresh."""
-        return self._library is not None and self._first.done() and self._first.exception() is None
-
     def request_refresh(self) -> None:
         """Read every file again; the listener is told."""
         if self._library is not None:
             self._library.request_refresh()
-
-    def refresh(self) -> LibraryNews:
-        """Look at the vaults now, trusting the file system's word that a file is unchanged, and wait for the news.
-
-        The listener is told too. Raises VaultError where nothing is followed any more.
-        """
-        loop, library = self._loop, self._library
-        if loop is None or library is None or loop.is_closed() or not self._thread.is_alive():
-            raise VaultError("The vault is not followed any more. Reload it from disk.")
-        return asyncio.run_coroutine_threadsafe(library.refresh(RefreshReason.CHANGED_ON_DISK), loop).result()
 
     def close(self) -> None:
         """End following; the cache is written before. Waits for the thread."""

@@ -11,11 +11,13 @@ from lorestudio.domain.javascript import fold
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.change_set import ChangeSet, NoteChange
 from lorestudio.studio.note_names import check_free, checked_folder, checked_name
+from lorestudio.studio.renaming import title_property
 from lorestudio.studio.templates import Template, fill
-from lorestudio.studio.vault_notes import Planned, VaultNotes, home_of
+from lorestudio.studio.vault_notes import Planned, VaultNotes, home_of, listed
 from lorestudio.vault import read_note
 from lorestudio.vault.link_targets import NOTE_SUFFIX
 from lorestudio.vault.links import heading_text
+from lorestudio.vault.note_document import TextEdit, apply_edits
 from lorestudio.vault.property_texts import split_places
 
 _NUMBERED = re.compile(r"(.*?)(?: (\d+))?", re.DOTALL)
@@ -57,9 +59,11 @@ def plan_duplicate(vaults: Sequence[VaultNotes], path: Path) -> Planned:
         if _titled(vaults, title) is None and _is_free(vault, copy) and not vault.index.targets.by_path(name, ""):
             break
         number += 1
+    edits = title_property(text, names.title, title)
     if words is not None and words[0] < words[1]:
-        text = text[: words[0]] + title + text[words[1] :]
-    return Planned(ChangeSet(f"Duplicate {names.title}", (NoteChange(vault.path(copy), None, text),)))
+        edits = (*edits, TextEdit(*words, title))
+    made = NoteChange(vault.path(copy), None, apply_edits(text, edits))
+    return Planned(ChangeSet(f"Duplicate {names.title}", (made,)))
 
 
 def plan_delete(vaults: Sequence[VaultNotes], paths: Sequence[Path]) -> Planned:
@@ -78,8 +82,7 @@ def plan_delete(vaults: Sequence[VaultNotes], paths: Sequence[Path]) -> Planned:
             source for source in dict.fromkeys(link.source for link in links) if vault.path(source) not in chosen
         ]
         if sources:
-            shown = ", ".join(sources[:3]) + (f" and {len(sources) - 3} more" if len(sources) > 3 else "")
-            remarks.append(f"References to {filename} will lead nowhere: {shown}.")
+            remarks.append(f"References to {filename} will lead nowhere: {listed(sources)}.")
     titles = [vault.index.notes[filename].names.title for vault, filename in (home_of(vaults, path) for path in chosen)]
     what = titles[0] if len(titles) == 1 else f"{len(titles)} notes"
     return Planned(ChangeSet(f"Delete {what}", tuple(changes)), tuple(remarks))

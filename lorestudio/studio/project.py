@@ -19,6 +19,7 @@ from lorestudio.studio.library import read_once
 from lorestudio.studio.places import is_address, vault_sources
 from lorestudio.studio.resources import resource
 from lorestudio.vault import VaultError
+from lorestudio.vault.incremental import VaultState
 
 _SWITCHED_ON: Final[dict[str, Json]] = {"enabled": True}
 """DeepLore itself starts switched off; whoever opens the studio wants to see it work."""
@@ -47,6 +48,8 @@ class Project:
     counter: TokenCounter = CHARS_4
     context_size: int = 0
     problems: tuple[str, ...] = ()
+    vault_state: VaultState | None = field(default=None, repr=False, compare=False)
+    """What `index` was made of, where that is known: with it, notes can be tried out before they are saved."""
 
     @property
     def name(self) -> str:
@@ -106,7 +109,7 @@ def open_project(
     news = read_once(vault_sources(places), read.settings, CHARS_4)
     if news.failures:
         raise VaultError(news.failures[0])
-    return assembled(places, news.index, read, chat, settings, seed)
+    return replace(assembled(places, news.index, read, chat, settings, seed), vault_state=news.state)
 
 
 def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from posixpath import dirname
 
 from lorestudio.domain.javascript import Json
@@ -29,6 +29,8 @@ class Moves:
     paths: Mapping[str, str]
     titles: Mapping[str, str]
     headings: Mapping[str, tuple[str, str]]
+    elsewhere: bool = False
+    """The changed notes are of another vault: only DeepLore leads there."""
 
     def new_path(self, filename: str) -> str:
         """Where the file is afterwards."""
@@ -37,7 +39,7 @@ class Moves:
 
 @dataclass(slots=True)
 class Rewriting:
-    """The references of one note, one by one. `remarks` says which could not be kept."""
+    """The references of one note, one by one. `remarks` are sentences about those that could not be kept."""
 
     moves: Moves
     source: str
@@ -54,9 +56,11 @@ class Rewriting:
             if any(reference.start < end and start < reference.end for start, end in taken):
                 continue
             target = self.moves.before.find(reference, self.source)
-            if target.filename is None:
+            if target.filename is None or (self.moves.elsewhere and not reference.counts_for_deeplore):
                 continue
             name = self._new_name(reference, target, target.filename)
+            if reference.target and not self._tell_of_deeplore(reference, name):
+                self._tell_where_it_leads(reference, name, target.filename)
             if name is not None and reference.names_title and reference.counts_for_deeplore:
                 fields.setdefault(reference.field, {})[reference.item] = name
                 continue
@@ -79,7 +83,6 @@ class Rewriting:
             return None
         goal = self.moves.new_path(filename)
         if self._follows_title(reference, target, filename):
-            self._warn_of_other_reader(reference, filename, goal)
             title = self.moves.titles.get(filename)
             return title if title != reference.target else None
         if target.by not in (FoundBy.PATH, FoundBy.NAME):
@@ -103,9 +106,6 @@ class Rewriting:
         for name in written_paths(reference, old, goal, self.source, source_after):
             if self._leads(name, goal, relative_first=relative_first):
                 return name if name != reference.target else None
-        self.remarks.append(
-            f"{self.source}: “{reference.target}” cannot be written so that it leads to {goal} and to no other file."
-        )
         return None
 
     def _leads(self, name: str, goal: str, *, relative_first: bool, surely: bool = True) -> bool:
@@ -116,24 +116,49 @@ class Rewriting:
             return False
         return not surely or "/" in name or "/" not in goal or after.unique(name)
 
-    def _warn_of_other_reader(self, reference: Reference, filename: str, goal: str) -> None:
-        """A remark where Obsidian followed the words to the file and will not any more."""
-        if not reference.in_obsidian or filename not in {*self.moves.paths, *self.moves.titles}:
-            return
-        source = self.moves.new_path(self.source)
-        before = self.moves.before.by_path(reference.target, self.source)
-        after = self.moves.after.by_path(self.moves.titles.get(filename, reference.target), source)
-        if before is not None and before.filename == filename and (after is None or after.filename != goal):
-            self.remarks.append(
-                f"{self.source}: [[{reference.target}]] goes on to lead to the note in DeepLore, which looks for the "
-                "title. Obsidian looks for the file's name and will not find it."
-            )
+    def _tell_of_deeplore(self, reference: Reference, name: str | None) -> bool:
+        """A remark where DeepLore will not find the note that it found; says whether there is one."""
+        if reference.deeplore_name is None:
+            return False
+        before = self.moves.before.by_title(reference.deeplore_name)
+        if before is None or before.filename is None:
+            return False
+        after = self.moves.after.by_title(reference.deeplore_name if name is None else name + reference.subpath)
+        if after is not None and after.filename == self.moves.new_path(before.filename):
+            return False
+        elsewhere = "nowhere" if after is None else f"to {after.filename}, which has the same title"
+        self.remarks.append(
+            f"“{reference.target}” led to {before.filename} in DeepLore and will lead {elsewhere}. Notes of the same "
+            "title or name cannot be told apart; give them different ones."
+        )
+        return True
+
+    def _tell_where_it_leads(self, reference: Reference, name: str | None, filename: str) -> None:
+        """A remark where the reference does not lead to the same file any more, or not for both readers."""
+        goal, source = self.moves.new_path(filename), self.moves.new_path(self.source)
+        renamed = reference if name is None else replace(reference, target=name)
+        words = renamed.target
+        found = self.moves.after.find(renamed, source).filename
+        titled = self.moves.after.by_title(words)
+        if reference.counts_for_deeplore and titled is not None and titled.filename == goal:
+            before = self.moves.before.by_path(reference.target, self.source)
+            after = self.moves.after.by_path(words, source)
+            lost = reference.in_obsidian and before is not None and before.filename == filename
+            if found != goal or (lost and (after is None or after.filename != goal)):
+                elsewhere = "will not find it" if found in (goal, None) else f"finds {found}"
+                self.remarks.append(
+                    f"“{words}” goes on to lead to {goal} in DeepLore, which looks for the title. "
+                    f"Obsidian looks for the file's name and {elsewhere}."
+                )
+        elif found != goal:
+            elsewhere = "nowhere" if found is None else f"to {found}, which has the same name or title"
+            self.remarks.append(f"“{words}” led to {goal} and will lead {elsewhere}. Mend it by hand.")
 
     def _edits(self, reference: Reference, filename: str, name: str | None) -> Iterator[TextEdit]:
         as_written = self.text[reference.target_start : reference.target_end]
         if name is not None:
             if reference.in_heading and reference.kind is not ReferenceKind.WIKILINK:
-                self.remarks.append(f"{self.source}: a link in its heading stays as it is, or its title would change.")
+                self.remarks.append("A link in the heading stays as it is, or the title would change.")
                 return
             spelled = escaped(name, reference, as_written)
             if reference.kind is ReferenceKind.PROPERTY and self.text[reference.start - 1] == "'":
@@ -162,7 +187,7 @@ class Rewriting:
         try:
             return [document.set(found.name, value)]
         except ValueError as error:
-            self.remarks.append(f"{self.source}: {error}")
+            self.remarks.append(str(error))
             return []
 
 

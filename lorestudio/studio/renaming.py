@@ -11,16 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lorestudio.domain.javascript import fold
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.change_set import ChangeSet, NoteChange
 from lorestudio.studio.note_names import check_free, checked_folder, checked_name, checked_title
 from lorestudio.studio.reference_edits import Moves, Rewriting
-from lorestudio.studio.vault_notes import Planned, VaultNotes, home_of
+from lorestudio.studio.vault_notes import Planned, VaultNotes, home_of, listed
 from lorestudio.vault import read_note
 from lorestudio.vault.link_index import index_note
 from lorestudio.vault.link_targets import NOTE_SUFFIX, NoteNames
 from lorestudio.vault.links import heading_text
-from lorestudio.vault.note_document import TextEdit
+from lorestudio.vault.note_document import NoteDocument, TextEdit
 from lorestudio.vault.property_texts import split_places
 
 
@@ -28,7 +29,8 @@ from lorestudio.vault.property_texts import split_places
 class Wanted:
     """What one note is to be called and where it is to be; None leaves as it is.
 
-    `title` alone renames what carries the title: the heading and, where it says the same, the file.
+    `title` alone renames what carries the title: the heading and, where it says the same but for capital letters, the
+    file. A file's name that is all in small letters stays so.
     """
 
     title: str | None = None
@@ -38,11 +40,15 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """One note's names before and after; `heading` is the edit of its heading and the words before and after."""
+    """One note's names before and after; `heading` are the words of its heading before and after, where they change.
+
+    `edits` are those of the note's own text that say its new title.
+    """
 
     before: NoteNames
     after: NoteNames
-    heading: tuple[TextEdit, str, str] | None = None
+    heading: tuple[str, str] | None = None
+    edits: tuple[TextEdit, ...] = ()
 
 
 def plan_rename(vaults: Sequence[VaultNotes], path: Path, wanted: Wanted) -> Planned:
@@ -104,8 +110,9 @@ def _change(vault: VaultNotes, filename: str, wanted: Wanted) -> _Change:
     has_heading = words is not None and words[0] < words[1]
     title = before.title if wanted.title is None else checked_title(wanted.title)
     name = before.base_name if wanted.name is None else checked_name(wanted.name)
-    if wanted.title is not None and wanted.name is None and (not has_heading or before.base_name == before.title):
-        name = checked_name(title)
+    if wanted.title is not None and wanted.name is None and (not has_heading or fold(name) == fold(before.title)):
+        is_small = name == before.title.lower() != before.title
+        name = checked_name(title.lower() if is_small else title)
     if not has_heading:
         if wanted.title is not None and name != title:
             raise InputError(
@@ -118,9 +125,24 @@ def _change(vault: VaultNotes, filename: str, wanted: Wanted) -> _Change:
     if name != before.base_name:
         last = name + NOTE_SUFFIX
     after = NoteNames(f"{folder}/{last}" if folder else last, title, before.aliases)
-    if words is None or title == before.title:
+    if title == before.title:
         return _Change(before, after)
-    return _Change(before, after, (TextEdit(*words, title), text[slice(*words)], title))
+    edits = title_property(text, before.title, title)
+    if words is None or not has_heading:
+        return _Change(before, after, edits=edits)
+    return _Change(before, after, (text[slice(*words)], title), (*edits, TextEdit(*words, title)))
+
+
+def title_property(text: str, old: str, new: str) -> tuple[TextEdit, ...]:
+    """The edit of a property `title` that says the old title too. DeepLore does not read it, but people do."""
+    document = NoteDocument(text)
+    found = document.find("title")
+    if found is None or found.value != old:
+        return ()
+    try:
+        return (document.set("title", new),)
+    except ValueError:
+        return ()  # no spelling holds this title; nothing but people's eyes depends on it
 
 
 def _check_title(vaults: Sequence[VaultNotes], change: _Change) -> None:
@@ -139,23 +161,23 @@ def _check_title(vaults: Sequence[VaultNotes], change: _Change) -> None:
 
 def _plan(vaults: Sequence[VaultNotes], home: VaultNotes, changes: Sequence[_Change], title: str) -> Planned:
     by_name = {change.before.filename: change for change in changes}
-    remarks: list[str] = []
+    remarks: dict[str, list[str]] = {}
     made: list[NoteChange] = []
     for vault in vaults:
         moves = _moves(vault, by_name) if vault is home else _moves_elsewhere(vault, by_name)
         for source in _sources(vault, moves, by_name):
             text, _ = read_note(vault.path(source))
             change = by_name.get(source) if vault is home else None
-            own = [change.heading[0]] if change is not None and change.heading is not None else []
-            rewriting = Rewriting(moves, source, text, own)
+            rewriting = Rewriting(moves, source, text, () if change is None else change.edits)
             after = rewriting.result()
-            remarks += rewriting.remarks
+            for remark in dict.fromkeys(rewriting.remarks):
+                remarks.setdefault(remark, []).append(source)
             new_path = vault.path(moves.new_path(source))
             if after != text or new_path != vault.path(source):
                 path = vault.path(source)
                 made.append(NoteChange(path, text, after, None if new_path == path else new_path))
-    remarks += _broken(vaults)
-    return Planned(ChangeSet(title, tuple(made)), tuple(dict.fromkeys(remarks)))
+    told = [f"{remark} In {listed(sources)}." for remark, sources in remarks.items()]
+    return Planned(ChangeSet(title, tuple(made)), (*told, *_broken(vaults)))
 
 
 def _moves(vault: VaultNotes, changes: Mapping[str, _Change]) -> Moves:
@@ -167,7 +189,7 @@ def _moves(vault: VaultNotes, changes: Mapping[str, _Change]) -> Moves:
         after,
         {name: change.after.filename for name, change in changes.items() if change.after.filename != name},
         {name: change.after.title for name, change in changes.items() if change.after.title != change.before.title},
-        {name: (change.heading[1], change.heading[2]) for name, change in changes.items() if change.heading},
+        {name: change.heading for name, change in changes.items() if change.heading is not None},
     )
 
 
@@ -177,7 +199,7 @@ def _moves_elsewhere(vault: VaultNotes, changes: Mapping[str, _Change]) -> Moves
     after = {_elsewhere(name): NoteNames(_elsewhere(name), change.after.title) for name, change in changes.items()}
     titles = {name: after[name].title for name in before if after[name].title != before[name].title}
     targets = vault.index.targets
-    return Moves(targets.changed(before), targets.changed(after), {}, titles, {})
+    return Moves(targets.changed(before), targets.changed(after), {}, titles, {}, elsewhere=True)
 
 
 def _elsewhere(filename: str) -> str:

@@ -112,15 +112,34 @@ class Simulator:
         """The state after each generation run so far, in order."""
         return tuple(self._states[1:])
 
+    @property
+    def index(self) -> DeepLoreIndex:
+        """The project's index as runs use it."""
+        return self._index
+
+    def context(self, generation: Generation) -> RunContext:
+        """The inputs of one generation; the ones before it must have been run.
+
+        Raises ValueError where they have not, and for a generation that the chat does not have.
+        """
+        place = self._place(generation)
+        if place >= len(self._states):
+            message = f"The generations before reply #{generation.message} have not been run yet."
+            raise ValueError(message)
+        return self._context(place, generation)
+
+    def _place(self, generation: Generation) -> int:
+        if generation not in self.generations:
+            message = f"The chat has no reply #{generation.message} with swipe {generation.swipe + 1}."
+            raise ValueError(message)
+        return self.generations.index(generation)
+
     async def generate(self, generation: Generation) -> Trace:
         """The trace of one generation; the ones before it are run first where they are missing.
 
         Raises ValueError for a generation that the chat does not have.
         """
-        if generation not in self.generations:
-            message = f"The chat has no reply #{generation.message} with swipe {generation.swipe + 1}."
-            raise ValueError(message)
-        place = self.generations.index(generation)
+        place = self._place(generation)
         while len(self._states) <= place + 1:
             await self._run_next()
         return self._traces[generation]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from lorestudio.domain.entry import LeftOutNote
 from lorestudio.exchange.problems import InputError
@@ -13,6 +14,8 @@ from lorestudio.studio.change_set import ChangeSet
 from lorestudio.vault.folder import read_folder
 from lorestudio.vault.link_index import LinkIndex
 from lorestudio.vault.link_targets import NOTE_SUFFIX
+
+_SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,12 @@ def find_note(vault: VaultNotes, words: str) -> str:
     if target.filename is None or target.filename not in vault.index.notes:
         raise InputError(words, "there is no note with this path, file name, title or alias in the vault.")
     return target.filename
+
+
+def listed(filenames: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(filenames) - _SHOWN
+    return ", ".join(filenames[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def home_of(vaults: Sequence[VaultNotes], path: Path) -> tuple[VaultNotes, str]:

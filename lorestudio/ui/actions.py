@@ -16,6 +16,7 @@ class Where(StrEnum):
     TRACE = "in the trace"
     RUNS = "in the chat and the trace"
     VAULT = "in the vault"
+    EDITOR = "in the editor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,11 @@ class Situation:
     notes: bool = False
     undo: bool = False
     redo: bool = False
+    note: bool = False
     unsaved: bool = False
     swipes: bool = False
     model: bool = False
+    preview: bool = False
     back: bool = False
     forward: bool = False
 
@@ -82,6 +85,10 @@ def _entry(now: Situation) -> bool:
 
 def _notes(now: Situation) -> bool:
     return now.notes and now.files
+
+
+def _note(now: Situation) -> bool:
+    return now.note
 
 
 ACTIONS: Final[tuple[Action, ...]] = (
@@ -181,6 +188,14 @@ ACTIONS: Final[tuple[Action, ...]] = (
         enabled_when=_entry,
         separator_before=True,
     ),
+    Action("entry.preview", "Show the injected text", "Entry", ("Ctrl+Shift+V",), enabled_when=_entry),
+    Action(
+        "entry.add_property", "Add property…", "Entry", ("Ctrl+;",), Where.EDITOR, _note, "plus", separator_before=True
+    ),
+    Action("entry.follow", "Follow the link", "Entry", ("Alt+Return", "Alt+Enter"), Where.EDITOR, _note),
+    Action("entry.link", "Link the selection", "Entry", ("Ctrl+Shift+L",), Where.EDITOR, _note, "link"),
+    Action("entry.comment", "Make a comment of it", "Entry", ("Ctrl+/",), Where.EDITOR, _note),
+    Action("entry.history", "History of this note…", "Entry", enabled_when=_note, separator_before=True),
     Action("entry.revert", "Throw away unsaved changes…", "Entry", enabled_when=lambda now: now.unsaved),
     Action(
         "replay.all",
@@ -258,6 +273,15 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("trace.entry", "Open the chosen entry", "Trace", ("E",), Where.RUNS, _entry),
     Action("trace.why", "Why? for the chosen cell", "Trace", ("W",), Where.RUNS, _entry),
     Action("trace.filter", "Filter rows", "Trace", ("F",), Where.TRACE, _trace),
+    Action(
+        "preview.toggle",
+        "Show the run before unsaved texts",
+        "Trace",
+        ("B",),
+        Where.RUNS,
+        lambda now: now.preview,
+        checkable=True,
+    ),
     Action("trace.all_stages", "Show stages that decided nothing", "Trace", checkable=True),
     Action("view.theme.system", "Like the system", "View/Theme", icon="contrast", checkable=True),
     Action("view.theme.light", "Light", "View/Theme", checkable=True),
@@ -281,6 +305,7 @@ PANE_SHORTCUT: Final = "Ctrl+{number}"
 _OVERLAPS: Final = {
     Where.WINDOW: set(Where),
     Where.VAULT: {Where.WINDOW, Where.VAULT},
+    Where.EDITOR: {Where.WINDOW, Where.EDITOR},
     Where.CHAT: {Where.WINDOW, Where.CHAT, Where.RUNS},
     Where.TRACE: {Where.WINDOW, Where.TRACE, Where.RUNS},
     Where.RUNS: {Where.WINDOW, Where.CHAT, Where.TRACE, Where.RUNS},

@@ -21,9 +21,9 @@ from PySide6.QtCore import QEvent, QMessageLogContext, QSettings, Qt, QtMsgType,
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
+from lorestudio.studio import note_data
 from lorestudio.studio.answering import Connections, default_profiles_path
 from lorestudio.studio.keeping import default_folder
-from lorestudio.studio.note_data import default_folder as notes_folder
 from lorestudio.studio.project import Project
 from lorestudio.ui.garbage import collected_on_gui_thread
 from lorestudio.ui.main_window import MainWindow
@@ -78,7 +78,6 @@ def run(
     )
     window = MainWindow(session, theme, settings)
     window.session.setParent(window)
-    window.vault_commands.keep_in(notes_folder() if folder is None else folder / "notes")
     closed = asyncio.Event()  # connected at once: the window may be closed before the loop's first turn is over
     window.closed.connect(closed.set)
     app.aboutToQuit.connect(closed.set)
@@ -87,6 +86,7 @@ def run(
         if project is not None:
             window.session.set_project(project)
             window.session.follow()
+        window.keep_notes_safe(note_data.default_folder() if folder is None else folder / "notes")
         loop.run_until_complete(closed.wait())
         _finish_tasks(loop)
     return 0

@@ -111,6 +111,26 @@ def confirm(
     return box
 
 
+def ask_name(parent: QWidget, title: str, label: str, start: str, answered: Callable[[str], None]) -> QDialog:
+    """Ask for a short name; `answered` is called with it unless it is empty."""
+    dialog = _dialog(parent, title)
+    column = QVBoxLayout(dialog)
+    form = QFormLayout()
+    line = QLineEdit(start, dialog)
+    line.setAccessibleName(label)
+    line.setMinimumWidth(260)
+    line.selectAll()
+    form.addRow(label, line)
+    column.addLayout(form)
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, dialog)
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    column.addWidget(buttons)
+    dialog.accepted.connect(lambda: answered(line.text().strip()) if line.text().strip() else None)
+    dialog.open()
+    return dialog
+
+
 def show_text(parent: QWidget, title: str, text: str) -> QDialog:
     """A text to read and copy, such as the details of a problem."""
     dialog = _dialog(parent, title)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -57,7 +57,8 @@ class VaultFollower(QObject):
             library.close()
             self._libraries.discard(library)
             raise VaultError(news.failures[0])
-        return Opened(assembled(places, news.index, read, chat, settings), library)
+        project = assembled(places, news.index, read, chat, settings)
+        return Opened(replace(project, vault_state=news.state), library)
 
     def follow(self, project: Project) -> None:
         """Notice from now on what changes in the vaults of a project that was read in another way."""
@@ -66,18 +67,6 @@ class VaultFollower(QObject):
         library = self._library = self._make(project.places, project.settings)
         title = tr("Following the vault")
         self._jobs.start(title, lambda _report: library.open(), done=lambda _news: None, failed=self._say)
-
-    @property
-    def follows(self) -> bool:
-        """Whether the vaults of a project are followed, so that they can be looked at quickly."""
-        return self._library is not None and self._library.opened
-
-    def look(self) -> LibraryNews:
-        """The vaults as they are now; in a worker. Raises VaultError."""
-        library = self._library
-        if library is None:
-            raise VaultError(tr("The vault is not followed. Reload it from disk."))
-        return library.refresh()
 
     def take(self, library: LibraryThread | None) -> None:
         """Follow these vaults instead of the ones before; ending that is waited for elsewhere.

@@ -8,7 +8,7 @@ from typing import Final
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget
 
-LAYOUT_VERSION: Final = 2
+LAYOUT_VERSION: Final = 3
 """Goes up when a saved layout would not fit any more; an older one is then left alone."""
 
 NARROW: Final = 1150
@@ -23,12 +23,12 @@ _V: Final = Qt.Orientation.Vertical
 
 
 def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, height: int) -> None:
-    """The default layout for a window of this size: vault, entry over chat, trace over why and budget."""
+    """The default layout for a window of this size: vault, chat over entry, trace and problems over why and budget."""
     for dock in docks.values():
         dock.setFloating(False)
         window.removeDockWidget(dock)
     vault, entry, chat = docks["vault"], docks["entry"], docks["chat"]
-    trace, why, budget = docks["trace"], docks["why"], docks["budget"]
+    trace, why, budget, problems = docks["trace"], docks["why"], docks["budget"], docks["problems"]
     window.addDockWidget(_LEFT, vault)
     window.splitDockWidget(vault, chat, _H)
     window.splitDockWidget(chat, trace, _H)
@@ -36,10 +36,12 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.tabifyDockWidget(chat, entry)
         window.tabifyDockWidget(trace, why)
         window.tabifyDockWidget(why, budget)
+        window.tabifyDockWidget(budget, problems)
     else:
         window.splitDockWidget(chat, entry, _V)
         window.splitDockWidget(trace, why, _V)
         window.splitDockWidget(why, budget, _V)
+        window.tabifyDockWidget(trace, problems)
     for name, beside in (("search", vault), ("links", entry)):
         window.tabifyDockWidget(beside, docks[name])
     for name, dock in docks.items():
@@ -49,8 +51,9 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         trace.raise_()
         window.resizeDocks([vault, chat, trace], [round(width * part) for part in (0.21, 0.36, 0.43)], _H)
         return
+    trace.raise_()
     window.resizeDocks([vault, chat, trace], [round(width * part) for part in (0.18, 0.38, 0.44)], _H)
-    window.resizeDocks([chat, entry], [round(height * part) for part in (0.58, 0.42)], _V)
+    window.resizeDocks([chat, entry], [round(height * part) for part in (0.45, 0.55)], _V)
     window.resizeDocks([trace, why, budget], [round(height * part) for part in (0.53, 0.26, 0.21)], _V)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -17,27 +17,33 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.studio.answering import AnswerKind, Question, Source
+from lorestudio.studio.generation import Generation
 from lorestudio.studio.modes import Mode
+from lorestudio.studio.recovery import Recovery
+from lorestudio.studio.snapshots import Snapshots
 from lorestudio.trace.model import Turn
 from lorestudio.trace.text import turn_words
 from lorestudio.ui import dialogs, layout
 from lorestudio.ui.actions import ACTIONS, Situation, Where, pane_action
 from lorestudio.ui.behaviour_dialog import BehaviourDialog
 from lorestudio.ui.drafts import Drafts
+from lorestudio.ui.editor.live_preview import LivePreview
 from lorestudio.ui.history import History
 from lorestudio.ui.menus import Commands
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.panes.budget_pane import BudgetPane
 from lorestudio.ui.panes.chat_pane import ChatPane
 from lorestudio.ui.panes.entry_pane import EntryPane
+from lorestudio.ui.panes.problems_pane import ProblemsPane
 from lorestudio.ui.panes.trace_pane import TracePane
 from lorestudio.ui.panes.vault_pane import VaultPane
 from lorestudio.ui.panes.why_pane import WhyPane
 from lorestudio.ui.profiles_dialog import ProfilesDialog
 from lorestudio.ui.question_dialog import QuestionDialog
 from lorestudio.ui.replaying import Finished
-from lorestudio.ui.selection import Selection
+from lorestudio.ui.selection import Selection, same_numbers
 from lorestudio.ui.session import Session
 from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
@@ -47,6 +53,7 @@ from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.pane import Pane, PaneDock
 from lorestudio.ui.widgets.picker import Choice, Picker
 from lorestudio.ui.words import shorten, tr
+from lorestudio.vault import SaveError
 
 
 class MainWindow(QMainWindow):
@@ -60,12 +67,20 @@ class MainWindow(QMainWindow):
         session.choices.keep_in(settings)
         self.selection = Selection(self)
         self.drafts = Drafts(self)
+        self.preview = LivePreview(
+            self.drafts,
+            session.jobs,
+            lambda: session.project,
+            lambda: session.previewer(self.selection.generation),
+            self,
+        )
         self._names_timer = QTimer(self)
         self._names_timer.setSingleShot(True)
         self._names_timer.setInterval(0)
         self._names_timer.timeout.connect(self._show_names)
         self.history = History(self.selection, self)
         self._leaving = False
+        self._shown_index = VaultIndex()
         self._question: QuestionDialog | None = None
         self._arranged = False
         self._shown_state = False
@@ -80,9 +95,11 @@ class MainWindow(QMainWindow):
         self.trace = TracePane(theme, session, self.selection)
         self.why = WhyPane(theme, session, self.selection)
         self.budget = BudgetPane(theme, session, self.selection)
+        self.problems = ProblemsPane(theme, session, self.selection, self.drafts)
         self.vault_commands = VaultCommands(self)
         self.panes: tuple[Pane, ...] = (
-            self.vault, self.chat, self.entry, self.trace, self.why, self.budget, *self.vault_commands.panes,
+            self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems,
+            *self.vault_commands.panes,
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
@@ -92,6 +109,8 @@ class MainWindow(QMainWindow):
         self.bars = BarStack(theme, self.commands.title, self)
         self.welcome = EmptyState(theme, "lorestudio", self, large=True)
         self.status = StatusLine(session, self)
+        self.problems.counted.connect(self.status.show_problems)
+        self.status.problems.clicked.connect(partial(self.show_pane, "problems"))
         self._build()
         self._connect()
         self.vault_commands.connect_window()
@@ -110,6 +129,7 @@ class MainWindow(QMainWindow):
                 Where.CHAT: (self.chat.view,),
                 Where.TRACE: (self.trace,),
                 Where.RUNS: (self.chat, self.trace, self.why, self.budget),
+                Where.EDITOR: (self.entry.editor,),
             }
         )
         holder = QWidget(self)
@@ -177,7 +197,14 @@ class MainWindow(QMainWindow):
         for signal in (selection.generation_changed, selection.entry_changed, self.history.changed):
             signal.connect(self.update_actions)
         self.drafts.changed.connect(lambda _path: self.update_actions())
+        self.preview.previewed.connect(session.show_preview)
+        self.preview.previewed.connect(self.entry.show_preview)
+        session.preview_changed.connect(self.update_actions)
+        session.project_changed.connect(self.preview.forget)
+        session.traces_changed.connect(self._forget_preview)
+        selection.generation_changed.connect(self.preview.forget)
         self.entry.saved.connect(self._note_saved)
+        self.entry.safety.restored.connect(self._go_to_restored)
         for emptiness in (self.welcome, self.bars, self.chat, self.trace):
             signal = emptiness.wanted if isinstance(emptiness, ChatPane | TracePane) else emptiness.pressed
             signal.connect(self.run)
@@ -213,6 +240,12 @@ class MainWindow(QMainWindow):
             "entry.previous": partial(self.vault.step, -1),
             "entry.next": partial(self.vault.step, 1),
             "entry.source": self._toggle_source,
+            "entry.preview": self._toggle_text,
+            "entry.add_property": self.entry.editor.form.open_choice,
+            "entry.follow": self.entry.editor.body.follow,
+            "entry.link": self.entry.editor.body.link_selection,
+            "entry.comment": self.entry.editor.body.toggle_comment,
+            "entry.history": self.entry.show_history,
             "entry.revert": self._ask_revert,
             "replay.all": session.replay,
             "replay.here": self._run_here,
@@ -240,6 +273,7 @@ class MainWindow(QMainWindow):
             "trace.why": partial(self.show_pane, "why"),
             "trace.filter": trace.open_search,
             "trace.all_stages": self._toggle_stages,
+            "preview.toggle": session.toggle_preview,
             "view.next_pane": partial(self.cycle_panes, 1),
             "view.previous_pane": partial(self.cycle_panes, -1),
             "view.full_screen": self._toggle_full_screen,
@@ -260,6 +294,17 @@ class MainWindow(QMainWindow):
         """Do what an action of the table says."""
         self._handlers[action]()
         self.update_actions()
+
+    def keep_notes_safe(self, folder: Path) -> None:
+        """Keep histories and unsaved texts in `folder` from now on, and offer what an earlier run has left there."""
+        copies: Recovery | None = None
+        try:
+            copies = Recovery(folder / "recovery")
+        except SaveError as error:
+            self.say(Notice(str(error), "warning"))
+        self.entry.safety.use(Snapshots(folder / "history"), copies)
+        self.entry.safety.offer_found(self)
+        self.vault_commands.keep_in(folder)
 
     def say(self, notice: Notice) -> None:
         """Show a message above the panes."""
@@ -315,9 +360,11 @@ class MainWindow(QMainWindow):
             notes=self.vault_commands.has_targets,
             undo=bool(self.vault_commands.work.undo_title),
             redo=bool(self.vault_commands.work.redo_title),
+            note=self.entry.path is not None,
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
+            preview=session.preview_of(selection.generation) is not None,
             back=self.history.can_go_back,
             forward=self.history.can_go_forward,
         )
@@ -332,6 +379,7 @@ class MainWindow(QMainWindow):
             actions[f"mode.{mode.value}"].setChecked(self.session.choice.mode is mode)
         for kind in AnswerKind:
             actions[f"answers.{kind.value}"].setChecked(self.session.choice.source.kind is kind)
+        actions["preview.toggle"].setChecked(not self.session.preview_shown)
         actions["view.full_screen"].setChecked(self.isFullScreen())
         self.vault_commands.update(actions)
         actions["trace.all_stages"].setChecked(self.trace.all_stages.isChecked())
@@ -399,6 +447,11 @@ class MainWindow(QMainWindow):
         self.docks["entry"].show()
         self.docks["entry"].raise_()
         self.entry.toggle_source()
+
+    def _toggle_text(self) -> None:
+        self.docks["entry"].show()
+        self.docks["entry"].raise_()
+        self.entry.toggle_text()
 
     def _run_here(self) -> None:
         if self.selection.generation is not None:
@@ -514,9 +567,14 @@ class MainWindow(QMainWindow):
 
     def _make_room(self) -> None:
         project = self.session.project
+        before, self._shown_index = self._shown_index, project.index if project is not None else VaultIndex()
         with self.vault_commands.leaving():
-            self.selection.clear()
-        self.history.clear()
+            if self.session.renewed:
+                self.selection.find_again(before, self._shown_index)
+            else:
+                self.selection.clear()
+        if not (self.session.renewed and same_numbers(before, self._shown_index)):
+            self.history.clear()
         self.welcome.setVisible(project is None)
         if project is None:
             for dock in self.docks.values():
@@ -532,7 +590,7 @@ class MainWindow(QMainWindow):
         if project is None:
             return
         self.setWindowTitle(f"{project.name} - lorestudio")
-        if self.vault_commands.come_back():
+        if self.vault_commands.come_back() or self.session.renewed:
             return
         if project.chat is not None:
             # The last reply is what people ask about.
@@ -544,9 +602,27 @@ class MainWindow(QMainWindow):
         if self.session.replaying:
             self.bars.drop("replay")
 
+    def _go_to_restored(self, item: object) -> None:
+        path = getattr(item, "path", None)
+        project = self.session.project
+        notes: tuple[Entry | LeftOutNote, ...] = ()
+        if project is not None:
+            notes = (*project.index.entries, *project.index.left_out)
+        note = next((note for note in notes if self.session.note_path(note) == path), None)
+        if isinstance(note, Entry):
+            self.selection.choose_entry(note.id)
+            self.show_pane("entry")
+        elif note is not None:
+            self.selection.choose_left_out(note)
+
+    def _forget_preview(self, generations: Collection[Generation] | None) -> None:
+        """What is tried out was tried on another run."""
+        if generations is None or self.selection.generation in generations:
+            self.preview.forget()
+
     def _note_saved(self, path: object) -> None:
         if isinstance(path, Path):
-            self.session.note_saved(path)
+            self.session.notes_written([path])
             self.status.flash(tr("{name} was saved.", name=path.name))
 
     def _focus_changed(self, _old: QWidget | None, _new: QWidget | None) -> None:
@@ -588,7 +664,9 @@ class MainWindow(QMainWindow):
             return
         if self._arranged:
             layout.save(self, self.settings)
+        self.problems.stop()
         self.session.close()
+        self.entry.safety.close()
         event.accept()
         self.closed.emit()
 

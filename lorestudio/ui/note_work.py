@@ -56,6 +56,7 @@ class _Order:
     plan: Plan
     then: Callable[[Done], None] | None = None
     refused: Callable[[str], None] | None = None
+    about: tuple[Path, ...] = ()
     tries: int = 0
     saved: bool = field(default=False)
 
@@ -155,9 +156,16 @@ class NoteWork(QObject):
     # ---- changes ----------------------------------------------------------------------------------------------------
 
     def carry_out(
-        self, plan: Plan, then: Callable[[Done], None] | None = None, refused: Callable[[str], None] | None = None
+        self,
+        plan: Plan,
+        then: Callable[[Done], None] | None = None,
+        refused: Callable[[str], None] | None = None,
+        about: Collection[Path] = (),
     ) -> None:
-        """Do what the plan says, after what was asked for before. Unsaved texts of the notes are saved first.
+        """Do what the plan says, after what was asked for before.
+
+        Unsaved texts of the notes that it changes are saved first, and those of the files in `about`: what was looked
+        at there is the unsaved text.
 
         `then` is called once it is done, `refused` with a sentence where it cannot be done; without it that is said in
         the window.
@@ -165,7 +173,7 @@ class NoteWork(QObject):
         if not self.ready:
             (refused or self._refuse)(tr("Notes cannot be changed here: the vault has no folder on this computer."))
             return
-        self._orders.append(_Order(plan, then, refused))
+        self._orders.append(_Order(plan, then, refused, tuple(about)))
         self._next()
 
     def undo(self, only: Collection[Path] | None = None) -> None:
@@ -241,7 +249,7 @@ class NoteWork(QObject):
         for sentence in (*mended, *log.problems):
             self.told.emit(Notice(sentence, "warning"))
         if mended:
-            self._session.take_in()
+            self._session.reload()
         self.changed.emit()
         self._next()
 
@@ -249,7 +257,12 @@ class NoteWork(QObject):
         if self._busy or not self._orders or self._log is None:
             return
         self._set_busy(True)
-        self._plan(self._orders.popleft())
+        order = self._orders.popleft()
+        if any(self._drafts.get(path) is not None for path in order.about):
+            order.tries += 1
+            self._save_all(lambda problems: self._saved(order, problems))
+        else:
+            self._plan(order)
 
     def _plan(self, order: _Order) -> None:
         self.ask(order.plan, lambda planned: self._planned(order, planned), lambda text: self._give_up(order, text))

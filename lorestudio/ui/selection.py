@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from lorestudio.domain.entry import LeftOutNote
+from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.studio.generation import Generation
 
 
@@ -50,7 +50,37 @@ class Selection(QObject):
             self.entry_changed.emit()
             self.stage_changed.emit()
 
+    def find_again(self, before: VaultIndex, after: VaultIndex) -> None:
+        """Look at the same note in a newer index, where its number may be another one; at none where it is gone.
+
+        A note that became an entry, or is none any more, is the same note.
+        """
+        chosen = before.entries[self.entry] if self.entry is not None else self.left_out
+        if chosen is None:
+            return
+        entry = next((each for each in after.entries if _same(each, chosen)), None)
+        if entry is not None:
+            if self.entry != entry.id:
+                self.choose_entry(entry.id)
+            return
+        left_out = next((each for each in after.left_out if _same(each, chosen)), None)
+        if left_out is not None:
+            self.choose_left_out(left_out)
+        else:
+            self.choose_entry(None)
+
     def clear(self) -> None:
         """Look at nothing, as when another vault is opened."""
         self.choose_message(None, None)
         self.choose_entry(None)
+
+
+def _same(one: Entry | LeftOutNote, other: Entry | LeftOutNote) -> bool:
+    return (one.vault, one.filename) == (other.vault, other.filename)
+
+
+def same_numbers(before: VaultIndex, after: VaultIndex) -> bool:
+    """Whether every entry has the number that it had, so that older traces and choices mean the same ones."""
+    return [(each.vault, each.filename) for each in before.entries] == [
+        (each.vault, each.filename) for each in after.entries
+    ]

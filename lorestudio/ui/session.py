@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
-from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.state import AiState
 from lorestudio.studio.answering import (
     Connections,
@@ -26,6 +26,7 @@ from lorestudio.studio.keeping import chat_id
 from lorestudio.studio.library import LibraryNews, changes_text
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.places import keep_key
+from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
 from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.trace.journey import Journeys
@@ -44,9 +45,11 @@ from lorestudio.ui.replaying import (
     Wanted,
     Withdrawn,
 )
+from lorestudio.ui.selection import same_numbers
 from lorestudio.ui.words import count, sentence_of, tr
-from lorestudio.vault import VaultError
-from lorestudio.vault.incremental import changes_between
+from lorestudio.vault import read_note
+from lorestudio.vault.edited import EditedVaults, NoteText
+from lorestudio.vault.incremental import VaultState, changes_between
 from lorestudio.vault.triggers import RefreshReason
 
 logger = logging.getLogger(__name__)
@@ -66,6 +69,7 @@ class Session(QObject):
 
     project_changed = Signal()
     traces_changed = Signal(object)  # the generations that have a new trace, or None for "all of them"
+    preview_changed = Signal()
     state_changed = Signal()
     choice_changed = Signal()
     profiles_changed = Signal()
@@ -110,6 +114,10 @@ class Session(QObject):
             self._follower.failed.connect(self._vault_failed)
         self._simulators: dict[RunChoice, Simulator] = {}
         self._made_as: dict[Generation, RunChoice] = {}
+        self._older: frozenset[Generation] = frozenset()
+        self._preview: Preview | None = None
+        self.preview_shown = True
+        self.renewed = False
         self._replay: Replay | None = None
         self._next: Wanted | None = None
         self._board = LiveBoard()
@@ -117,8 +125,6 @@ class Session(QObject):
         self._look = QTimer(self)
         self._look.setInterval(LOOK_MS)
         self._look.timeout.connect(self._look_at_run)
-        self._newer: VaultIndex | None = None
-        self.state_changed.connect(self._show_newer, Qt.ConnectionType.QueuedConnection)
 
     # ---- what there is ----------------------------------------------------------------------------------------------
 
@@ -134,6 +140,8 @@ class Session(QObject):
 
     def outdated(self, generation: Generation | None) -> str:
         """Why the trace of a generation is not what a run would give now, "" where it is."""
+        if generation in self._older:
+            return tr("Notes were saved after this run. The results below are from before.")
         made_as = self._made_as.get(generation) if generation is not None else None
         if made_as is None or made_as == self.choice.effective:
             return self.stale
@@ -151,8 +159,22 @@ class Session(QObject):
         return simulator.states[place - 1].ai if place else AiState()
 
     def trace(self, generation: Generation | None) -> Trace | None:
-        """The trace of a generation, None until it was run."""
-        return self.traces.get(generation) if generation is not None else None
+        """The trace of a generation, None until it was run; with unsaved texts where these are tried out."""
+        if generation is None:
+            return None
+        preview = self.preview_of(generation)
+        return preview.trace if preview is not None and self.preview_shown else self.traces.get(generation)
+
+    def preview_of(self, generation: Generation | None) -> Preview | None:
+        """What unsaved texts would do to a generation, None where nothing is tried out."""
+        return self._preview if self._preview is not None and self._preview.generation == generation else None
+
+    def previewer(self, generation: Generation | None) -> Previewer | None:
+        """Tries out other texts on a generation, None where it was not run as is chosen now."""
+        simulator = self._simulators.get(self.choice.effective)
+        if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
+            return None
+        return Previewer(simulator, generation) if simulator.project.vault_state is not None else None
 
     def journeys(self, trace: Trace) -> Journeys:
         """A trace, read so that entries can be asked about; the panes share that of the trace that is shown."""
@@ -207,6 +229,22 @@ class Session(QObject):
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
+    def show_preview(self, preview: Preview | None) -> None:
+        """Show what unsaved texts would do instead of the trace that was made; None goes back to that.
+
+        A text that makes an entry of a note, or makes it none, shifts the numbers of the others and is not shown.
+        """
+        if preview is not None and (self.project is None or not same_numbers(self.project.index, preview.index)):
+            preview = None
+        if preview is not self._preview:
+            self._preview = preview
+            self.preview_changed.emit()
+
+    def toggle_preview(self) -> None:
+        """Show the run before the unsaved texts, or again the one with them."""
+        self.preview_shown = not self.preview_shown
+        self.preview_changed.emit()
+
     def open(
         self, vaults: Sequence[Path | str], chat: Path | None = None, settings: Path | None = None, key: str = ""
     ) -> None:
@@ -246,14 +284,53 @@ class Session(QObject):
         if self.project is not None:
             self._read(self.project.name, self.project.reloaded)
 
-    def set_project(self, project: Project) -> None:
-        """Show a project that was read already; its chat is replayed unless the session is told not to."""
+    def notes_written(self, paths: Collection[Path]) -> None:
+        """Take in notes that were written, made, moved or removed from here, and run the chat again with them."""
+        project = self.project
+        if project is None or not paths:
+            return
+        names = ", ".join(sorted(path.name for path in paths))
+        self.stale = tr("{names} was saved after this replay. The results below are from before.", names=names)
+        self.state_changed.emit()
+        state = project.vault_state
+        if state is None:  # nobody knows what the index was made of
+            return
+
+        def work() -> VaultState:
+            return EditedVaults(state, project.settings, project.counter).with_texts(_texts(project, paths))
+
+        self.jobs.start(
+            tr("Taking in what was saved"),
+            lambda _report: work(),
+            done=lambda after: self._renew(paths, project, after),
+            failed=self._failed,
+        )
+
+    def _renew(self, paths: Collection[Path], project: Project, state: VaultState) -> None:
+        now = self.project
+        if now is None or now.places != project.places:
+            return  # another vault is shown by now
+        if now.vault_state is not project.vault_state:
+            self.notes_written(paths)  # something else was taken in meanwhile
+            return
+        self.set_project(replace(now, index=state.index, vault_state=state), renewed=True)
+
+    def set_project(self, project: Project, *, renewed: bool = False) -> None:
+        """Show a project that was read already; its chat is replayed unless the session is told not to.
+
+        `renewed` says that it is the one before with newer notes: then what is looked at stays, and so do the traces,
+        as results from before, until newer ones are there.
+        """
         told = self.project.problems if self.project is not None else ()
+        self._preview = None
+        self.renewed = renewed
+        keep = renewed and self.project is not None and same_numbers(self.project.index, project.index)
         self.choice = self.choices.load(chat_id(project)) or RunChoice.of(project)
         self.project = project = self.choice.applied(project)
         self._simulators, self._made_as, self.live = {}, {}, None
         self.generations = ()
-        self.traces = {}
+        self.traces = self.traces if keep else {}
+        self._older = frozenset(self.traces)
         self.stale = ""
         if project.chat is not None:
             self.generations = generations(project.chat)
@@ -330,37 +407,6 @@ class Session(QObject):
                 del self._simulators[choice]  # it talks as the profile was
         self.profiles_changed.emit()
 
-    def note_saved(self, path: Path) -> None:
-        """A note was written: the traces were made from an older text and say so until the vault is read again."""
-        self.stale = tr("{name} was saved after this replay. The results below are from before.", name=path.name)
-        self.state_changed.emit()
-
-    def take_in(self) -> None:
-        """Files were changed on purpose: read them and show the vaults as they are now.
-
-        A replay under way is stopped, as it runs on notes that are no more; another one begins afterwards.
-        """
-        project, follower = self.project, self._follower
-        if project is None:
-            return
-        self._next = None
-        self._stop()
-
-        def work(_report: object) -> VaultIndex:
-            if follower is None or not follower.follows:
-                return project.reloaded().index
-            news = follower.look()
-            if news.failures:
-                raise VaultError(news.failures[0])
-            return news.index
-
-        self.jobs.start(
-            tr("Reading {name}…", name=project.name),
-            work,
-            done=lambda index: self._seen_anew(project, index),
-            failed=self._failed_beside,
-        )
-
     def close(self) -> None:
         """End all jobs; nothing of the session runs afterwards."""
         self.cancel()
@@ -405,30 +451,11 @@ class Session(QObject):
         if project is None or not news.confirmed or not news.changed or news.index.digest == project.index.digest:
             return
         if news.reason is RefreshReason.OPENED and not self.busy:
-            self.set_project(replace(project, index=news.index))
+            self.set_project(replace(project, index=news.index, vault_state=news.state))
             return
         changes = changes_text(changes_between(project.index, news.index)) or tr("notes have changed")
         self.stale = tr("The vault has changed on disk: {changes}. The results below are from before.", changes=changes)
         self.state_changed.emit()
-
-    def _seen_anew(self, project: Project, index: VaultIndex) -> None:
-        now = self.project
-        if now is not None and now.places == project.places:
-            self._newer = index
-            self._show_newer()
-
-    def _show_newer(self) -> None:
-        """Show the newest index, as soon as nothing runs on the one before."""
-        index, project = self._newer, self.project
-        if index is None or project is None or self.busy:
-            return
-        self._newer = None
-        if index.digest != project.index.digest or not index.digest:
-            self.set_project(replace(project, index=index))
-
-    def _failed_beside(self, error: Exception) -> None:
-        logger.error("a job failed: %s", error, exc_info=error)
-        self.notice.emit(Notice(sentence_of(error), "error", details="".join(traceback.format_exception(error))))
 
     def _vault_failed(self, sentence: str) -> None:
         self.notice.emit(Notice(sentence, "warning"))
@@ -453,8 +480,9 @@ class Session(QObject):
         self.follow()
 
     def _failed(self, error: Exception) -> None:
+        logger.error("a job failed: %s", error, exc_info=error)
         self._set_activity("")
-        self._failed_beside(error)
+        self.notice.emit(Notice(sentence_of(error), "error", details="".join(traceback.format_exception(error))))
 
     def _profiles_read(self, file: ProfileFile) -> None:
         self.take_profiles(file)
@@ -479,6 +507,7 @@ class Session(QObject):
         if replay is not None and replay.wanted.choice == choice and replay.simulators is self._simulators:
             self.traces.update(news.traces)
             self._made_as.update(dict.fromkeys(news.traces, choice))
+            self._older -= news.traces.keys()
             if news.traces:
                 self.traces_changed.emit(tuple(news.traces))
             self.progress.emit(news.progress)
@@ -532,6 +561,7 @@ class Session(QObject):
         current = dict(self._current_traces())
         self.traces = {**self.traces, **current}
         self._made_as.update(dict.fromkeys(current, self.choice.effective))
+        self._older -= current.keys()
         if self._simulators:
             self.progress.emit(Progress(len(current), len(self.generations)))
             self.traces_changed.emit(None)
@@ -539,3 +569,14 @@ class Session(QObject):
     def _set_activity(self, text: str) -> None:
         self.activity = text
         self.state_changed.emit()
+
+
+def _texts(project: Project, paths: Collection[Path]) -> list[NoteText]:
+    """What stands in the files now, None for one that is gone. Raises VaultError where one cannot be read."""
+    found = []
+    for path in paths:
+        for vault, folder in zip(project.index.vaults, project.vault_folders, strict=True):
+            if folder is not None and path.is_relative_to(folder) and path.suffix.lower() == ".md":
+                text = read_note(path)[0] if path.exists() else None
+                found.append(NoteText(vault, path.relative_to(folder).as_posix(), text))
+    return found

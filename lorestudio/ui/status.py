@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QLabel, QStatusBar, QWidget
+from PySide6.QtWidgets import QLabel, QStatusBar, QToolButton, QWidget
 
 from lorestudio.studio.project import Project
 from lorestudio.ui.session import Session
@@ -22,6 +22,12 @@ class StatusLine(QStatusBar):
         self._run.setAccessibleName(tr("Replay state"))
         for label in (self._vault, self._broken, self._limits):
             self.addWidget(label)
+        self.problems = QToolButton(self)
+        """How many errors and warnings there are; a press shows them."""
+        self.problems.setAutoRaise(True)
+        self.problems.setAccessibleName(tr("Problems"))
+        self.problems.hide()
+        self.addPermanentWidget(self.problems)
         self.addPermanentWidget(self._run)
         session.project_changed.connect(self._show)
         session.state_changed.connect(self._show)
@@ -33,12 +39,21 @@ class StatusLine(QStatusBar):
         """Say something that need not stay."""
         self.showMessage(text, FLASH_MS)
 
+    def show_problems(self, errors: int, warnings: int) -> None:
+        """Say how many problems the notes have."""
+        told = ", ".join((count(errors, "error", "errors"), count(warnings, "warning", "warnings")))
+        self.problems.setText(told)
+        self.problems.setAccessibleName(tr("Problems: {told}", told=told))
+        self.problems.setToolTip(tr("Show the problems"))
+        self.problems.setVisible(self._session.project is not None)
+
     def _show(self) -> None:
         project = self._session.project
         self._run.setText(self._running())
         for label in (self._vault, self._broken, self._limits):
             label.setVisible(project is not None)
         if project is None:
+            self.problems.hide()
             return
         left_out = project.index.left_out
         broken = sum(note.problem.broken for note in left_out)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lorestudio.domain.entry import Entry
-from lorestudio.studio.vault_notes import VaultNotes
+from lorestudio.studio.note_aliases import read_aliases
 from lorestudio.ui.models.note_rows import Note, note_folder, note_kind, note_title
 from lorestudio.ui.session import Session
 from lorestudio.ui.widgets.picker import Choice, Picker
@@ -16,6 +17,8 @@ from lorestudio.ui.words import tr
 if TYPE_CHECKING:
     from lorestudio.ui.main_window import MainWindow
     from lorestudio.ui.vault_commands import VaultCommands
+
+logger = logging.getLogger(__name__)
 
 
 def open_switcher(window: MainWindow, commands: VaultCommands) -> None:
@@ -42,14 +45,14 @@ def open_switcher(window: MainWindow, commands: VaultCommands) -> None:
     picker.picked.connect(picked)
     if commands.work.ready:
         picker.wanted_new.connect(commands.new_note)
-        alive = [True]
-        picker.destroyed.connect(alive.clear)
-        by_path = {window.session.note_path(note): note for note in notes}
-        commands.work.ask(
-            lambda vaults: [(path, alias) for path, alias in _aliases(vaults) if path in by_path],
-            lambda found: picker.add([_alias(by_path[path], alias) for path, alias in found]) if alive else None,
-            lambda _sentence: None,
-        )
+    alive = [True]
+    picker.destroyed.connect(alive.clear)
+    window.session.jobs.start(
+        tr("Reading aliases"),
+        lambda _report: read_aliases(project),
+        done=lambda found: picker.add(_aliases(project.index.entries, found)) if alive else None,
+        failed=lambda error: logger.warning("the aliases were not read: %s", error),
+    )
     picker.open_over(window)
 
 
@@ -68,15 +71,9 @@ def _choice(note: Note) -> Choice:
     return Choice(note_title(note), note_kind(note).word, note_folder(note), note)
 
 
-def _alias(note: Note, alias: str) -> Choice:
-    key = note.id if isinstance(note, Entry) else note
-    return Choice(alias, tr("alias of {title}", title=note_title(note)), note_folder(note), key)
-
-
-def _aliases(vaults: Sequence[VaultNotes]) -> list[tuple[Path, str]]:
+def _aliases(entries: Sequence[Entry], found: Mapping[str, tuple[str, ...]]) -> list[Choice]:
     return [
-        (vault.path(filename), alias)
-        for vault in vaults
-        for filename, note in vault.index.notes.items()
-        for alias in note.names.aliases
+        Choice(alias, tr("alias of {title}", title=entry.title), entry.folder or "", entry.id)
+        for entry in entries
+        for alias in found.get(entry.title.lower(), ())
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,6 +19,7 @@ from lorestudio.studio.batch_edit import SetValue, plan_property
 from lorestudio.studio.changes import ChangedMeanwhileError
 from lorestudio.studio.note_files import plan_delete, plan_duplicate
 from lorestudio.studio.renaming import plan_move
+from lorestudio.studio.repairs import plan_repairs
 from lorestudio.studio.vault_notes import Planned, VaultNotes
 from lorestudio.ui import dialogs, layout
 from lorestudio.ui.kept_place import KeptPlace
@@ -31,6 +33,7 @@ from lorestudio.ui.panes.links_pane import LinksPane
 from lorestudio.ui.panes.search_pane import SearchPane
 from lorestudio.ui.switcher import open_switcher
 from lorestudio.ui.words import count, shorten, tr
+from lorestudio.vault.lint import Repair
 
 if TYPE_CHECKING:
     from lorestudio.ui.main_window import MainWindow
@@ -64,7 +67,11 @@ class VaultCommands(QObject):
         window.vault.dropped.connect(self._drop)
         for pane in (self.search, self.links):
             pane.jump.connect(self.jump)
-        self.links.create_wanted.connect(self.new_note)
+        window.problems.jump.connect(lambda path, line: self.jump(path, line, 0, 0))
+        window.problems.wanted_fixes.connect(self._mend)
+        window.problems.counted.connect(self._count_problems)
+        for maker in (self.links, window.entry):
+            maker.create_wanted.connect(self.new_note)
 
     def keep_in(self, folder: Path) -> None:
         """Keep what undoes changes in this folder; until then no note is changed."""
@@ -280,6 +287,23 @@ class VaultCommands(QObject):
         paths = paths_of(self._window.session, moved)
         self.work.carry_out(lambda vaults: plan_move(vaults, paths, folder))
 
+    def _mend(self, repairs: object) -> None:
+        """Carry out what somebody has seen and wants mended."""
+        project = self._window.session.project
+        if project is None or not isinstance(repairs, Sequence):
+            return
+        pairs = zip(project.index.vaults, project.vault_folders, strict=False)
+        folders = {name: folder for name, folder in pairs if folder is not None}
+        wanted = [repair for repair in repairs if isinstance(repair, Repair)]
+        paths = [folders[repair.vault] / repair.filename for repair in wanted if repair.vault in folders]
+        self.work.carry_out(lambda _vaults: plan_repairs(folders, wanted), about=paths)
+
+    def _count_problems(self, _errors: int, _warnings: int) -> None:
+        problems = self._window.problems.problems
+        if problems is not None:
+            found = Counter((finding.vault, finding.filename) for finding in problems.findings)
+            self._window.vault.set_problems(found)
+
     def _done(self, done: object) -> None:
         if not isinstance(done, Done):
             return
@@ -295,7 +319,8 @@ class VaultCommands(QObject):
         details = "\n".join(done.remarks)
         tone: Tone = "warning" if done.remarks else "good"
         self._window.say(Notice(text, tone, details, (action,), "notes"))
-        self._window.session.take_in()
+        changes = done.changes.changes
+        self._window.session.notes_written(dict.fromkeys(path for one in changes for path in (one.path, one.place)))
 
     def _ask_rest(self, error: object) -> None:
         if isinstance(error, ChangedMeanwhileError):

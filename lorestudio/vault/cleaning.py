@@ -25,9 +25,10 @@ _COMMENT_END = re.compile(f"{LINE_START}%%{LINE_END}")
 _DIV = re.compile(r"</?div[^>]*>")
 _EMBED = re.compile(rf"!\[\[{DOT}*?\]\]")
 _IMAGE = re.compile(rf"!\[{DOT}*?\]\({DOT}*?\)")
-_NAMED_LINK = re.compile(r"\[\[[^\]|]+\|([^\]]+)\]\]")
-_PLAIN_LINK = re.compile(r"\[\[([^\]]+)\]\]")
-_LINK_TARGET = re.compile(r"\[\[([^\]|]+)(?:\|[^\]]+)?\]\]")
+# With "++" a text of many "[[" is not tried in every length.
+_NAMED_LINK = re.compile(r"\[\[[^\]|]++\|([^\]]++)\]\]")
+_PLAIN_LINK = re.compile(r"\[\[([^\]]++)\]\]")
+_LINK_TARGET = re.compile(r"\[\[([^\]|]++)(?:\|[^\]]++)?\]\]")
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 
@@ -43,7 +44,7 @@ def wikilinks(body: str) -> tuple[str, ...]:
     """Targets of the links in a body without its first heading, each once, as written; embedded files are no links."""
     if "[[" not in body:
         return ()
-    text = _without_heading(body)
+    text, _ = _up_to_last(_without_heading(body), "]]")
     if "!" in text and "![[" in text:
         targets = [link[1] for link in _LINK_TARGET.finditer(text) if text[link.start() - 1 : link.start()] != "!"]
     else:
@@ -59,12 +60,13 @@ def clean(body: str) -> str:
         text = _INLINE_COMMENT.sub("", text)
         text = _without_comment_blocks(text)
     if "<" in text and "div" in text:
-        # Behind the last ">" no tag can close; looking for it from every "<div" there would take quadratic time.
-        closed = text.rfind(">") + 1
-        text = _DIV.sub("", text[:closed]) + text[closed:]
+        closed, rest = _up_to_last(text, ">")
+        text = _DIV.sub("", closed) + rest
     text = _without_heading(text)
     if "!" in text and "![" in text:
-        text = _IMAGE.sub("", _EMBED.sub("", text))
+        closed, rest = _up_to_last(text, "]]")
+        closed, rest = _up_to_last(_EMBED.sub("", closed) + rest, ")")
+        text = _IMAGE.sub("", closed) + rest
     text = trim(_link_texts(text))
     if "\n" in text and "\n\n\n" in text:
         text = _BLANK_LINES.sub("\n\n", text)
@@ -80,10 +82,18 @@ def _link_texts(text: str) -> str:
     """Wikilinks replaced by what a reader sees of them."""
     if "[[" not in text:
         return text
+    closed, rest = _up_to_last(text, "]]")
     # Splitting keeps the one group of a pattern among the pieces: what the reader sees stays, the marks go.
-    if "|" in text:
-        text = "".join(_NAMED_LINK.split(text))
-    return "".join(_PLAIN_LINK.split(text))
+    if "|" in closed:
+        closed = "".join(_NAMED_LINK.split(closed))
+    return "".join(_PLAIN_LINK.split(closed)) + rest
+
+
+def _up_to_last(text: str, end: str) -> tuple[str, str]:
+    """`text` cut behind the last `end`: looking for it from every beginning there would take quadratic time."""
+    place = text.rfind(end)
+    cut = place + len(end) if place >= 0 else 0
+    return text[:cut], text[cut:]
 
 
 def _without_excluded_parts(text: str) -> str:

@@ -18,10 +18,10 @@ BOM = "\ufeff"
 
 _OPENING_FENCE = re.compile(r"---\r?\n")
 _AFTER_FENCE = re.compile(r"[ \t]*\r?\n?")
-KEY_LINE = re.compile(rf"(\w[\w.-]*){WS}*:{WS}*({DOT}*)", re.ASCII)
-"""Matches, at the start of a line without the white space at its end, a field: its name and its value."""
 _KEY = re.compile(rf"(\w[\w.-]*){WS}*:", re.ASCII)
 _LINE_END = re.compile("[\r\u2028\u2029]")
+KEY_LINE = re.compile(rf"(\w[\w.-]*){WS}*:{WS}*({DOT}*)", re.ASCII)
+"""Matches, at the start of a line without the white space at its end, a field: its name and its value."""
 LIST_ITEM = re.compile(rf"{WS}*-{WS}+")
 """Matches what stands before the text of a list item."""
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)", re.ASCII)

@@ -82,11 +82,11 @@ def assemble(
     index = VaultIndex(
         entries=entries,
         left_out=tuple(left_out),
-        folders=_folders(entries),
+        folders=folders_of(entries),
         fields=definitions.fields,
         field_errors=definitions.errors,
         vaults=tuple(vault.name for vault in vaults),
-        digest=_digest(vaults),
+        digest=digest_of(vaults),
     )
     return Assembly(previous.index if previous is not None and previous.index == index else index, resolved)
 
@@ -168,7 +168,7 @@ def _existing(names: tuple[str, ...], titles: Mapping[str, str]) -> tuple[str, .
     return names
 
 
-def _folders(entries: Sequence[Entry]) -> tuple[Folder, ...]:
+def folders_of(entries: Sequence[Entry]) -> tuple[Folder, ...]:
     """Every folder above an entry, most entries first, else in order of appearance (outer before inner)."""
     counts: dict[str, int] = {}
     for folder, count in Counter([entry.folder for entry in entries if entry.folder]).items():
@@ -179,7 +179,7 @@ def _folders(entries: Sequence[Entry]) -> tuple[Folder, ...]:
     return tuple(Folder(path, count) for path, count in sorted(counts.items(), key=lambda item: -item[1]))
 
 
-def _digest(vaults: Sequence[KnownVault]) -> str:
+def digest_of(vaults: Sequence[KnownVault]) -> str:
     """SHA-256 over the names and contents of everything that was read."""
     digest = hashlib.sha256()
     for vault in vaults:

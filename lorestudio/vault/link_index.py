@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from lorestudio.domain.javascript import Json, fold, to_string, trim
@@ -31,6 +31,8 @@ class IndexedNote:
     keys: tuple[str, ...]
     tags: tuple[str, ...]
     references: tuple[Reference, ...]
+    naming: Mapping[str, tuple[Reference, ...]] = field(repr=False)
+    """The references by what they name, in the form in which names are looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,8 @@ def index_note(filename: str, text: str) -> IndexedNote:
     names = NoteNames(filename, cleaning.title(body, filename), aliases(text))
     keys = _texts(values.get("keys", lower.get("keys")))
     tags = tuple(tag.lower() for tag in _texts(values.get("tags", lower.get("tags"))))
-    return IndexedNote(filename, text, names, keys, tags, references(text))
+    found = references(text)
+    return IndexedNote(filename, text, names, keys, tags, found, _by_name(found))
 
 
 def _texts(value: Json) -> tuple[str, ...]:
@@ -107,7 +110,7 @@ class LinkIndex:
         naming: dict[str, set[str]] = {}
         for file in _steps(listed, 0, 2 * len(listed), on_progress, cancelled):
             note = notes[file.filename] = index_note(file.filename, file.text)
-            for name in _named(note):
+            for name in note.naming:
                 naming.setdefault(name, set()).add(file.filename)
         searched = _steps(list(notes.values()), len(listed), 2 * len(listed), on_progress, cancelled)
         return cls(
@@ -125,11 +128,11 @@ class LinkIndex:
         naming = dict(self._naming)
         if before is not None:
             del notes[filename]
-            for name in _named(before):
+            for name in before.naming:
                 naming[name] -= {filename}
         if after is not None:
             notes[filename] = after
-            for name in _named(after):
+            for name in after.naming:
                 naming[name] = naming.get(name, frozenset()) | {filename}
         targets = self.targets
         if before is None or after is None or before.names != after.names:
@@ -147,16 +150,19 @@ class LinkIndex:
         if names is None:
             return ()
         found = []
+        wanted = _keys_of(names)
         for source in sorted(self.naming(names)):
             if source == filename:
                 continue
-            text = self.notes[source].text
+            note = self.notes[source]
             known = (0, 1)
-            for reference in self.notes[source].references:
+            named = {reference.start: reference for key in wanted for reference in note.naming.get(key, ())}
+            for start in sorted(named):
+                reference = named[start]
                 target = self.targets.find(reference, source)
                 in_deeplore = self._deeplore_target(reference) == filename
                 if target.filename == filename or in_deeplore:
-                    place = excerpt(text, reference.start, reference.end, known)
+                    place = excerpt(note.text, reference.start, reference.end, known)
                     known = (reference.start, place.line)
                     by = target.by if target.filename == filename else FoundBy.TITLE
                     found.append(Backlink(source, reference, by, in_deeplore, place))
@@ -165,8 +171,8 @@ class LinkIndex:
     def naming(self, names: NoteNames) -> set[str]:
         """The notes with a reference that could mean this one."""
         sources: set[str] = set()
-        for name in {names.base_name, names.title, *names.aliases}:
-            sources |= self._naming.get(_key(name), frozenset())
+        for key in _keys_of(names):
+            sources |= self._naming.get(key, frozenset())
         return sources
 
     def outgoing(self, filename: str) -> tuple[OutgoingLink, ...]:
@@ -213,9 +219,17 @@ def _key(name: str) -> str:
     return fold(base_name(name))
 
 
-def _named(note: IndexedNote) -> set[str]:
-    """What the note's references name, as keys. A title with a slash counts whole and by its last part."""
-    return {_key(name) for reference in note.references for name in (reference.target, reference.deeplore_name) if name}
+def _keys_of(names: NoteNames) -> set[str]:
+    return {_key(name) for name in (names.base_name, names.title, *names.aliases)}
+
+
+def _by_name(found: Iterable[Reference]) -> dict[str, tuple[Reference, ...]]:
+    """References by target and by DeepLore's name for it. Of a path the last part counts."""
+    named: dict[str, tuple[Reference, ...]] = {}
+    for reference in found:
+        for key in {_key(name) for name in (reference.target, reference.deeplore_name) if name}:
+            named[key] = (*named.get(key, ()), reference)
+    return named
 
 
 def _sources(notes: Iterable[IndexedNote]) -> Iterator[MentionSource]:

@@ -1,9 +1,9 @@
 """All references in the text of one note, with their places: links in the body, references in the front matter.
 
 Two readers follow them, and not always the same ones. Obsidian makes no links in code and comments. DeepLore takes
-every `[[...]]` of the body but embeds and those in the first heading, code and comments included, and looks for a title
-with that very text (spec: deeplore-engine 1.9, 1.13); of `requires`, `excludes` and `cascade_links` it takes the items as
-written, brackets and all (spec 1.5).
+every `[[...]]` of the body but embeds and those in the first heading, code and comments included, and looks for a
+title with that very text (spec: deeplore-engine 1.9, 1.13); of `requires`, `excludes` and `cascade_links` it takes the
+items as written, brackets and all (spec 1.5).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Reference:
         return self.kind in TITLE_FIELDS
 
 
-# As Obsidian understands it: a name without brackets on one line, then any text on that line up to other double brackets.
+# As Obsidian understands it: a name without brackets, then any text on the same line up to other double brackets.
 _LINK = re.compile(r"(!?)\[\[([^\[\]|\n]*)(?:\|((?:[^\[\]\n]|\[(?!\[)|\](?!\]))*))?\]\]")
 _DEEPLORE_LINK = re.compile(r"\[\[([^\]|]+)(?:\|[^\]]+)?\]\]")
 _HEADING = re.compile(rf"#(?:(?<=[\n\r\u2028\u2029]#)|(?<=\A#)){WS}+({DOT}+)")
@@ -249,7 +249,7 @@ def _in_front_matter(text: str, body_start: int) -> Iterator[Reference]:
     lower = block.lower()
     if not (linked or any(kind in lower for kind in TITLE_FIELDS)):
         return
-    fields = property_texts(text)
+    fields = property_texts(text, None if linked else TITLE_FIELDS)
     items: dict[int, PropertyText] = {}
     for kind in TITLE_FIELDS:
         # The right spelling wins over others, which lenient authoring puts right (spec 1.4).

@@ -155,11 +155,14 @@ class NoteDocument:
     def remove(self, name: str, line: int | None = None) -> TextEdit:
         """The edit that takes a property out; of one name written several times, all, or the one in `line`.
 
-        Raises ValueError where there is none, and where DeepLore would then read what stands below it as part of
-        another property.
+        Of the last property a blank line stays. Raises ValueError where there is none, and where DeepLore would then
+        read what stands below it as part of another property.
         """
         found = self._occurrences(name, line)
         edit = joined(self.text, [TextEdit(one.start, one.end, "") for one in found])
+        if self._block is not None and not edit.text and (edit.start, edit.end) == (self._block.start, self._block.end):
+            # Between two fences with nothing between them DeepLore would see no end and read on into the body.
+            edit = TextEdit(edit.start, edit.end, "\r\n" if found[-1].raw.endswith("\r\n") else "\n")
         values = _values(self.text)
         if line is None:
             values.pop(found[0].name, None)
@@ -276,7 +279,10 @@ class NoteDocument:
 
     def _checked(self, edit: TextEdit, before: dict[str, Json], name: str) -> TextEdit:
         """The edit, if DeepLore then reads what `before` says; ValueError where list items would go astray."""
-        after = _values(apply_edits(self.text, [edit]))
+        text = apply_edits(self.text, [edit])
+        after = _values(text)
+        if self._block is not None and front_matter.split(text)[1] != self.body:
+            raise ValueError(f"“{name}” was not changed: the front matter would end elsewhere. Edit it in the source.")
         if not (before.keys() == after.keys() and all(equal(after[key], value) for key, value in before.items())):
             raise ValueError(
                 f"“{name}” was not changed: below a line that DeepLore cannot read there are list items, and DeepLore "

@@ -9,10 +9,19 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import chain
 
-from lorestudio.domain.javascript import WHITE_SPACE, Json, to_string, trim
+from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.vault import front_matter
-from lorestudio.vault.note_spans import is_filler
+from lorestudio.vault.note_items import (
+    ITEM_LINE,
+    Item,
+    Placed,
+    items_in_brackets,
+    items_on_lines,
+    put_in_brackets,
+    put_on_lines,
+)
 from lorestudio.vault.note_spelling import (
     Parts,
     agrees,
@@ -33,8 +42,6 @@ TEXT_IS_LIST = frozenset({
 })  # fmt: skip
 """Properties where one text stands for a list of one, in DeepLore or in Obsidian."""
 
-_ITEM_LINE = re.compile(rf"([{WHITE_SPACE}]*-[{WHITE_SPACE}]+)([^\n]*?)([{WHITE_SPACE}]*)\Z")
-
 
 @dataclass(frozen=True, slots=True)
 class ListStyle:
@@ -44,20 +51,11 @@ class ListStyle:
     lead: str = "  - "
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """One item as it stands: blank and comment lines above it, its own text, and what DeepLore reads."""
-
-    before: str
-    text: str
-    value: str
-
-
 def style_of(parts: Parts) -> ListStyle | None:
     """The style of a list with items; None where the property is none."""
     if parts.has_items:
         first = next(line for line in parts.body if is_item(line))
-        found = _ITEM_LINE.match(first)
+        found = ITEM_LINE.match(first)
         return ListStyle(lead=found[1]) if found is not None and not found[1].strip(" \t-") else ListStyle()
     return ListStyle(inline=True) if _is_inline(parts) and parts.rest.strip("[] ") else None
 
@@ -121,11 +119,11 @@ def _written_anew(parts: Parts, new: list[str], style: ListStyle) -> Iterator[st
         yield parts.comment_above() + parts.start(plain=True) + "[]" + parts.newline + parts.comments
         return
     inline = not parts.has_items and (style.inline or parts.rest.startswith("["))
-    for write in (_inline, _block) if inline else (_block, _inline):
-        yield from write(parts, new, style)
+    brackets, lines = _inline(parts, new), _block(parts, new, style)
+    yield from chain(brackets, lines) if inline else chain(lines, brackets)
 
 
-def _inline(parts: Parts, new: list[str], _style: ListStyle) -> Iterator[str]:
+def _inline(parts: Parts, new: list[str]) -> Iterator[str]:
     quote = quote_of(parts.rest[1:].lstrip()) if _is_inline(parts) else ""
     items = [item_spelling(text, quote, flow=True) for text in new]
     if None not in items:
@@ -137,7 +135,7 @@ def _inline(parts: Parts, new: list[str], _style: ListStyle) -> Iterator[str]:
 def _block(parts: Parts, new: list[str], style: ListStyle) -> Iterator[str]:
     own = style_of(parts)
     lead = style.lead if own is None or own.inline else own.lead
-    first = next((found[2] for line in parts.body if (found := _ITEM_LINE.match(line))), "")
+    first = next((found[2] for line in parts.body if (found := ITEM_LINE.match(line))), "")
     items = [item_spelling(text, quote_of(first) if parts.has_items else "") for text in new]
     if None in items:
         return
@@ -153,9 +151,9 @@ def _block(parts: Parts, new: list[str], style: ListStyle) -> Iterator[str]:
 def _with_little_changed(parts: Parts, name: str, old: list[str], new: list[str], *, strict: bool) -> Iterator[str]:
     """The list with what stays untouched, if that can be read as the new list."""
     if parts.has_items:
-        items, behind = _items_on_lines(parts)
+        items, behind = items_on_lines(parts)
     elif _is_inline(parts):
-        items, behind = _items_in_brackets(parts.rest[1:-1]), ""
+        items, behind = items_in_brackets(parts.rest[1:-1]), ""
     else:
         return
     if [item.value for item in items] != old:
@@ -164,19 +162,26 @@ def _with_little_changed(parts: Parts, name: str, old: list[str], new: list[str]
     plan = _plan(items, new)
     if strict:
         plan = [
-            (None if kept is not None and not _stays(items[kept], flow=flow) else kept, near) for kept, near in plan
+            placed if placed.kept is None or _stays(items[placed.kept], flow=flow) else Placed(None, placed.near)
+            for placed in plan
         ]
     texts = [
-        items[kept].text if kept is not None else _fresh(items, near, text, flow=flow)
-        for (kept, near), text in zip(plan, new, strict=True)
+        items[placed.kept].text if placed.kept is not None else _fresh(items, placed.near, text, flow=flow)
+        for placed, text in zip(plan, new, strict=True)
     ]
     written = [text for text in texts if text is not None]
     if len(written) != len(texts):
         return
     if flow:
-        raw = parts.head + parts.gap + _brackets(items, written, plan, parts.rest) + parts.tail + "".join(parts.body)
+        raw = (
+            parts.head
+            + parts.gap
+            + put_in_brackets(items, written, plan, parts.rest)
+            + parts.tail
+            + "".join(parts.body)
+        )
     else:
-        raw = _lines(parts, items, written, plan, new) + behind
+        raw = put_on_lines(parts, items, written, plan, new) + behind
     if strict:
         if agrees(raw, name, list(new)):
             yield raw
@@ -184,157 +189,51 @@ def _with_little_changed(parts: Parts, name: str, old: list[str], new: list[str]
         yield raw
 
 
-def _plan(items: list[_Item], new: list[str]) -> list[tuple[int | None, int]]:
-    """For each new item the old one that it keeps, if any, and the old one in whose place or behind which it stands."""
+def _plan(items: list[Item], new: list[str]) -> list[Placed]:
+    """Where each new item comes from."""
     matcher = SequenceMatcher(None, [item.value for item in items], new, autojunk=False)
-    plan: list[tuple[int | None, int]] = []
+    plan: list[Placed] = []
     free = set(range(len(items)))
     for tag, first, last, new_first, new_last in matcher.get_opcodes():
         for index in range(new_last - new_first):
             place = min(first + index, max(last - 1, first - 1))
-            plan.append((place if tag == "equal" else None, place))
+            plan.append(Placed(place if tag == "equal" else None, place))
             if tag == "equal":
                 free.discard(place)
-    for index, (kept, near) in enumerate(plan):
+    for index, placed in enumerate(plan):
         moved = next((place for place in sorted(free) if items[place].value == new[index]), None)
-        if kept is None and moved is not None:
+        if placed.kept is None and moved is not None:
             free.discard(moved)
-            plan[index] = (moved, near)
+            plan[index] = Placed(moved, placed.near)
     return plan
 
 
-def _stays(item: _Item, *, flow: bool) -> bool:
+def _stays(item: Item, *, flow: bool) -> bool:
     if flow:
         return item_agrees(trim(item.text), item.value, flow=True)
     return agrees("x:\n" + item.text, "x", [item.value])
 
 
-def _fresh(items: list[_Item], near: int, text: str, *, flow: bool) -> str | None:
+def _fresh(items: list[Item], near: int, text: str, *, flow: bool) -> str | None:
     """A new item written as its neighbour is."""
     neighbour = items[max(near, 0)].text if items else ""
     if flow:
         return item_spelling(text, quote_of(trim(neighbour)), flow=True)
     line = neighbour.partition("\n")[0] + "\n"
-    found = _ITEM_LINE.match(line)
+    found = ITEM_LINE.match(line)
     if found is None:
         return None
     spelling = item_spelling(text, quote_of(found[2]))
     return None if spelling is None else found[1] + spelling + ("\r\n" if line.endswith("\r\n") else "\n")
 
 
-def _yaml_follows(before: str, after: str, name: str, plan: list[tuple[int | None, int]], new: list[str]) -> bool:
+def _yaml_follows(before: str, after: str, name: str, plan: list[Placed], new: list[str]) -> bool:
     """Whether YAML reads the new items as meant and the others as before, if it could read the list before."""
     old = yaml_value(before, name)
     if old is None or not isinstance(old.value, list):
         return True
     read = yaml_value(after, name)
-    if any(kept is not None and kept >= len(old.value) for kept, _ in plan):
+    if any(placed.kept is not None and placed.kept >= len(old.value) for placed in plan):
         return False
-    expected = [text if kept is None else old.value[kept] for (kept, _), text in zip(plan, new, strict=True)]
+    expected = [text if placed.kept is None else old.value[placed.kept] for placed, text in zip(plan, new, strict=True)]
     return read is not None and bool(read.value == expected)
-
-
-# Each item on its own line
-
-
-def _items_on_lines(parts: Parts) -> tuple[list[_Item], str]:
-    """The items, and the blank and comment lines behind the last one. Other lines belong to the item above."""
-    items: list[_Item] = []
-    before = ""
-    for line in parts.body:
-        if is_item(line):
-            value = front_matter.parse("x:\n" + line)["x"]
-            items.append(_Item(before, line, str(value[0]) if isinstance(value, list) else ""))
-            before = ""
-        elif is_filler(line) or not items:
-            before += line
-        else:
-            last = items.pop()
-            items.append(_Item(last.before, last.text + before + line, last.value))
-            before = ""
-    return items, before
-
-
-def _lines(
-    parts: Parts, items: list[_Item], written: list[str], plan: list[tuple[int | None, int]], new: list[str]
-) -> str:
-    """The lines of the list. Blank and comment lines stay where they are, also those above an item that goes."""
-    result = [parts.head + parts.gap + parts.rest + parts.tail]
-    done = 0  # the blank and comment lines above the items before this one are written
-    for (kept, near), text, value in zip(plan, written, new, strict=True):
-        while done <= near:
-            result.append(items[done].before)
-            done += 1
-        if kept is None and near >= 0 and near not in {place for place, _ in plan}:
-            comment = comment_in(_content(items[near].text))
-            if comment and comment not in value:
-                result.append(_indentation(text) + comment + parts.newline)
-        result.append(text)
-    result.extend(item.before for item in items[done:])
-    return "".join(result)
-
-
-def _content(item: str) -> str:
-    found = _ITEM_LINE.match(item.partition("\n")[0])
-    return "" if found is None else found[2]
-
-
-def _indentation(line: str) -> str:
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-# In brackets
-
-
-def _items_in_brackets(inside: str) -> list[_Item]:
-    """The pieces between the commas with the white space around them, as DeepLore cuts them."""
-    pieces = _cut(inside)
-    if not trim(pieces[-1]):
-        pieces.pop()
-    values = front_matter.parse(f"x: [{inside}]").get("x")
-    if not isinstance(values, list) or len(values) != len(pieces):
-        return []
-    return [_Item("", piece, str(value)) for piece, value in zip(pieces, values, strict=True)]
-
-
-def _cut(inside: str) -> list[str]:
-    """The text between the commas outside quotes; a quote opens only at the start of an item."""
-    pieces: list[str] = []
-    start = 0
-    quote = ""
-    skip = False
-    for index, char in enumerate(inside):
-        if skip:
-            skip = False
-        elif quote:
-            skip = char == "\\"
-            quote = "" if char == quote else quote
-        elif char == ",":
-            pieces.append(inside[start:index])
-            start = index + 1
-        elif char in ("'", '"') and not trim(inside[start:index]):
-            quote = char
-    pieces.append(inside[start:])
-    return pieces
-
-
-def _brackets(items: list[_Item], written: list[str], plan: list[tuple[int | None, int]], rest: str) -> str:
-    """The list in brackets with the author's spaces around brackets and commas, and the comma before the end."""
-    inside = rest[1:-1]
-    if not items:
-        return f"[{', '.join(written)}]"
-    texts = [item.text for item in items]
-    first, last = texts[0], texts[-1]
-    lead = _indentation(texts[1]) if len(texts) > 1 else " "
-    opening = _indentation(first)
-    closing = last[len(last.rstrip(" \t")) :]
-    ending = inside[len(",".join(texts)) :] or closing  # a comma behind the last item, or its spaces
-    result = []
-    for index, ((kept, _), text) in enumerate(zip(plan, written, strict=True)):
-        space = opening if index == 0 else (lead if kept in {None, 0} else _indentation(text))
-        core = text.strip(" \t")
-        behind = "" if kept is None or kept == len(items) - 1 else text[len(text.rstrip(" \t")) :]
-        if ending.startswith(",") and kept == len(items) - 1:
-            behind = closing
-        result.append(space + core + ("" if index == len(plan) - 1 and not ending.startswith(",") else behind))
-    return f"[{','.join(result)}{ending}]"

@@ -11,8 +11,8 @@ from lorestudio.domain.javascript import Json
 from lorestudio.vault.note_spelling import is_item, take_apart
 from lorestudio.vault.readings import Reading
 
-_NAME = r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s#"'\[{:-](?:[^\n:]|:(?![ \t\r\n]|\Z))*)"""
-_NESTED_LINE = re.compile(rf"[ \t]+(?:-[ \t]+)*(?:\?[ \t]|{_NAME}[ \t]*:(?:[ \t\r\n]|\Z))")
+_NAME = r"""(?:"[^"\n]*"[ \t]*|'[^'\n]*'[ \t]*|[^\s#"'\[{:-](?:[^\n:]|:(?![ \t\r\n]|\Z))*+)"""
+_NESTED_LINE = re.compile(rf"[ \t]+(?:-[ \t]+)*(?:\?[ \t]|{_NAME}:(?:[ \t\r\n]|\Z))")
 _NESTED_LIST = re.compile(r"[ \t]*-[ \t]+-[ \t]")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lorestudio.domain.javascript import WHITE_SPACE, Json
+from lorestudio.domain.javascript import Json
 from lorestudio.vault import front_matter
 from lorestudio.vault.note_lists import ListStyle, write_list
 from lorestudio.vault.note_spelling import (
@@ -16,6 +16,7 @@ from lorestudio.vault.note_spelling import (
     quote_of,
     spellings,
     why_not,
+    yaml_value,
 )
 
 
@@ -41,7 +42,7 @@ def write_value(parts: Parts, name: str, value: Json, style: ListStyle, *, stric
     if isinstance(value, str) and "\n" in value and parts.rest == "|" and not strict:
         # Several lines, which the author has there already: only YAML takes the indentation away.
         for candidate in _block_scalars(parts, value):
-            if deeplore_reads(candidate, name, value):
+            if deeplore_reads(candidate, name, value) and _yaml_differs_in_spaces_only(candidate, name, value):
                 return candidate
     raise ValueError(why_not(name, value))
 
@@ -61,9 +62,21 @@ def _candidates(parts: Parts, value: Json, quote: str = "") -> Iterator[str]:
 def _block_scalars(parts: Parts, value: str) -> Iterator[str]:
     """The text as the lines of a block scalar; of several lines, the further ones bring their indentation along."""
     lines = value.split("\n")
-    if any(line and line[0] not in WHITE_SPACE for line in lines[1:]):
+    if any(line and line[0] != " " for line in lines[1:]):
         return
     first = next((line for line in parts.body if line.strip()), "")
-    indent = first[: len(first) - len(first.lstrip(" \t"))] or "  "
+    indents = [_indentation(line) for line in [first, *lines[1:]] if line.strip()]
+    indent = min(filter(None, indents), key=len, default="  ")
     sign = "|" if len(lines) > 1 else parts.rest
     yield parts.start() + sign + parts.tail + indent + parts.newline.join(lines) + parts.newline
+
+
+def _indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _yaml_differs_in_spaces_only(raw: str, name: str, value: str) -> bool:
+    found = yaml_value(raw, name)
+    if found is None or not isinstance(found.value, str):
+        return False
+    return [line.strip() for line in found.value.splitlines()] == [line.strip() for line in value.split("\n")]

@@ -24,7 +24,7 @@ _MAX_NODES = 500
 _INNER = r"\w $()*+./;<=>?@^~£€§°·–—’‘“”…«»%&!|\-"
 _INNER_BLOCK = _INNER + ",'\"\\[\\]{}"
 _END = _INNER.replace(" ", "", 1)
-_WORD = r"(?!(?i:true|false|null|yes|no|on|off|y|n)[ \t]*[\r\n,\]])"
+_WORD = r"(?!(?i:true|false|null|yes|no|on|off|y|n) *[\r\n,\]])"
 _FLOW_PLAIN = rf"{_WORD}[^\W\d_](?:[{_INNER}]*[{_END}])?"
 _PLAIN = rf"{_WORD}[^\W\d_](?:[{_INNER_BLOCK}]*[{_END},\]}}])?"
 _FORBIDDEN = r"\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff"
@@ -34,7 +34,7 @@ _SCALAR = f"(?:{_NUMBER}|true|false|null|~|{_PLAIN}|{_QUOTED})"
 _ITEM = f"(?:{_PLAIN}|{_QUOTED})"
 _FLOW_ITEM = f"(?:{_FLOW_PLAIN}|{_QUOTED})"
 _INLINE = rf"\[(?: *{_FLOW_ITEM} *(?:, *{_FLOW_ITEM} *)*)?\]"
-_LINE_END = r"[ \t]*\r?\n"
+_LINE_END = r" *\r?\n"
 _ALIKE = re.compile(
     rf"[A-Za-z0-9_][A-Za-z0-9_.-]*:(?: +(?:{_SCALAR}|{_INLINE}){_LINE_END}|{_LINE_END}"
     rf"(?:(?P<indent> *)- +{_ITEM}{_LINE_END}(?:(?P=indent)- +{_ITEM}{_LINE_END})*)?)"

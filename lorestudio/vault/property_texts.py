@@ -5,7 +5,7 @@ The values are those of `front_matter.parse` (spec: deeplore-engine 1.3); this t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from lorestudio.domain.javascript import WHITE_SPACE, trim
@@ -42,8 +42,8 @@ def split_places(text: str) -> tuple[int, int, int]:
     return start, start + len(yaml_text), body_start
 
 
-def property_texts(text: str) -> dict[str, list[PropertyText]]:
-    """The texts of each property that holds any, by the name as written.
+def property_texts(text: str, wanted: Collection[str] | None = None) -> dict[str, list[PropertyText]]:
+    """The texts of each property that holds any, by the name as written; `wanted` names in lower case, None for all.
 
     Numbers, flags and empty values hold none; nor does a block scalar, whose lines are no single span.
     """
@@ -64,7 +64,10 @@ def property_texts(text: str) -> dict[str, list[PropertyText]]:
             name, rest = key[1], key[2].rstrip(WHITE_SPACE)
             block = rest in ("|", ">")
             listed = not rest or (rest[0] == "[" and rest[-1] == "]")
-            found[name] = [] if block else list(_values(name, rest, begun + key.start(2), listed=listed))
+            passed_over = block or (wanted is not None and name.lower() not in wanted)
+            found[name] = [] if passed_over else list(_values(name, rest, begun + key.start(2), listed=listed))
+            if passed_over and not block:
+                name = ""
         elif name and (prefix := front_matter.LIST_ITEM.match(written)) is not None:
             if not listed:
                 found[name], listed = [], True

@@ -60,7 +60,10 @@ def test_reasons_in_the_documents_exist() -> None:
     assert codes <= set(REASONS)
 
 
-@pytest.mark.parametrize("command", ["replay", "scribe", "profiles add", "open", "demo", "run", "history"])
+COMMANDS = ["replay", "lint", "scribe", "profiles add", "open", "demo", "run", "history", "preview"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_options_in_the_readme_exist(lorestudio: Run, command: str) -> None:
     help_text = lorestudio(*command.split(), "--help").stdout
     lines = [line for line in README.splitlines() if re.search(rf"`(?:\$ )?(?:lorestudio )?{command} ", line)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +11,11 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
 
 from lorestudio.studio import open_project
 from lorestudio.studio.answering import Connections, Keys
+from lorestudio.studio.generation import Generation
 from lorestudio.studio.places import KEY_VARIABLE
+from lorestudio.studio.simulator import Simulator
 from lorestudio.ui.session import Session
-from tests.ui.worlds import FakeSimulator, MemoryKeyring, make_chat
+from tests.ui.worlds import MemoryKeyring, make_chat, make_project, make_trace
 from tests.vault.obsidian_server import KEY, ObsidianServer, running
 
 
@@ -117,26 +120,43 @@ def test_obsidian_is_opened_by_its_address_and_the_key_is_kept(make_window, qtbo
     assert KEY in keyring.kept.values()
 
 
-def test_what_was_changed_on_purpose_is_shown_at_once(cached, qtbot, tmp_path):
-    write(tmp_path / "vault", "Gate")
-    session = cached()
-    session.open([tmp_path / "vault"])
-    qtbot.waitUntil(lambda: titles(session) == ["Gate"])
-    write(tmp_path / "vault", "Wall")
-    session.take_in()
-    qtbot.waitUntil(lambda: titles(session) == ["Gate", "Wall"])
-    qtbot.waitUntil(lambda: session.jobs.idle)
-    assert session.stale == ""
-
-
-def test_taking_in_stops_a_replay_of_the_older_notes(make_session, qtbot, tmp_path, monkeypatch):
-    monkeypatch.setattr(FakeSimulator, "pause", 0.05)
-    write(tmp_path / "vault", "Gate")
-    session = make_session()
-    session.set_project(replace(open_project([tmp_path / "vault"]), chat=make_chat()))
-    assert session.replaying
-    write(tmp_path / "vault", "Wall")
-    session.take_in()
-    qtbot.waitUntil(lambda: titles(session) == ["Gate", "Wall"])
+def test_what_is_saved_is_taken_in_and_run_at_once(make_window, qtbot, tmp_path):
+    folder = tmp_path / "vault"
+    path, _other = write(folder, "Gate"), write(folder, "Wall")
+    chat = tmp_path / "chat.jsonl"
+    lines = [{}, {"name": "Ada", "is_user": True, "mes": "The tower?"}, {"name": "Bo", "mes": "Yes."}]
+    chat.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    window = make_window(make_simulator=Simulator)
+    session = window.session
+    session.set_project(open_project([folder], chat))
     qtbot.waitUntil(lambda: not session.busy and session.jobs.idle)
-    assert len(session.traces) == len(session.generations)
+    shown = window.selection.generation
+    assert [injection.entry for injection in session.trace(shown).injections] == []
+    window.selection.choose_entry(1)
+    path.write_text(path.read_text(encoding="utf-8").replace("[Gate]", "[tower]"), encoding="utf-8")
+    write(folder, "Attic")
+    session.notes_written([path, folder / "Attic.md"])
+    qtbot.waitUntil(lambda: titles(session) == ["Attic", "Gate", "Wall"])
+    qtbot.waitUntil(lambda: not session.busy and session.jobs.idle)
+    assert window.selection.generation == shown
+    assert session.entry(window.selection.entry).title == "Wall"  # its number is another one now
+    assert [session.entry(one.entry).title for one in session.trace(shown).injections] == ["Gate"]
+    assert session.outdated(shown) == ""
+    path.unlink()
+    session.notes_written([path])
+    qtbot.waitUntil(lambda: titles(session) == ["Attic", "Wall"])
+
+
+def test_older_results_stay_in_sight_until_there_are_new_ones(make_window, qtbot, tmp_path):
+    path = write(tmp_path / "vault", "Gate")
+    window = make_window(make_project(), replay=False)
+    session = window.session
+    project = open_project([tmp_path / "vault"])
+    session.set_project(replace(project, chat=make_chat()))
+    trace = make_trace()
+    session.traces = {Generation(5): trace}
+    path.write_text(path.read_text(encoding="utf-8") + "It is open.\n", encoding="utf-8")
+    session.notes_written([path])
+    qtbot.waitUntil(lambda: session.project.vault_state is not project.vault_state)
+    assert session.trace(Generation(5)) is trace
+    assert "saved after this run" in session.outdated(Generation(5))

@@ -107,7 +107,7 @@ def test_enter_goes_to_the_line_of_a_backlink(window) -> None:
     QTest.keyClick(pane.tree, Qt.Key.Key_Return)
     settle(window)
     assert chosen_file(window) == "places/Dawnkeep.md"
-    assert window.entry.source.textCursor().selectedText() == "[[Skarn]]"
+    assert window.entry.editor.body.textCursor().selectedText() == "[[Skarn]]"
 
 
 def test_a_note_without_any_links_says_so(window) -> None:

@@ -15,9 +15,8 @@ from lorestudio.ui.models.funnel_list import FunnelList, steps
 from lorestudio.ui.models.journey_table import RESULT_COLUMN, JourneyTable
 from lorestudio.ui.models.marks import cell_mark, entry_kind, fate_mark
 from lorestudio.ui.models.origins import AI, ALWAYS, KEYWORD, origins
-from lorestudio.ui.models.properties import PropertyTable, properties
 from lorestudio.ui.models.vault_tree import Branch, VaultTree
-from lorestudio.ui.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, MARK, TOOLTIP, VERTICAL
+from lorestudio.ui.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, MARK, TOOLTIP, VERTICAL
 from tests.ui.worlds import (
     BELL,
     CROWN,
@@ -330,28 +329,7 @@ def test_keys_are_marked_where_the_run_looked() -> None:
     assert model.row(4).spans == ()
 
 
-# ---- properties -----------------------------------------------------------------------------------------------------
-
-
-def test_properties_show_values_warnings_and_lost_links() -> None:
-    rows = {row.name: row for row in properties(ENTRIES[CROWN])}
-    assert rows["keys"].value == "crown"
-    assert rows["priority"].warning == "priority is no number"
-    assert rows["requires"].warning == "no such entry: Nobody"
-    assert rows["scan depth"].source == "from the settings"
-    model = PropertyTable()
-    check(model)
-    model.set_entry(ENTRIES[CROWN])
-    index = model.index([row.name for row in properties(ENTRIES[CROWN])].index("priority"), 1)
-    assert "priority is no number" in index.data(ACCESSIBLE_TEXT)
-    assert "Write a number." in index.data(TOOLTIP)
-    assert model.index(0, 0).data(ITEM).name == "keys"
-
-
-def test_a_note_without_keys_says_so() -> None:
-    rows = {row.name: row for row in properties(replace(ENTRIES[SKARN], keys=()))}
-    assert "no key" in rows["keys"].warning
-    assert "keys" not in {row.name for row in properties(ENTRIES[RULES])}
+# ---- kinds ----------------------------------------------------------------------------------------------------------
 
 
 def test_kinds() -> None:

@@ -80,8 +80,8 @@ def test_enter_goes_to_the_spot(window) -> None:
     QTest.keyClick(pane.tree, Qt.Key.Key_Return)
     settle(window)
     assert chosen_file(window) == "items/Crown.md"
-    assert window.entry.source.textCursor().selectedText() == "the keep"
-    assert window.entry.source.textCursor().blockNumber() + 1 == 9
+    assert window.entry.editor.body.textCursor().selectedText() == "the keep"
+    assert window.entry.editor.body.textCursor().blockNumber() + 1 == 9
 
 
 def test_unsaved_text_is_searched_too(window, vault) -> None:
@@ -110,6 +110,19 @@ def test_what_is_ticked_is_replaced_as_one_step(window, vault) -> None:
     window.run("vault.undo")
     settle(window)
     assert contents(vault) == NOTES
+
+
+def test_unsaved_text_is_saved_before_it_is_replaced(window, vault) -> None:
+    path = vault / "Bell.md"
+    window.drafts.keep(path, Draft(NOTES["Bell.md"] + "A zeppelin.\n", digest(path)))
+    pane = find(window, "zeppelin")
+    pane.more.setChecked(True)
+    pane.replacement.setText("cloud")
+    settle(window)
+    pane.replace()
+    settle(window)
+    assert contents(vault)["Bell.md"] == NOTES["Bell.md"] + "A cloud.\n"
+    assert not window.drafts.all
 
 
 def test_groups_of_an_expression_are_put_into_the_replacement(window) -> None:

@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QMessageBox
 
-from lorestudio.ui.drafts import Draft
+from lorestudio.ui.models.vault_table import COLUMNS, Column
 from lorestudio.ui.notes.batch_dialog import Operation
 from lorestudio.ui.widgets.picker import Picker
-from lorestudio.vault import digest
+from lorestudio.vault.lint import Repair
 from tests.ui.conftest import drain
 from tests.ui.vaults import NOTES, choose, chosen_file, contents, open_vault, settle, write_vault
 
@@ -322,22 +322,25 @@ def test_a_property_is_removed_from_all_notes(window, vault) -> None:
 
 
 def test_unsaved_text_is_saved_before_a_note_is_changed(window, vault) -> None:
-    path = vault / "Bell.md"
-    window.drafts.keep(path, Draft(NOTES["Bell.md"] + "Unsaved words.\n", digest(path)))
     choose(window, "Bell.md")
+    window.entry.editor.buffer.replace_all(NOTES["Bell.md"] + "Unsaved words.\n")
+    settle(window)
+    assert window.drafts.all
     window.run("note.enable")
     settle(window)
     text = contents(vault)["Bell.md"]
     assert text == NOTES["Bell.md"].replace("enabled: true", "enabled: false") + "Unsaved words.\n"
     assert not window.drafts.all
+    assert window.entry.editor.buffer.text == text
     assert any("Unsaved text was saved first." in text for text in window.bars.texts)
 
 
 def test_nothing_is_changed_where_unsaved_text_cannot_be_saved(window, vault) -> None:
     path = vault / "Bell.md"
-    window.drafts.keep(path, Draft("Mine\n", digest(path)))
-    path.write_text("Theirs\n", encoding="utf-8")
     choose(window, "Bell.md")
+    window.entry.editor.buffer.replace_all("Mine\n")
+    settle(window)
+    path.write_text("Theirs\n", encoding="utf-8")
     window.run("note.enable")
     settle(window)
     assert path.read_text(encoding="utf-8") == "Theirs\n"
@@ -432,3 +435,31 @@ def test_the_palette_lists_the_new_actions(window) -> None:
     assert {"New note", "Rename", "Move to folder", "Change a property", "Trash", "Undo change", "Links"} <= titles
     picker.close()
     drain()
+
+
+# ---- problems -------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_checks_offer_is_mended_as_one_step(window, vault) -> None:
+    after = NOTES["Bell.md"].replace("enabled: true", "enabled: false")
+    repairs = (
+        Repair("vault", "Bell.md", NOTES["Bell.md"], after, ("Switch it off",)),
+        Repair("vault", "Skarn.md", "not what is there", "x", ("Other",)),
+    )
+    window.problems.wanted_fixes.emit(repairs)
+    settle(window)
+    assert contents(vault) == {**NOTES, "Bell.md": after}
+    assert any("Skarn.md has changed meanwhile" in text for text in window.bars.texts)
+    undo(window)
+    assert contents(vault) == NOTES
+
+
+def test_the_table_counts_the_problems_that_were_found(window, qtbot) -> None:
+    qtbot.waitUntil(lambda: window.problems.problems is not None)
+    found = window.problems.problems
+    assert found is not None
+    expected = sum(finding.filename == "items/Crown.md" for finding in found.findings)
+    model = window.vault.table_model
+    row = model.row_of(window.session.note_at(window.vault_commands.work.folders[0] / "items/Crown.md"))
+    assert expected > 0
+    assert model.index(row, COLUMNS.index(Column.PROBLEMS)).data() == str(expected)

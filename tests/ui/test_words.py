@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lorestudio.ui.fuzzy import ranked, score
@@ -51,6 +51,7 @@ def test_an_unedited_text_comes_back_as_it_was(text: str) -> None:
     assert restore(text, for_editor(text)) == text
 
 
+@example("\n\n\r\r", 0, 0, "\n")  # one mended line end brought the next one about
 @given(
     st.text(alphabet="ab\r\n", max_size=20),
     st.integers(0, 20),

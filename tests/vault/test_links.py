@@ -12,8 +12,8 @@ from lorestudio.vault.property_texts import split_places
 
 PIECES = st.lists(
     st.sampled_from([
-        "[[", "]]", "|", "A", "b c", " ", "\n", "#", "# ", "!", "`", "```\n", "%%", "\\", "---\n", "](", "x.md)", "[", "]",
-        "<!--", "-->", "\u2028", "\ufeff", "requires: ", "- ",
+        "[[", "]]", "|", "A", "b c", " ", "\n", "#", "# ", "!", "`", "```\n", "%%", "\\", "---\n", "](", "x.md)", "[",
+        "]", "<!--", "-->", "\u2028", "\ufeff", "requires: ", "- ",
     ]),
     max_size=25,
 ).map("".join)  # fmt: skip
@@ -60,7 +60,8 @@ def test_kinds_of_links(
 
 
 @pytest.mark.parametrize(
-    "text", ["[x](https://a.b/c.md)", "[x](mailto:a@b.c)", "[x](#Head)", "[[]]", "[[ ]]", "`![[A]]`", "`[x](A.md)`", "[x]()"]
+    "text",
+    ["[x](https://a.b/c.md)", "[x](mailto:a@b.c)", "[x](#Head)", "[[]]", "[[ ]]", "`![[A]]`", "`[x](A.md)`", "[x]()"],
 )
 def test_no_references(text: str) -> None:
     assert references(text) == ()
@@ -116,7 +117,7 @@ def test_the_right_spelling_of_a_field_wins() -> None:
 
 
 def test_links_in_other_properties() -> None:
-    text = '---\nup: "[[A#h|b]]"\nseen: [\'[[B]]\', x]\nbare: [[C]]\nsummary: Ruled by [[D]].\n---\n'
+    text = "---\nup: \"[[A#h|b]]\"\nseen: ['[[B]]', x]\nbare: [[C]]\nsummary: Ruled by [[D]].\n---\n"
     assert [(one.kind, one.target, one.in_obsidian, one.field) for one in references(text)] == [
         ("property", "A", True, "up"),
         ("property", "B", True, "seen"),

@@ -78,6 +78,16 @@ def test_wikilinks(body: str, expected: tuple[str, ...]) -> None:
     assert wikilinks(body) == expected
 
 
-@pytest.mark.parametrize(("piece", "left"), [("%%deeplore-exclude%% ", ""), ("<div ", "<div "), ("%%x\n", "%%x\n")])
+@pytest.mark.parametrize(
+    ("piece", "left"),
+    [
+        ("%%deeplore-exclude%% ", ""),
+        ("<div ", "<div "),
+        ("%%x\n", "%%x\n"),
+        ("[[", "[["),
+        ("![[", "![["),
+        ("![a", "![a"),
+    ],
+)
 def test_unclosed_marks_in_long_notes(piece: str, left: str) -> None:
     assert clean(piece * 40_000 + "end") == left * 40_000 + "end"

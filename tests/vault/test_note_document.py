@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from lorestudio.vault.note_document import (
@@ -117,6 +119,9 @@ def test_moved_items_keep_their_spelling() -> None:
         (("x:", "- a", "", "# c", "- b"), ["a"], ("x:", "- a", "", "# c")),
         (("x:", "- a # why"), ["a # why", "b"], ("x:", "- a # why", "- b")),
         (("x:", "- a # why"), ["a"], ("x:", "# why", "- a")),
+        (("x:", "- a # why"), ["b", "c"], ("x:", "# why", "- b", "- c")),
+        (("x:", "- a # why"), ["b # why"], ("x:", '- "b # why"')),
+        (("x: ['a', b] # why",), ["a", "c"], ("# why", "x: ['a', c]")),
         (("x:", "- a", "- b"), [], ("x: []",)),
         (("x: # note", "- a"), [], ("# note", "x: []")),
         (("x: # note", "- a"), ["b"], ("x: # note", "- b")),
@@ -168,6 +173,8 @@ def test_list_styles(before: tuple[str, ...], value: object, after: tuple[str, .
         ("x: >-\n  folded\n  text", "b", "x: b"),
         ("x: |\n    one", "two", "x: |\n    two"),
         ("x: |\n  one\n  two", "one\n  three", "x: |\n  one\n  three"),
+        ("x: |\n  one\n  two", "one\n three", "x: |\n one\n three"),
+        ("x: |\n  one\n  two", "one\n\n    three", "x: |\n  one\n\n    three"),
         ("x: one\n  two", "b", "x: b"),
         ('x: "one\n  two"', "b", 'x: "b"'),
         ("x: [a,\n  b]", ["a", "b"], "x: [a, b]"),
@@ -442,6 +449,15 @@ def test_removing_and_renaming() -> None:
         document.remove("gone")
 
 
+@pytest.mark.parametrize(("end", "body"), [("\n", "Body\n---\nmore"), ("\r\n", "Body")])
+def test_removing_the_last_property_leaves_the_body_alone(end: str, body: str) -> None:
+    text = f"---{end}x: 1{end}---{end}{body}"
+    after = apply_edits(text, [NoteDocument(text).remove("x")])
+    assert after == f"---{end}{end}---{end}{body}"
+    assert NoteDocument(after).body == body
+    assert after_set(after, "y", 2) == f"---{end}{end}y: 2{end}---{end}{body}"
+
+
 def test_a_name_written_several_times() -> None:
     text = note("x: 1", "a: 0", "x: 2", "# c", "x: 3")
     document = NoteDocument(text)
@@ -523,3 +539,11 @@ def test_applying_edits() -> None:
     ):
         with pytest.raises(ValueError, match="overlaps another one or reaches outside"):
             apply_edits("abcdef", edits)
+
+
+@pytest.mark.parametrize("line", ["a{}b", "x:\n  a{}b", "x:\n  - a{}b: c", '"a{}b"', "x: a{}#"])
+def test_long_lines_take_no_longer_than_their_length(line: str) -> None:
+    text = note(line.format(" " * 200_000))
+    before = time.perf_counter()
+    assert NoteDocument(text).properties
+    assert time.perf_counter() - before < 1  # some milliseconds; minutes if every space were tried as the last one

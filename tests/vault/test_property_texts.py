@@ -10,8 +10,8 @@ from lorestudio.vault.property_texts import property_texts, split_places
 LINES = st.lists(
     st.one_of(
         st.sampled_from([
-            "requires: [A, 'B, c', \"D\"]", "requires:", "  - A", "- 'A b'", "- \"A \\\" b\"", "requires: A, B", "x: |",
-            "  more", "# comment", "excludes: []", "a: [", "a: ]", "b: 'x", "- ", "a: [x, , y]", "c: [\"a\\\"b\", z]",
+            "requires: [A, 'B, c', \"D\"]", "requires:", "  - A", "- 'A b'", '- "A \\" b"', "requires: A, B", "x: |",
+            "  more", "# comment", "excludes: []", "a: [", "a: ]", "b: 'x", "- ", "a: [x, , y]", 'c: ["a\\"b", z]',
         ]),
         st.text(st.sampled_from(list("ab:-[],'\"\\ \r\t|>#1~\u00a0\u2028")), max_size=14),
     ),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -14,14 +15,14 @@ from rank_bm25 import BM25
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import fold, length
+from lorestudio.engine.deeplore.kept import NOTHING_KEPT, Kept, Places
 
 K1 = 1.5
 B = 0.75
 TOP = 20
 """Hits that are kept, best first, before anything else is decided about them."""
 
-Places: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.intp]]"
-Weights: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
+Frequencies: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
 
 _TOKEN = re.compile(r"[^\W_]+")
 
@@ -89,57 +90,126 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
 
     Documents are title, keys and content of every entry, guides included. Two entries of the same vault and file name
     are one document, the later one, but both count in the statistics.
+
+    With a `base`, only documents that are not in `kept` are read; the result is the same as without.
     """
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    corpus_size: int
+    avgdl: float
+    doc_freqs: list[dict[str, int]]
+    doc_len: list[int]
+
+    def __init__(self, entries: Sequence[Entry], base: EntryBM25 | None = None, kept: Kept = NOTHING_KEPT) -> None:
         self._entries = tuple(entries)
-        self._idf: dict[str, float] = {}
-        self._postings: dict[str, list[int]] = {}
-        self._weighted: dict[str, tuple[Places, Weights]] = {}
+        self._base, self._kept = base if entries else None, kept
+        self._documents_with: dict[str, int] = {}
+        self._postings: defaultdict[str, list[int]] = defaultdict(list)
+        self._columns: dict[str, tuple[Places, Frequencies]] = {}
+        self._touched: frozenset[str] = frozenset()
+        self._weight: Frequencies | None = None
+        self.corpus_size, self.avgdl = len(entries), 0.0
         if not entries:
             return
-        super().__init__([tokenize(f"{entry.title} {' '.join(entry.keys)} {entry.content}") for entry in entries])
-        latest = {(entry.vault, entry.filename or entry.title): place for place, entry in enumerate(entries)}
-        documents = [latest[entry.vault, entry.filename or entry.title] for entry in entries]
-        for place, frequencies in zip(documents, self.doc_freqs, strict=True):
-            for term in frequencies:
-                self._postings.setdefault(term, []).append(place)
+        if base is None:
+            super().__init__([_document(entry) for entry in entries])
+            latest = {(entry.vault, entry.filename or entry.title): place for place, entry in enumerate(entries)}
+            for frequencies, entry in zip(self.doc_freqs, entries, strict=True):
+                self._post(latest[entry.vault, entry.filename or entry.title], frequencies)
+        else:
+            self._derive(base, kept)
+        if self.avgdl:
+            self._weight = (1 - B) + (B * np.array(self.doc_len, dtype=np.float64)) / self.avgdl
+
+    def _derive(self, base: EntryBM25, kept: Kept) -> None:
+        """Take over the statistics of the documents that stayed, and count the others."""
+        read: dict[int, dict[str, int]] = {place: Counter(_document(self._entries[place])) for place in kept.new}
+        self.doc_freqs = [base.doc_freqs[old] if old >= 0 else read[place] for place, old in enumerate(kept.sources)]
+        self.doc_len = [
+            base.doc_len[old] if old >= 0 else sum(read[place].values()) for place, old in enumerate(kept.sources)
+        ]
+        self.avgdl = sum(self.doc_len) / self.corpus_size
+        changes: Counter[str] = Counter()
+        for frequencies in read.values():
+            changes.update(frequencies.keys())
+        for old in kept.gone:
+            changes.subtract(base.doc_freqs[old].keys())
+        self._touched = frozenset(changes)
+        self._documents_with = {term: base.document_count(term) + change for term, change in changes.items()}
+        for place, frequencies in read.items():
+            self._post(place, frequencies)
+
+    def _post(self, place: int, terms: Iterable[str]) -> None:
+        """Note under these terms that the document at `place` is found by them."""
+        postings = self._postings
+        for term in terms:
+            postings[term].append(place)
 
     def _calc_idf(self, nd: dict[str, int]) -> None:
-        count = self.corpus_size
-        self._idf = {term: _log((count - df + 0.5) / (df + 0.5) + 1) for term, df in nd.items()}
+        self._documents_with = nd
 
-    def _weights(self, term: str) -> tuple[Places, Weights]:
-        """The documents that contain the term, in order of discovery, and what it adds to the score of each."""
-        if term not in self._weighted:
-            places = list(dict.fromkeys(self._postings[term]))
-            scores = [self._term(term, place).score for place in places]
-            self._weighted[term] = np.array(places, dtype=np.intp), np.array(scores)
-        return self._weighted[term]
+    def document_count(self, term: str) -> int:
+        """How many documents contain the term."""
+        count = self._documents_with.get(term)
+        if count is None:
+            count = 0 if self._base is None else self._base.document_count(term)
+        return count
+
+    def _idf(self, term: str) -> float:
+        df = self.document_count(term)
+        return _log((self.corpus_size - df + 0.5) / (df + 0.5) + 1)
+
+    def column(self, term: str) -> tuple[Places, Frequencies]:
+        """The documents that contain the term, in order of discovery, and how often each does."""
+        found = self._columns.get(term)
+        if found is None:
+            found = self._own_column(term) if self._base is None else self._derived_column(term, self._base)
+            self._columns[term] = found
+        return found
+
+    def _own_column(self, term: str) -> tuple[Places, Frequencies]:
+        places = dict.fromkeys(self._postings.get(term, ()))  # each document once
+        counts = (self.doc_freqs[place].get(term, 0) for place in places)
+        return np.fromiter(places, np.intp, len(places)), np.fromiter(counts, np.float64, len(places))
+
+    def _derived_column(self, term: str, base: EntryBM25) -> tuple[Places, Frequencies]:
+        """The base's column with what has changed; documents stand in index order, as each is there once."""
+        places, counts = base.column(term)
+        if self._kept.moved:
+            places = self._kept.targets[places]
+        if term not in self._touched and not self._kept.reordered:
+            return places, counts
+        still = places >= 0 if self._kept.moved else ~np.isin(places, self._kept.gone)
+        own, own_counts = self._own_column(term)
+        places, counts = np.concatenate((places[still], own)), np.concatenate((counts[still], own_counts))
+        order = np.argsort(places)
+        return places[order], counts[order]
 
     def _term(self, term: str, place: int) -> TermScore:
         frequency = self.doc_freqs[place].get(term, 0)
         weight = (1 - B) + (B * self.doc_len[place]) / self.avgdl
-        score = self._idf[term] * ((frequency * (K1 + 1)) / (frequency + K1 * weight))
-        return TermScore(term, frequency, self._idf[term], score)
+        idf = self._idf(term)
+        score = idf * ((frequency * (K1 + 1)) / (frequency + K1 * weight))
+        return TermScore(term, frequency, idf, score)
 
     def search(self, query: str, threshold: float, *, guides: bool = True) -> list[Scored]:
         """The best `TOP` entries with a score of at least `threshold`, best first, ties in order of discovery.
 
         Without `guides` those are passed over.
         """
-        terms = [term for term in dict.fromkeys(tokenize(query)) if term in self._postings]
-        scores = np.zeros(len(self._entries))
-        found = np.zeros(len(self._entries), dtype=bool)
-        discovered: list[Places] = []
-        for term in terms:  # one addition a term, in query order, as the last bit depends on it
-            places, weights = self._weights(term)
-            scores[places] += weights
-            discovered.append(places[~found[places]])
-            found[places] = True
-        if not discovered:
+        terms = [term for term in dict.fromkeys(tokenize(query)) if self.document_count(term)]
+        if not terms or self._weight is None:
             return []
-        order = np.concatenate(discovered)
+        columns = [self.column(term) for term in terms]
+        places = np.concatenate([found for found, _ in columns])
+        counts = np.concatenate([found for _, found in columns])
+        idf = np.repeat([self._idf(term) for term in terms], [len(found) for found, _ in columns])
+        weights = idf * ((counts * (K1 + 1)) / (counts + K1 * self._weight[places]))
+        size = len(self._entries)
+        # Added one after the other, in query order, because the last bit depends on it.
+        scores = np.bincount(places, weights, size)
+        first = np.full(size, len(places))
+        np.minimum.at(first, places, np.arange(len(places)))
+        order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(places))]
         order = order[scores[order] >= threshold]
         if not guides:
             order = order[[not self._entries[place].guide for place in order.tolist()]]
@@ -152,3 +222,7 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
             )
             for place in best.tolist()
         ]
+
+
+def _document(entry: Entry) -> list[str]:
+    return tokenize(f"{entry.title} {' '.join(entry.keys)} {entry.content}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.engine.deeplore.ai.names import entity_names
 from lorestudio.engine.deeplore.bm25 import EntryBM25
+from lorestudio.engine.deeplore.kept import NOTHING_KEPT, compare
 from lorestudio.engine.deeplore.keys import KeyMatcher
 from lorestudio.engine.deeplore.policy import is_forced
 
@@ -16,10 +18,16 @@ class DeepLoreIndex:
     """A vault index with its derived data, made on first use and never changed afterwards.
 
     `visible` are the entries that a run works on: all but guides, in index order (spec: deeplore-engine 1.14).
+    With a `base`, an index that differs in few entries, only those are prepared anew; what comes out is the same.
     """
 
-    def __init__(self, vault: VaultIndex) -> None:
+    def __init__(self, vault: VaultIndex, base: DeepLoreIndex | None = None) -> None:
         self.vault = vault
+        # Of two derived indexes in a row the second goes back to the first one's base, so that chains do not grow.
+        origin = base if base is None or base.origin is None else base.origin
+        kept = None if origin is None else compare(origin.vault.entries, vault.entries, origin.places)
+        self.origin: DeepLoreIndex | None = None if kept is None else origin
+        self._kept = kept or NOTHING_KEPT
         self.visible = tuple(entry for entry in vault.entries if not entry.guide)
         self.guides = tuple(entry for entry in vault.entries if entry.guide)
         self._matchers: dict[tuple[bool, bool], KeyMatcher] = {}
@@ -29,15 +37,25 @@ class DeepLoreIndex:
         """The key matcher over all entries, guides included."""
         choice = (case_sensitive, whole_words)
         if choice not in self._matchers:
+            origin = self.origin
             self._matchers[choice] = KeyMatcher(
-                self.vault.entries, case_sensitive=case_sensitive, whole_words=whole_words
+                self.vault.entries,
+                case_sensitive=case_sensitive,
+                whole_words=whole_words,
+                base=None if origin is None else origin.matcher(case_sensitive=case_sensitive, whole_words=whole_words),
+                kept=self._kept,
             )
         return self._matchers[choice]
 
     @cached_property
     def bm25(self) -> EntryBM25:
         """BM25 statistics over all entries, guides included."""
-        return EntryBM25(self.vault.entries)
+        return EntryBM25(self.vault.entries, None if self.origin is None else self.origin.bm25, self._kept)
+
+    @cached_property
+    def places(self) -> dict[tuple[str, str], int]:
+        """Where the entry of a vault and file name stands; of several the last one."""
+        return {(entry.vault, entry.filename): entry.id for entry in self.vault.entries}
 
     @cached_property
     def by_lower_title(self) -> dict[str, Entry]:
@@ -81,10 +99,28 @@ class DeepLoreIndex:
     @cached_property
     def names(self) -> frozenset[str]:
         """Names whose mention makes a cached AI selection void."""
-        return entity_names(self.vault.entries)
+        if self.origin is None:
+            return frozenset(self.name_counts)
+        counts, before = self.origin.name_counts, self.origin.vault.entries
+        gained = entity_names(self.vault.entries[place] for place in self._kept.new)
+        lost = Counter(name for place in self._kept.gone for name in entity_names((before[place],)))
+        dropped = {name for name, count in lost.items() if counts[name] == count}
+        return (self.origin.names - dropped) | gained
+
+    @cached_property
+    def name_counts(self) -> Counter[str]:
+        """For each of the names how many entries have it."""
+        return Counter(name for entry in self.vault.entries for name in entity_names((entry,)))
 
     def folded(self, entry: Entry) -> str:
         """The entry's content folded for searching, kept for the next time."""
-        if entry.id not in self._folded:
-            self._folded[entry.id] = fold(entry.content)
-        return self._folded[entry.id]
+        text = self._folded.get(entry.id)
+        if text is None:
+            text = self._folded[entry.id] = self._fold(entry)
+        return text
+
+    def _fold(self, entry: Entry) -> str:
+        source = -1 if self.origin is None else self._kept.sources[entry.id]
+        if self.origin is None or source < 0:
+            return fold(entry.content)
+        return self.origin.folded(self.origin.vault.entries[source])

@@ -10,65 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
-import ahocorasick
-
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import WHITE_SPACE, code_units, fold, head, trim
-
-KEY_LIMIT: Final = 200
-"""Code units of a primary key that take part in matching."""
+from lorestudio.domain.javascript import code_units
+from lorestudio.engine.deeplore.kept import NOTHING_KEPT, Kept
+from lorestudio.engine.deeplore.key_table import KeyTable, Pattern
 
 _WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
-_WHITE: Final = frozenset(WHITE_SPACE)
-
-
-@lru_cache(maxsize=1)
-def _case_variants() -> dict[int, int]:
-    """Lower-case letters that JavaScript's case-blind regular expressions take for another: `ς` for `σ`, `µ` for `μ`.
-
-    Two code units are equal there when their upper-case forms are, unless that form is longer than one unit or would
-    turn a letter beyond ASCII into an ASCII one.
-    """
-    by_upper: dict[str, int] = {}
-    variants: dict[int, int] = {}
-    for point in range(128, 0x10000):
-        if 0xD800 <= point < 0xE000:
-            continue
-        char = chr(point)
-        upper = char.upper()
-        if len(upper) != 1 or upper < "\x80" or upper > "\uffff":
-            continue
-        first = by_upper.setdefault(upper, point)
-        if first != point:
-            variants[point] = first
-    return variants
-
-
-def lower_variants(text: str) -> str:
-    """Lower-cased text in the form in which JavaScript's case-blind regular expressions compare it."""
-    return text if text.isascii() else text.translate(_case_variants())
 
 
 def _exploded(text: str) -> str:
     """The text with one character a UTF-16 code unit, so that halves of surrogate pairs can be found."""
     units = code_units(text)
     return "".join(chr(units[i] | units[i + 1] << 8) for i in range(0, len(units), 2))
-
-
-def _has_lone_surrogate(text: str) -> bool:
-    return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """A key as it is searched: `text` in the folded haystack; `word` where it must stand alone."""
-
-    text: str
-    word: bool
-    lone_surrogate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,70 +50,44 @@ class KeyHit:
 class KeyMatcher:
     """All keys of an index, ready to be searched with one choice of case and whole words.
 
-    Entries are named by their ids, which are their places in the list given.
+    Entries are named by their ids, which are their places in the list given. With a `base` of the same choices, only
+    the keys of entries that are not in `kept` are prepared; the result is the same as without.
     """
 
-    def __init__(self, entries: Sequence[Entry], *, case_sensitive: bool, whole_words: bool) -> None:
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        *,
+        case_sensitive: bool,
+        whole_words: bool,
+        base: KeyMatcher | None = None,
+        kept: Kept = NOTHING_KEPT,
+    ) -> None:
         self.case_sensitive = case_sensitive
-        self._whole_words = whole_words
-        self._patterns: list[Pattern] = []
-        self._numbers: dict[Pattern, int] = {}
-        self._primary: list[tuple[tuple[str, int], ...]] = []
-        self._refine: list[tuple[tuple[str, int], ...]] = []
-        self._entries_of: dict[int, list[int]] = {}
-        for entry_id, entry in enumerate(entries):
-            primary = tuple((key, self._number(head(key, KEY_LIMIT))) for key in entry.keys if trim(key))
-            self._primary.append(primary)
-            self._refine.append(tuple((key, self._number(key)) for key in entry.refine_keys if trim(key)))
-            for number in dict.fromkeys(number for _, number in primary):
-                self._entries_of.setdefault(number, []).append(entry_id)
-        self._halved = [number for number, pattern in enumerate(self._patterns) if pattern.lone_surrogate]
-        self._automaton = self._build()
-
-    def _number(self, key: str) -> int:
-        text = key if self.case_sensitive else fold(key)
-        word = self._whole_words and _WHITE.isdisjoint(text)
-        if word and not self.case_sensitive:
-            text = lower_variants(text)
-        pattern = Pattern(text, word, _has_lone_surrogate(text))
-        number = self._numbers.setdefault(pattern, len(self._patterns))
-        if number == len(self._patterns):
-            self._patterns.append(pattern)
-        return number
-
-    def _build(self) -> ahocorasick.Automaton | None:
-        by_text: dict[str, list[int]] = {}
-        for number, pattern in enumerate(self._patterns):
-            if not pattern.lone_surrogate:
-                by_text.setdefault(self._searched(pattern.text), []).append(number)
-        if not by_text:
-            return None
-        automaton = ahocorasick.Automaton()
-        for text, numbers in by_text.items():
-            automaton.add_word(text, (len(text), tuple(numbers)))
-        automaton.make_automaton()
-        return automaton
-
-    def _searched(self, text: str) -> str:
-        """A folded text as the automaton sees it."""
-        return lower_variants(text) if self._whole_words and not self.case_sensitive else text
+        self.table: KeyTable
+        if base is not None:
+            self.table = base.table.changed(entries, kept)
+        else:
+            self.table = KeyTable(case_sensitive, whole_words, primary=[()] * len(entries), refine=[()] * len(entries))
+            self.table.add(entries, range(len(entries)))
 
     def find(self, text: str) -> Hits:
         """All patterns that occur in `text`, which is folded already unless case matters."""
         last: dict[int, int] = {}
-        searched = self._searched(text)
-        if self._automaton is not None and text:
-            for end, (size, numbers) in self._automaton.iter(searched):
+        searched, patterns = self.table.searched(text), self.table.patterns
+        for automaton in self.table.automatons if text else ():
+            for end, (size, numbers) in automaton.iter(searched):
                 start = end - size + 1
                 for number in numbers:
-                    pattern = self._patterns[number]
+                    pattern = patterns[number]
                     if pattern.word:
                         if self._stands_alone(searched, start, end + 1):
                             last[number] = start
                     elif searched is text or text.startswith(pattern.text, start):
                         last[number] = start
-        for number in self._halved:
-            start = self._find_halved(self._patterns[number], searched if self._patterns[number].word else text)
+        for number in self.table.halved:
+            pattern = patterns[number]
+            start = self._find_halved(pattern, searched if pattern.word else text)
             if start >= 0:
                 last[number] = start
         return Hits(last)
@@ -183,33 +112,37 @@ class KeyMatcher:
 
     def size(self, hit: KeyHit) -> int:
         """Length of the hit in the searched text."""
-        return len(self._patterns[hit.pattern].text)
+        return len(self.table.patterns[hit.pattern].text)
 
     def test(self, entry_id: int, hits: Hits, offset: int = 0) -> KeyHit | None:
         """The first key of entry `entry_id` that occurs at `offset` or later, with its refine keys satisfied."""
         hit = self.test_primary(entry_id, hits, offset)
-        if hit is None or not self._refine[entry_id]:
+        if hit is None or not self.table.refine[entry_id]:
             return hit
-        for key, number in self._refine[entry_id]:
+        for key, number in self.table.refine[entry_id]:
             if hits.within(number, offset):
                 return KeyHit(hit.key, hit.pattern, hit.start, key)
         return None
 
     def test_primary(self, entry_id: int, hits: Hits, offset: int = 0) -> KeyHit | None:
         """The first key that occurs at `offset` or later, refine keys or not."""
-        for key, number in self._primary[entry_id]:
+        for key, number in self.table.primary[entry_id]:
             if hits.within(number, offset):
                 return KeyHit(key, number, hits.last[number])
         return None
 
     def hit_entries(self, hits: Hits) -> list[int]:
         """Ids of the entries with any primary key in the text, ascending."""
-        return sorted({entry_id for number in hits.last for entry_id in self._entries_of.get(number, ())})
+        return sorted({entry_id for number in hits.last for entry_id in self.table.holders(number)})
 
     def occurrences(self, entry_id: int, text: str) -> int:
         """Non-overlapping occurrences of all primary keys of entry `entry_id`, summed."""
-        searched = self._searched(text)
-        return sum(self._count(self._patterns[number], text, searched) for _, number in self._primary[entry_id])
+        patterns, searched = self.table.patterns, self.table.searched(text)
+        return sum(self._count(patterns[number], text, searched) for _, number in self.table.primary[entry_id])
+
+    def count(self, pattern: int, text: str) -> int:
+        """Non-overlapping occurrences of one pattern, named by its number."""
+        return self._count(self.table.patterns[pattern], text, self.table.searched(text))
 
     @staticmethod
     def _count(pattern: Pattern, text: str, searched: str) -> int:

@@ -22,7 +22,7 @@ def truncate_to_sentence(text: str, limit: int) -> str:
         return text
     cut = head(text, limit)
     for place in range(len(cut) - 1, -1, -1):
-        emoji = _EMOJI.match(cut[place]) is not None
+        emoji = not cut[place].isascii() and _EMOJI.match(cut[place]) is not None
         if emoji or cut[place] in _ENDERS:
             standing_alone = not emoji and place > 0 and cut[place - 1] in WHITE_SPACE
             sentence = trim_end(cut[: place if standing_alone else place + 1])

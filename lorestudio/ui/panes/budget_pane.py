@@ -167,6 +167,7 @@ class BudgetPane(Pane):
         self.list.selectionModel().currentChanged.connect(self._row_chosen)
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
+        session.preview_changed.connect(self._show)
         selection.generation_changed.connect(self._show)
         selection.entry_changed.connect(self._show_entry)
         theme.changed.connect(self.list.viewport().update)

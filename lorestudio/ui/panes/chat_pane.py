@@ -220,7 +220,8 @@ class ChatPane(Pane):
     def _show_project(self) -> None:
         project = self._session.project
         chat = project.chat if project is not None else None
-        self.model.set_chat(chat)
+        if not self._session.renewed:
+            self.model.set_chat(chat)
         if project is None:
             self.empty.say(tr("No chat yet"), tr("Open a vault first, then the chat that used it."))
         else:

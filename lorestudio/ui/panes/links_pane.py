@@ -216,7 +216,8 @@ class LinksPane(Pane):
         def plan(vaults: Sequence[VaultNotes]) -> Planned:
             return plan_links(vaults, path, mentions)
 
-        self._work.carry_out(plan, lambda _done: self.look())
+        sources = {row.path for row in self.model.lines() if row.path is not None and row.key in mentions}
+        self._work.carry_out(plan, lambda _done: self.look(), about=sources)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 

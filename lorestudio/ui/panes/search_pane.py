@@ -228,7 +228,7 @@ class SearchPane(Pane):
         def plan(_vaults: Sequence[VaultNotes]) -> Planned:
             return plan_replace(replacer, chosen)
 
-        self._work.carry_out(plan, lambda _done: self.run(), self._refused)
+        self._work.carry_out(plan, lambda _done: self.run(), self._refused, [note.path for note in chosen])
 
     # ---- searching --------------------------------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui import html
 from lorestudio.ui.choices import source_title
+from lorestudio.ui.editor.preview_words import preview_words
 from lorestudio.ui.live import LiveRun
 from lorestudio.ui.models.ai_calls import failures, switch_lines
 from lorestudio.ui.models.funnel_list import FunnelList, Step
@@ -111,6 +112,7 @@ class TracePane(Pane):
         self._pages.addWidget(self.empty)
         self._shown_page = shown
         self.column.addWidget(self.stale)
+        self.column.addWidget(self.unsaved)
         self.column.addWidget(self.live)
         self.column.addWidget(self._pages, 1)
 
@@ -119,6 +121,9 @@ class TracePane(Pane):
         self.stale = MessageBar(theme, self)
         self.stale.pressed.connect(self.wanted)
         self.stale.closed.connect(self.stale.hide)
+        self.unsaved = MessageBar(theme, self)
+        self.unsaved.pressed.connect(self.wanted)
+        self.unsaved.closed.connect(self.unsaved.hide)
         self.live = LiveBar(theme, self)
         self.live.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
         self.live.followed.connect(lambda: self.wanted.emit("replay.follow"))
@@ -156,6 +161,7 @@ class TracePane(Pane):
         self.funnel.activated.connect(self._step_chosen)
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
+        session.preview_changed.connect(self._show)
         session.state_changed.connect(self._show_state)
         session.choice_changed.connect(self._show_state)
         session.live_changed.connect(self._show_live)
@@ -260,6 +266,7 @@ class TracePane(Pane):
         self.journey.watch_last(False)
         trace = self._session.trace(self._selection.generation)
         self._show_state()
+        self._show_preview()
         self._reply = self._reply_words(trace) if trace is not None else ""
         if trace is not None and trace is self._trace:
             self._show_rows()
@@ -386,6 +393,18 @@ class TracePane(Pane):
             buttons = (("replay.here", tr("Run to here")), ("replay.all", tr("Replay all")))
             self.empty.say(tr("No trace yet"), text, buttons)
         self._pages.setCurrentWidget(self.empty)
+
+    def _show_preview(self) -> None:
+        """Say what the unsaved texts would do to this reply."""
+        preview = self._session.preview_of(self._selection.generation) if not self._live else None
+        if preview is None:
+            self.unsaved.hide()
+        elif self._session.preview_shown:
+            button = (("preview.toggle", tr("Show the run before")),)
+            self.unsaved.say(preview_words(preview), "neutral", button)
+        else:
+            button = (("preview.toggle", tr("Show it with them")),)
+            self.unsaved.say(tr("This is the run before your unsaved texts."), "neutral", button)
 
     def _show_state(self) -> None:
         stale = self._session.outdated(self._selection.generation) if not self._live else ""

@@ -152,6 +152,7 @@ class VaultPane(Pane):
             view.selectionModel().selectionChanged.connect(self._selected)
         session.project_changed.connect(self._show_project)
         session.traces_changed.connect(self._runs_changed)
+        session.preview_changed.connect(self._show_marks)
         selection.generation_changed.connect(self._show_marks)
         selection.entry_changed.connect(self._show_entry)
         self._drafts.changed.connect(lambda _path: self._repaint_marks())

@@ -73,6 +73,7 @@ class WhyPane(Pane):
             session.project_changed,
             session.choice_changed,
             session.state_changed,
+            session.preview_changed,
             selection.generation_changed,
             selection.entry_changed,
             selection.stage_changed,

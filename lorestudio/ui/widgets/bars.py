@@ -16,12 +16,15 @@ _ICONS = {"good": "check", "neutral": "info", "warning": "warning", "error": "er
 
 
 class MessageBar(QFrame):
-    """One message with its buttons. `closed` follows a click on the cross, `pressed` carries the id of a button."""
+    """One message with its buttons. `closed` follows a click on the cross, `pressed` carries the id of a button.
+
+    A `stacked` bar has its buttons below the text, as a narrow pane needs it.
+    """
 
     closed = Signal()
     pressed = Signal(str)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, stacked: bool = False) -> None:
         super().__init__(parent)
         self.setObjectName("Bar")
         self._theme = theme
@@ -41,10 +44,20 @@ class MessageBar(QFrame):
         self._close.setAccessibleName(tr("Dismiss this message"))
         self._close.setToolTip(tr("Dismiss"))
         self._close.clicked.connect(self.closed)
-        row.addWidget(self._icon)
-        row.addWidget(self.label, 1)
-        row.addLayout(self._buttons)
-        row.addWidget(self._close)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop if stacked else Qt.AlignmentFlag.AlignVCenter)
+        if stacked:
+            column = QVBoxLayout()
+            column.setSpacing(4)
+            column.addWidget(self.label)
+            line = QHBoxLayout()
+            line.addLayout(self._buttons)
+            line.addStretch(1)
+            column.addLayout(line)
+            row.addLayout(column, 1)
+        else:
+            row.addWidget(self.label, 1)
+            row.addLayout(self._buttons)
+        row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop if stacked else Qt.AlignmentFlag.AlignVCenter)
         theme.changed.connect(self._paint)
         self.hide()
 

@@ -6,7 +6,17 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QItemSelection, QItemSelectionModel, QObject, QPoint, QRectF, QSettings, QSize, Qt
+from PySide6.QtCore import (
+    QByteArray,
+    QItemSelection,
+    QItemSelectionModel,
+    QObject,
+    QPoint,
+    QRectF,
+    QSettings,
+    QSize,
+    Qt,
+)
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import (
     QHeaderView,

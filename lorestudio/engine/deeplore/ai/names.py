@@ -7,7 +7,7 @@ from typing import Final
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import length
-from lorestudio.engine.deeplore.keys import lower_variants
+from lorestudio.engine.deeplore.key_table import lower_variants
 
 _WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 

@@ -75,13 +75,18 @@ def group(accepted: list[Accepted], settings: DeepLoreSettings) -> list[Group]:
     return [*groups.values(), *outlets.values()]
 
 
+def entry_text(entry: Entry, settings: DeepLoreSettings, *, literal: bool = False) -> str:
+    """The entry in its template, as it goes into the prompt; `literal` is about `$` patterns."""
+    return render(settings.injection_template, entry.title, entry.content, literal=literal)
+
+
 def block(one: Group, settings: DeepLoreSettings, *, literal: bool = False) -> PromptBlock:
     """The group's text, with the origin of each part; `literal` is about `$` patterns."""
     texts: list[str] = []
     parts: list[PromptPart] = []
     start = 0
     for entry in one.entries:
-        text = render(settings.injection_template, entry.title, entry.content, literal=literal)
+        text = entry_text(entry, settings, literal=literal)
         texts.append(text)
         parts.append(PromptPart(start, start + len(text), entry.id))
         start += len(text) + len(SEPARATOR)

@@ -18,6 +18,18 @@ def swipe_key(ctx: RunContext) -> str:
     return f"{len(ctx.chat) - 1}|{ctx.chat[-1].swipe if ctx.chat else 0}"
 
 
+def scan_window(ctx: RunContext) -> ScanWindow:
+    """The text in which this generation searches keys: as deep as the deepest scan depth of all."""
+    deepest = max(ctx.settings.scan_depth, *ctx.index.scan_depths, 0)
+    fractional = any(0 < depth < 1 for depth in ctx.index.scan_depths)
+    return ScanWindow(
+        ctx.chat,
+        len(ctx.chat) if fractional else deepest,
+        case_sensitive=ctx.settings.case_sensitive,
+        searched_only=ctx.is_fixed("window_filter"),
+    )
+
+
 class SnapshotStage:
     """A second generation at the same place is a swipe: the counters go back to where they were before the first."""
 
@@ -36,21 +48,13 @@ class SnapshotStage:
             state.counters = earlier.counters
             state.injection_log = ()
         state.before = replace(ctx.state, snapshot=Snapshot(state.swipe_key, state.counters))
-        settings = ctx.settings
-        state.bootstrapping = len(ctx.chat) <= settings.new_chat_threshold
+        state.bootstrapping = len(ctx.chat) <= ctx.settings.new_chat_threshold
         state.policy = (
             Policy.of(ctx.index.forced, ())
             if not ctx.controls.pins
             else Policy.of(ctx.index.visible, ctx.controls.pins)
         )
-        deepest = max(settings.scan_depth, *ctx.index.scan_depths, 0)
-        fractional = any(0 < depth < 1 for depth in ctx.index.scan_depths)
-        state.window = ScanWindow(
-            ctx.chat,
-            len(ctx.chat) if fractional else deepest,
-            case_sensitive=settings.case_sensitive,
-            searched_only=ctx.is_fixed("window_filter"),
-        )
+        state.window = scan_window(ctx)
         return ledger.close(
             state.candidates,
             note="rolled_back" if state.regenerated else "",

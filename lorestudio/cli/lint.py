@@ -1,0 +1,183 @@
+"""The command that checks a vault: findings by note, a form for programs, and the safe fixes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
+from lorestudio.studio import InputError, Project, Simulator, open_project
+from lorestudio.studio.problems import Finding, ProblemFinder, Problems, Repair, Severity, check_of
+from lorestudio.vault import VaultError
+from lorestudio.vault.writer import read_note, save_note
+
+_STYLES: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_MANY: Final = {Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "remarks"}
+_ONE: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
+
+VaultFolders = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="VAULT...",
+        help="Folders of Markdown notes, or Obsidian's REST plugin as http://127.0.0.1:27123; merged in order.",
+    ),
+]
+
+
+def lint(
+    vault: VaultFolders,
+    *,
+    settings: Annotated[
+        Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
+    ] = None,
+    chat: Annotated[
+        Path | None,
+        typer.Option("--chat", help="Also replay this chat, offline, and say what never comes in or hits too often."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Make all safe fixes, and print what was changed.")] = False,
+    severity: Annotated[
+        Severity, typer.Option("--severity", help="Show findings of this severity and worse.")
+    ] = Severity.WARNING,
+    strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings too.")] = False,
+) -> None:
+    """Check a vault's notes and settings. Ends with 1 where there are errors, with 0 otherwise."""
+    with clear_messages():
+        project = open_project(vault, chat, settings)
+        finder = ProblemFinder()
+        repairs: tuple[Repair, ...] = ()
+        if fix:
+            repairs = finder.repairs(project)
+            for repair in repairs:
+                _save(project, repair)
+            if repairs:
+                project = project.reloaded()
+        traces = asyncio.run(Simulator(project).replay()) if project.chat is not None else ()
+        problems = finder.find(project, traces)
+        shown = [finding for finding in problems.findings if finding.severity.rank <= severity.rank]
+        if as_json:
+            typer.echo(_json(problems, shown, repairs), nl=False)
+        else:
+            _print(problems, shown, repairs, severity)
+        say_all((*project.problems, *problems.failures))
+        if problems.unread:
+            say(
+                f"{problems.unread} notes lie behind Obsidian's plugin: their front matter was not looked at as a text."
+            )
+        if problems.count(Severity.ERROR) or (strict and problems.count(Severity.WARNING)):
+            raise typer.Exit(FAILED)
+
+
+def _save(project: Project, repair: Repair) -> None:
+    """Write one note. Raises VaultError where it is not what was fixed any more, or cannot be written."""
+    folders = dict(zip(project.index.vaults, project.vault_folders, strict=False))
+    folder = folders.get(repair.vault)
+    if folder is None:
+        raise InputError("--fix", f"the vault “{repair.vault}” has no folder here, so its notes cannot be changed.")
+    path = folder / repair.filename
+    text, digest = read_note(path)
+    if text != repair.before:
+        raise VaultError(f"“{repair.filename}” has changed while it was checked. Run the command again.")
+    save_note(path, repair.after, digest)
+
+
+def _print(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repair], severity: Severity) -> None:
+    console = Console()
+    for repair in repairs:
+        for line in repair.diff().splitlines():
+            style = "green" if line.startswith("+") else "red" if line.startswith("-") else "dim"
+            console.print(Text(line, style=style), soft_wrap=True)
+        console.print()
+    notes: dict[tuple[str, str], list[Finding]] = {}
+    for finding in shown:
+        notes.setdefault(finding.note, []).append(finding)
+    several = len({vault for vault, filename in notes if filename}) > 1
+    for (vault, filename), findings in notes.items():
+        name = (f"{vault}: {filename}" if several else filename) if filename else "Settings and vault"
+        console.print(Text(name, style="bold"), soft_wrap=True)
+        for finding in findings:
+            _print_finding(console, finding)
+        console.print()
+    console.print(Text(_summary(problems, repairs, severity)), soft_wrap=True)
+
+
+def _print_finding(console: Console, finding: Finding) -> None:
+    place = f"{finding.filename}:{finding.line}" if finding.filename and finding.line else finding.filename
+    head = Text.assemble(
+        "  ", (_ONE[finding.severity], _STYLES[finding.severity]), f" {finding.code}  ", finding.message,
+    )  # fmt: skip
+    if place:
+        head.append(f"  {place}", style="dim")
+    console.print(head, soft_wrap=True)
+    advice = finding.advice
+    if finding.fix is not None:
+        kind = "--fix does this" if finding.fix.safe else "in the window, with a preview"
+        advice += f" (fix: {finding.fix.title}; {kind})"
+    console.print(Text(f"      {advice}", style="dim"), soft_wrap=True)
+
+
+def _summary(problems: Problems, repairs: Sequence[Repair], severity: Severity) -> str:
+    parts = [_count(problems.count(one), one) for one in Severity]
+    lines = [f"{', '.join(parts[:-1])} and {parts[-1]}. {problems.checked}"]
+    hidden = sum(problems.count(one) for one in Severity if one.rank > severity.rank)
+    if hidden:
+        lines.append(f"{hidden:,} not shown; --severity info shows all.")
+    if repairs:
+        changes = sum(len(repair.titles) for repair in repairs)
+        lines.insert(0, f"Fixed: {changes:,} in {len(repairs):,} note{'' if len(repairs) == 1 else 's'}.")
+    else:
+        fixes = sum(finding.fix is not None and finding.fix.safe for finding in problems.findings)
+        if fixes:
+            lines.append(f"--fix would mend {fixes:,} of them.")
+    return "\n".join(lines)
+
+
+def _count(amount: int, severity: Severity) -> str:
+    return f"{amount:,} {(_ONE if amount == 1 else _MANY)[severity]}"
+
+
+def _json(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repair]) -> bytes:
+    """One object in UTF-8; edits count in characters of the note's text, a byte order mark included."""
+    value = {
+        "findings": [_finding_json(finding) for finding in shown],
+        "counts": {severity.value: problems.count(severity) for severity in Severity},
+        "notes": problems.notes,
+        "entries": problems.entries,
+        "runs": problems.runs,
+        "fixed": [
+            {"vault": repair.vault, "filename": repair.filename, "fixes": list(repair.titles), "diff": repair.diff()}
+            for repair in repairs
+        ],
+    }
+    return json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _finding_json(finding: Finding) -> dict[str, object]:
+    fix = finding.fix
+    edits = () if fix is None else fix.edits.get(finding.filename, ())
+    return {
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "title": check_of(finding.code).title,
+        "vault": finding.vault,
+        "filename": finding.filename,
+        "entry": finding.entry,
+        "field": finding.field,
+        "line": finding.line,
+        "message": finding.message,
+        "advice": finding.advice,
+        "fix": None
+        if fix is None
+        else {
+            "title": fix.title,
+            "safe": fix.safe,
+            "edits": [{"start": edit.start, "end": edit.end, "text": edit.text} for edit in edits],
+        },
+    }

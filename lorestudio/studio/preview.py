@@ -1,0 +1,217 @@
+"""A generation run again with texts that are not saved yet, so that an author sees what an edit does to the chat.
+
+Everything comes from a run: same chat, same state before it, same seed, same answers. Nothing is written, no provider
+is asked, and the simulator's own traces and states stay what they are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.engine import DeepLoreIndex, RunContext, run
+from lorestudio.engine.deeplore.stages.placement import entry_text
+from lorestudio.engine.deeplore.would_match import KeyMatch, WouldMatch, would_match
+from lorestudio.llm.protocol import AnswerSource
+from lorestudio.llm.recorded import RecordedAnswers
+from lorestudio.studio.generation import Generation
+from lorestudio.studio.jobs import Cancelled, CancelToken
+from lorestudio.studio.offline_answers import SENTENCES, Answered, OfflineAnswers, Unanswered
+from lorestudio.studio.project import Project
+from lorestudio.studio.simulator import Simulator
+from lorestudio.trace.model import Phase, StageRecord, Trace
+from lorestudio.vault.edited import EditedVaults, NoteText
+from lorestudio.vault.incremental import VaultState
+
+__all__ = [
+    "EditedNote",
+    "InjectedText",
+    "KeyMatch",
+    "NoteText",
+    "Preview",
+    "Previewer",
+    "Unanswered",
+    "WouldMatch",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedText:
+    """An entry as it stands in the prompt, or as it would.
+
+    `tokens` are those that the budget counts, `whole_tokens` those of `text` with its template. `injected` is whether
+    it went in in this generation; only then can it be `truncated`.
+    """
+
+    text: str = field(repr=False)
+    tokens: int
+    whole_tokens: int
+    injected: bool
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EditedNote:
+    """A note with its new text: the entry that it is, or why it is none; both None for a note that would be gone.
+
+    An entry that another one of the same title displaces has neither (setting `multiVaultConflictResolution`).
+    """
+
+    note: NoteText
+    entry: Entry | None = None
+    left_out: LeftOutNote | None = None
+    match: WouldMatch | None = None
+    injected: InjectedText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What came of the run. `before` is the trace of the same generation without the edits.
+
+    `answered` says for each question to a model where its answer came from. `seconds` is the time from the texts to
+    here.
+    """
+
+    generation: Generation
+    before: Trace = field(repr=False)
+    trace: Trace = field(repr=False)
+    index: VaultIndex = field(repr=False)
+    notes: tuple[EditedNote, ...] = ()
+    answered: tuple[Answered, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on where the answers of a model came from, each once."""
+        return tuple(dict.fromkeys(SENTENCES[answered] for answered in self.answered))
+
+
+class Previewer:
+    """Previews of one generation, each from the saved vault with other texts.
+
+    It takes what it needs from the simulator when it is made, at once, and may then be used in any thread; a new
+    project, another generation or another run of it needs a new one. `recorded` are answers that were read already.
+    Without a word on it, questions that are new fail, except where the stand-in answers anyway. Raises ValueError for a
+    generation that was not run, and where the project does not know what its index was made of.
+    """
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        generation: Generation,
+        recorded: RecordedAnswers | None = None,
+        unanswered: Unanswered | None = None,
+    ) -> None:
+        trace = simulator.traces.get(generation)
+        if trace is None:
+            message = f"Reply #{generation.message} with swipe {generation.swipe + 1} has not been run yet."
+            raise ValueError(message)
+        self.generation = generation
+        self.before = trace
+        self._project = simulator.project
+        self._state = _state_of(simulator.project)
+        self._context = simulator.context(generation)
+        self._recorded = recorded
+        stands_in = simulator.answers.name == Unanswered.STAND_IN
+        self._unanswered = unanswered or (Unanswered.STAND_IN if stands_in else Unanswered.FAIL)
+
+    @cached_property
+    def _vaults(self) -> EditedVaults:
+        return EditedVaults(self._state, self._project.settings, self._project.counter)
+
+    def prepare(self) -> None:
+        """Build what all previews share, so that the first one is as quick as the others.
+
+        For a worker: after a replay was restored and not run, it takes a second or two on 5,000 notes.
+        """
+        self.preview(())
+
+    def preview(self, notes: Sequence[NoteText], cancel: CancelToken | None = None) -> Preview:
+        """Run the generation with these texts. For a worker thread, since it may take more than a moment.
+
+        Raises Cancelled between two stages after a request to stop, and VaultError for a text that belongs nowhere.
+        """
+        begun = time.perf_counter()
+        stop = _Stop(cancel or CancelToken())
+        state = self._vaults.with_texts(notes)
+        stop.look()
+        answers = OfflineAnswers(self.before, self._recorded, self._unanswered)
+        index = self._context.index
+        same = state.index is index.vault
+        ctx = replace(self.context(index if same else DeepLoreIndex(state.index, index), answers), watcher=stop)
+        stop.look()
+        trace = asyncio.run(run(ctx)).trace
+        stop.look()
+        edited = tuple(_edited(note, state.index, trace, ctx) for note in notes)
+        return Preview(
+            self.generation,
+            self.before,
+            trace,
+            state.index,
+            edited,
+            tuple(answers.answered),
+            time.perf_counter() - begun,
+        )
+
+    def context(self, index: DeepLoreIndex, answers: AnswerSource) -> RunContext:
+        """The inputs of the generation with another index.
+
+        They have a digest of their own, so that the trace is never taken for that of a real run.
+        """
+        parts = f"{self._context.digests.get('inputs', '')} edited {index.vault.digest}"
+        digests = {**self._context.digests, "inputs": hashlib.sha256(parts.encode()).hexdigest()}
+        return replace(self._context, index=index, answers=answers, watcher=None, digests=digests)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    """Looks for a request to stop whenever a stage begins."""
+
+    token: CancelToken
+
+    def look(self) -> None:
+        """Raises Cancelled after a request to stop."""
+        if self.token.cancelled:
+            raise Cancelled
+
+    def began(self, _name: str, _phase: Phase) -> None:
+        """A stage begins."""
+        self.look()
+
+    def finished(self, _record: StageRecord) -> None:
+        """A stage is over."""
+
+
+def _state_of(project: Project) -> VaultState:
+    state = project.vault_state
+    if state is None or state.index is not project.index:
+        message = "The project does not say what its index was made of, so no note can be tried out."
+        raise ValueError(message)
+    return state
+
+
+def _edited(note: NoteText, index: VaultIndex, trace: Trace, ctx: RunContext) -> EditedNote:
+    def is_it(item: Entry | LeftOutNote) -> bool:
+        return item.filename == note.filename and item.vault == note.vault
+
+    entry = next(filter(is_it, index.entries), None)
+    if entry is None:
+        return EditedNote(note, left_out=next(filter(is_it, index.left_out), None))
+    return EditedNote(note, entry, None, would_match(ctx, entry), _injected(entry, trace, ctx))
+
+
+def _injected(entry: Entry, trace: Trace, ctx: RunContext) -> InjectedText:
+    """The text out of the prompt where it went in, else as the same template makes it."""
+    injection = next((injection for injection in trace.injections if injection.entry == entry.id), None)
+    if injection is None:
+        text = entry_text(entry, ctx.settings, literal=ctx.is_fixed("template_patterns"))
+        return InjectedText(text, entry.tokens, ctx.counter.count(text), injected=False)
+    places = ((block, part) for block in trace.prompt for part in block.parts if part.entry == entry.id)
+    text = next((block.text[part.start : part.end] for block, part in places), "")
+    count = ctx.counter.count(text)
+    return InjectedText(text, injection.tokens, count, injected=True, truncated=injection.truncated)

@@ -1,0 +1,112 @@
+"""From what is to be done to the edits that do it, and the notes as they are afterwards."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.vault.lint.model import Finding, Fix, FixSpec
+from lorestudio.vault.note_document import NoteDocument, TextEdit, apply_edits
+
+MOST_FIXES: Final = 200
+"""So many safe fixes are made in one note at most; a note with more would be fixed in a second go."""
+
+_SHOWN_LINES: Final = 2
+
+
+def work_out(spec: FixSpec, document: NoteDocument, filename: str) -> Fix | None:
+    """The fix for a note, None where the note cannot be changed that way or would stay as it is."""
+    try:
+        edit = _edit(spec, document)
+        if edit is None or apply_edits(document.text, (edit,)) == document.text:
+            return None
+    except ValueError:  # the value has no spelling that the note can hold
+        return None
+    return Fix(spec.title, MappingProxyType({filename: (edit,)}), spec.safe)
+
+
+def _edit(spec: FixSpec, document: NoteDocument) -> TextEdit | None:
+    if spec.action in {"alike", "as_yaml"}:
+        return document.alike(spec.name, as_yaml=spec.action == "as_yaml")
+    if spec.action == "rename":
+        return document.rename(spec.name, str(spec.value))
+    if spec.action == "remove":
+        return document.remove(spec.name)
+    value = list(spec.value) if isinstance(spec.value, tuple) else spec.value
+    if spec.action == "list":
+        return _as_list(document, spec.name, value)
+    return document.set(spec.name, value)
+
+
+def _as_list(document: NoteDocument, name: str, value: Json) -> TextEdit | None:
+    """The edit that writes a list in place of one text, which `NoteDocument.set` would keep one text."""
+    found = document.find(name)
+    if found is None:
+        return None
+    emptied = f"{found.name}: []{found.raw[len(found.raw.rstrip()) :]}"
+    text = apply_edits(document.text, (TextEdit(found.start, found.end, emptied),))
+    after = NoteDocument(text)
+    written = after.find(name)
+    text = apply_edits(text, (after.set(name, value),))
+    if written is None:
+        return None
+    tail = len(document.text) - found.end
+    return TextEdit(found.start, found.end, text[found.start : len(text) - tail])
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One note before and after its fixes; `titles` say what was done, in order."""
+
+    vault: str
+    filename: str
+    before: str
+    after: str
+    titles: tuple[str, ...]
+
+    def diff(self) -> str:
+        """The change in the form of `diff -u`."""
+        return unified_diff(self.before, self.after, self.filename)
+
+
+def unified_diff(before: str, after: str, filename: str) -> str:
+    """Two texts in the form of `diff -u`; what has no line end is marked so, other line ends are not shown."""
+    lines = []
+    for line in difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), filename, filename, n=_SHOWN_LINES
+    ):
+        ended = line.endswith(("\n", "\r"))
+        lines.append(line.rstrip("\r\n") + ("" if ended else "\n\\ No newline at end of file"))
+    return "\n".join(lines) + ("\n" if lines else "")
+
+
+def repair(
+    vault: str, filename: str, text: str, findings_of: Callable[[str], Sequence[Finding]], *, safe_only: bool = True
+) -> Repair | None:
+    """Make the fixes of one note one after the other, each worked out on what the one before has left.
+
+    `findings_of` gives the findings for a text of this note. None where there is nothing to do.
+    """
+    titles: list[str] = []
+    seen = {text}
+    after = text
+    for _ in range(MOST_FIXES):
+        step = None
+        for finding in findings_of(after):
+            fix = finding.fix
+            if fix is None or (safe_only and not fix.safe) or filename not in fix.edits:
+                continue
+            changed = apply_edits(after, fix.edits[filename])
+            if changed not in seen:
+                step = (fix.title, changed)
+                break
+        if step is None:
+            break
+        titles.append(step[0])
+        after = step[1]
+        seen.add(after)
+    return Repair(vault, filename, text, after, tuple(titles)) if after != text else None

@@ -1,0 +1,163 @@
+"""Requires, excludes and cascade links (spec: deeplore-engine 1.13, 3.6, 5.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from lorestudio.domain.entry import Entry, NoteProblem
+from lorestudio.domain.javascript import trim
+from lorestudio.vault.lint.facts import VaultFacts
+from lorestudio.vault.lint.model import FixSpec, Hit
+from lorestudio.vault.lint.note import Note, is_exempt, quoted, written_cascade, written_excludes, written_requires
+
+_ASLEEP: Final = {
+    NoteProblem.DISABLED: "is switched off",
+    NoteProblem.NEVER_INSERT: "has the tag that keeps it out",
+    NoteProblem.NO_LOREBOOK_TAG: "has no lorebook tag",
+    NoteProblem.NO_FRONT_MATTER: "has no front matter",
+}
+_CODES: Final = {"requires": "G01", "excludes": "G02", "cascade_links": "G03"}
+_VERBS: Final = {"requires": "requires", "excludes": "excludes", "cascade_links": "has a cascade link to"}
+
+
+def missing_titles(note: Note, facts: VaultFacts) -> Iterator[Hit]:
+    """G01, G02, G03, G51: titles that no entry has."""
+    entry = note.entry
+    for name, titles in (
+        ("requires", written_requires(entry)),
+        ("excludes", written_excludes(entry)),
+        ("cascade_links", written_cascade(entry)),
+    ):
+        for title in dict.fromkeys(titles):
+            if title.lower() not in facts.titles:
+                yield _missing(note, facts, name, titles, title)
+
+
+def _missing(note: Note, facts: VaultFacts, name: str, titles: tuple[str, ...], title: str) -> Hit:
+    told = f"“{note.entry.title}” {_VERBS[name]} “{title}”"
+    meant = _meant(title, facts)
+    if meant:
+        what = f"Write {quoted(meant)}"
+        hint = f"{what} as a list." if len(meant) > 1 else f"{what}."
+        fix = _set(note, name, _replaced(titles, title, meant), what)
+        return Hit(_CODES[name], f"{told}, which no entry is called.", name, title, advice=hint, fix=fix)
+    same_file = facts.by_file_name.get(title.lower(), ())
+    if same_file:
+        right = same_file[0].title
+        code = "G51" if name == "cascade_links" else _CODES[name]
+        fix = _set(note, name, _replaced(titles, title, (right,)), f"Write “{right}”", safe=len(same_file) == 1)
+        return Hit(code, f"{told}; a file is called so, but its entry is “{right}”.", name, title,
+                   advice=f"Write “{right}”.", fix=fix)  # fmt: skip
+    left_out = facts.left_out.get(title.lower())
+    if left_out is not None:
+        why = _ASLEEP.get(left_out.problem, "cannot be read")
+        return Hit(_CODES[name], f"{told}; the note {left_out.filename} is no entry: it {why}.", name, title)
+    near = facts.near(title)
+    if near:
+        fix = _set(note, name, _replaced(titles, title, (near,)), f"Write “{near}”", safe=False)
+        return Hit(_CODES[name], f"{told}, which no entry is called.", name, title,
+                   advice=f"Did you mean “{near}”?", fix=fix)  # fmt: skip
+    fix = _set(note, name, _replaced(titles, title, ()), f"Remove “{title}” from {name}")
+    return Hit(_CODES[name], f"{told}, which no entry is called.", name, title, fix=fix)
+
+
+def _meant(title: str, facts: VaultFacts) -> tuple[str, ...]:
+    """The titles that are surely meant: without the brackets of a link, or cut at the commas."""
+    bare = trim(title)
+    if bare.startswith("[[") and bare.endswith("]]"):
+        bare = trim(bare[2:-2].partition("|")[0])
+        found = facts.titles.get(bare.lower())
+        return (found[0].title,) if found else ()
+    parts = [trim(part) for part in title.split(",")] if "," in title else []
+    if len(parts) > 1 and all(part.lower() in facts.titles for part in parts):
+        return tuple(facts.titles[part.lower()][0].title for part in parts)
+    return ()
+
+
+def contradictions(note: Note, _facts: VaultFacts) -> Iterator[Hit]:
+    """G04, G05, G55, G56: what an entry's own two lists say together."""
+    entry = note.entry
+    if entry.guide:
+        return
+    requires, excludes = written_requires(entry), written_excludes(entry)
+    if is_exempt(entry):
+        kind = "constant" if entry.constant else "a seed" if entry.seed else "a bootstrap entry"
+        for name, titles in (("requires", requires), ("excludes", excludes)):
+            if titles:
+                yield Hit("G55", f"“{entry.title}” is {kind}, so its {name} has no effect.", name)
+        return
+    own = entry.title.lower()
+    if own in {title.lower() for title in excludes}:
+        rest = tuple(title for title in excludes if title.lower() != own)
+        fix = _set(note, "excludes", rest, "Remove its own title")
+        yield Hit("G04", f"“{entry.title}” excludes itself, so it never comes in.", "excludes", entry.title, fix=fix)
+    if own in {title.lower() for title in requires}:
+        rest = tuple(title for title in requires if title.lower() != own)
+        fix = _set(note, "requires", rest, "Remove its own title")
+        yield Hit("G56", f"“{entry.title}” requires itself.", "requires", entry.title, fix=fix)
+    unwanted = {title.lower() for title in excludes}
+    for title in dict.fromkeys(requires):
+        if title.lower() in unwanted and title.lower() != own:
+            yield Hit("G05", f"“{entry.title}” both requires and excludes “{title}”.", "requires", title)
+
+
+def excluded_fixtures(note: Note, facts: VaultFacts) -> Iterator[Hit]:
+    """G06, G52: excluding what is always there, or at the beginning of every chat."""
+    entry = note.entry
+    if entry.guide or is_exempt(entry):
+        return
+    for title in dict.fromkeys(written_excludes(entry)):
+        copies = [copy for copy in facts.titles.get(title.lower(), ()) if not copy.guide and not _same(copy, entry)]
+        if any(copy.constant for copy in copies):
+            yield Hit(
+                "G06", f"“{entry.title}” excludes the constant “{title}”, so it never comes in.", "excludes", title
+            )
+        elif any(copy.bootstrap for copy in copies):
+            told = f"“{entry.title}” excludes the bootstrap entry “{title}”, so it stays out while the chat is short."
+            yield Hit("G52", told, "excludes", title)
+
+
+def chains(note: Note, facts: VaultFacts) -> Iterator[Hit]:
+    """G07, G53, G54, G57: what follows along chains of entries."""
+    entry, known = note.entry, facts.chains
+    own = entry.title.lower()
+    circle = known.circles.get(own)
+    if circle and not is_exempt(entry):
+        told = f"“{circle[0]}” requires " + ", which requires ".join(f"“{title}”" for title in circle[1:])
+        yield Hit("G07", f"{told}.", "requires", circle[1])
+    cascade = known.cascade_circles.get(own)
+    if cascade:
+        yield Hit("G57", f"Cascade links lead from {' to '.join(f'“{title}”' for title in cascade)}.", "cascade_links",
+                  cascade[1])  # fmt: skip
+    hopeless = known.hopeless.get(entry.id)
+    if hopeless:
+        *titles, why = hopeless
+        told = f"“{titles[0]}” requires " + ", which requires ".join(f"“{title}”" for title in titles[1:])
+        yield Hit("G53", f"{told}, and that one {why}.", "requires", titles[1])
+    clash = known.contradictions.get(entry.id)
+    if clash:
+        yield Hit("G54", f"{clash}. So “{entry.title}” never comes in.", "requires")
+
+
+def _same(one: Entry, other: Entry) -> bool:
+    return (one.vault, one.filename) == (other.vault, other.filename)
+
+
+def _replaced(titles: tuple[str, ...], title: str, by: tuple[str, ...]) -> tuple[str, ...]:
+    """The list with one title replaced, everywhere it stands."""
+    found: list[str] = []
+    for one in titles:
+        found.extend(by if one == title else (one,))
+    return tuple(dict.fromkeys(found))
+
+
+def _set(note: Note, name: str, titles: tuple[str, ...], what: str, *, safe: bool = True) -> FixSpec:
+    written = note.written(name)
+    if not titles:
+        return FixSpec(what, "remove", written, safe=safe)
+    return (
+        FixSpec(what, "list", written, titles, safe=safe)
+        if len(titles) > 1
+        else FixSpec(what, "set", written, titles, safe=safe)
+    )

@@ -1,0 +1,138 @@
+"""Keys as DeepLore searches them, compared with each other instead of with a text (spec: deeplore-engine 3.4).
+
+A claim made here about two keys holds for every text; where that is not sure, no claim is made. Nothing here decides
+whether a key is in a text: that is the engine's business.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import ahocorasick
+
+from lorestudio.domain.javascript import WHITE_SPACE, fold, head, length, trim
+from lorestudio.settings.deeplore import DeepLoreSettings
+
+SEARCHED: Final = 200
+"""Code units of a key that are searched."""
+
+SHORT: Final = 2
+"""Keys of up to so many characters are short (spec: deeplore-ai-and-tools 3.3 K01)."""
+
+_WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+_WHITE: Final = frozenset(WHITE_SPACE)
+_CLINGING: Final = frozenset("-'/\u2010\u2011\u2012\u2013\u2019")
+"""Signs that texts write next to a word without a blank."""
+_JOINERS: Final = "\u200c\u200d"
+_UNSEEN: Final = frozenset(["Cf", "Cc", "Zl", "Zp"])
+
+
+@dataclass(frozen=True, slots=True)
+class KeyForm:
+    """A key as it is searched: `word` where it has to stand alone."""
+
+    text: str
+    word: bool
+
+
+def key_form(key: str, settings: DeepLoreSettings) -> KeyForm:
+    """How a key is searched under the settings."""
+    text = head(key, SEARCHED)
+    text = text if settings.case_sensitive else fold(text)
+    return KeyForm(text, settings.match_whole_words and _WHITE.isdisjoint(text))
+
+
+def covers(short: KeyForm, long: KeyForm) -> bool:
+    """Whether `short` is found wherever `long` is found, and is another key."""
+    if short.text == long.text:
+        return False
+    place = long.text.find(short.text)
+    while place >= 0:
+        if not short.word or (_open(long, place - 1) and _open(long, place + len(short.text))):
+            return True
+        place = long.text.find(short.text, place + 1)
+    return False
+
+
+def _open(key: KeyForm, place: int) -> bool:
+    """Whether the character at `place`, or beside the key, is sure not to be part of a word."""
+    if 0 <= place < len(key.text):
+        return key.text[place] not in _WORD
+    return key.word
+
+
+def contained(forms: Iterable[KeyForm]) -> dict[KeyForm, list[KeyForm]]:
+    """For each key those longer ones that it covers; keys that cover none are left out."""
+    known = tuple(dict.fromkeys(forms))
+    by_text: dict[str, list[KeyForm]] = {}
+    for form in known:
+        if form.text:
+            by_text.setdefault(form.text, []).append(form)
+    if not by_text:
+        return {}
+    automaton = ahocorasick.Automaton()
+    for text, same in by_text.items():
+        automaton.add_word(text, (text, same))
+    automaton.make_automaton()
+    found: dict[KeyForm, list[KeyForm]] = {}
+    for long in known:
+        shorter = {text: same for _, (text, same) in automaton.iter(long.text) if text != long.text}
+        for same in shorter.values():
+            for short in same:
+                if not short.word or covers(short, long):
+                    found.setdefault(short, []).append(long)
+    return found
+
+
+def is_short(key: str) -> bool:
+    """Whether the key is likely to be found by chance. A word of two signs is usual in Chinese, Japanese and Korean."""
+    if any(_ideographic(char) for char in key):
+        return length(trim(key)) < SHORT
+    return length(key) <= SHORT
+
+
+def _ideographic(char: str) -> bool:
+    return "\u3040" <= char <= "\u30ff" or "\u3400" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3"
+
+
+def is_punctuation(key: str) -> bool:
+    """Whether no letter or digit is in the key."""
+    return bool(trim(key)) and not any(unicodedata.category(char)[0] in "LNSM" for char in trim(key))
+
+
+def is_single_sign(key: str) -> bool:
+    """Whether the key is one letter or digit of a script in which that is no word."""
+    text = trim(key)
+    return len(text) == 1 and text.isalnum() and not _ideographic(text)
+
+
+def clings(key: str) -> bool:
+    """Whether the key begins or ends with a sign that texts write next to a word."""
+    return bool(key) and (key[0] in _CLINGING or key[-1] in _CLINGING)
+
+
+def breaks_words(key: str) -> bool:
+    """Whether a key that should stand alone is found inside longer words: a blank in it, letters beyond A to Z."""
+    if not _WHITE.isdisjoint(key):
+        return True
+    return any(char not in _WORD and unicodedata.category(char)[0] in "LMN" for char in (key[:1], key[-1:]) if char)
+
+
+def unseen(key: str) -> Iterator[str]:
+    """The invisible characters of a key by name, blanks at its edges left out: they are another matter."""
+    for char in trim(key):
+        if char != " " and (char in _WHITE or _unprinted(char)):
+            yield unicodedata.name(char, f"U+{ord(char):04X}").lower()
+
+
+def seen(key: str) -> str:
+    """The key without invisible characters: blanks for those that separate, nothing for the others."""
+    return "".join(" " if char in _WHITE else "" if _unprinted(char) else char for char in key)
+
+
+def _unprinted(char: str) -> bool:
+    """Whether nothing of a character is seen; joiners are left alone, because emoji and some scripts need them."""
+    return unicodedata.category(char) in _UNSEEN and char not in _JOINERS

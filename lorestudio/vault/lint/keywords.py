@@ -1,0 +1,155 @@
+"""Keys that find too much, too little, or nothing (spec: deeplore-engine 3.4; deeplore-ai-and-tools 3.3)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import length, trim
+from lorestudio.vault.lint import keyforms
+from lorestudio.vault.lint.facts import VaultFacts
+from lorestudio.vault.lint.keyforms import covers, key_form
+from lorestudio.vault.lint.model import FixSpec, Hit
+from lorestudio.vault.lint.note import Note, Rules, quoted, usable_keys
+
+_PATTERN: Final = re.compile(r"/.+/[dgimsuvy]*")
+_CURLY: Final = frozenset("\u2018\u2019\u201c\u201d")
+MANY_KEYS: Final = 200
+"""Keys of one entry are compared with each other up to so many; the comparison takes the square of their number."""
+
+
+def broad_keys(note: Note, rules: Rules) -> Iterator[Hit]:
+    """K01, K51: keys that are found by chance, or everywhere."""
+    entry = note.entry
+    if entry.guide:
+        return
+    for key in note.keys:
+        if keyforms.is_short(key):
+            yield Hit("K01", f"The key “{key}” is short and likely to be found by chance.", "keys", key)
+        punctuation = keyforms.is_punctuation(key) and not rules.settings.match_whole_words
+        if punctuation or keyforms.is_single_sign(key):
+            yield Hit("K51", f"The key “{key}” is found in nearly every message.", "keys", key)
+
+
+def idle_keys(note: Note, rules: Rules) -> Iterator[Hit]:
+    """K52, K53, K61: keys that add nothing."""
+    entry, settings = note.entry, rules.settings
+    keys = entry.keys
+    if len(keys) > len(usable_keys(entry)) and keys:
+        fix = _keys(note, lambda key: [key] if trim(key) else [], "Remove the empty key")
+        yield Hit("K61", f"“{entry.title}” has an empty key.", "keys", fix=fix)
+    if len(keys) > MANY_KEYS:
+        return
+    seen: dict[keyforms.KeyForm, str] = {}
+    for key in usable_keys(entry):
+        form = key_form(key, settings)
+        first = seen.setdefault(form, key)
+        if first is key:
+            continue
+        # With a warmup the copy counts, so removing it would change when the entry comes in.
+        fix = None if entry.warmup is not None else _without_copies(note, rules)
+        told = f"The key “{key}” stands there twice" + (f" (as “{first}” too)" if first != key else "")
+        yield Hit("K52", f"{told}.", "keys", key, fix=fix)
+    swallowed = [
+        (written, short)
+        for long, written in seen.items()
+        if (short := next((other for form, other in seen.items() if covers(form, long)), None)) is not None
+    ]
+    if swallowed:
+        parts = [f"“{short}” wherever “{written}” is" for written, short in swallowed]
+        rest = f", and {len(parts) - 3} more of the kind" if len(parts) > 3 else ""
+        yield Hit("K53", f"Found anyway: {'; '.join(parts[:3])}{rest}.", "keys", swallowed[0][0])
+
+
+def mistyped_keys(note: Note, rules: Rules) -> Iterator[Hit]:
+    """K55, K56, K58, K59, K60, K63: keys that are written as no chat writes them."""
+    entry, settings = note.entry, rules.settings
+    for name, keys in (("keys", note.keys), ("refine_keys", tuple(dict.fromkeys(entry.refine_keys)))):
+        for key in keys:
+            if _PATTERN.fullmatch(trim(key)) and len(trim(key)) > 2:
+                yield Hit("K55", f"The key “{key}” is no pattern here; its slashes are searched too.", name, key)
+            if found := tuple(dict.fromkeys(keyforms.unseen(key))):
+                fix = _keys(note, _one(key, keyforms.seen), "Replace the invisible sign") if name == "keys" else None
+                yield Hit("K59", f"The key “{key}” has an invisible sign: {', '.join(found)}.", name, key, fix=fix)
+            if settings.case_sensitive and unicodedata.normalize("NFC", key) != key:
+                fix = _keys(note, _one(key, _composed), "Compose the letters") if name == "keys" else None
+                yield Hit("K58", f"The key “{key}” has decomposed letters.", name, key, fix=fix)
+            if not _CURLY.isdisjoint(key):
+                yield Hit("K63", f"The key “{key}” has curly quotes.", name, key)
+    for key in note.keys:
+        if trim(key) != key:
+            fix = _keys(note, _one(key, trim), "Remove the blanks around it")
+            yield Hit("K56", f"The key “{key}” begins or ends with a blank, which has to be found too.", "keys",
+                      trim(key), fix=fix)  # fmt: skip
+        if length(key) > keyforms.SEARCHED:
+            told = f"The key “{key[:40]}…” has {length(key)} characters; {keyforms.SEARCHED} are searched."
+            yield Hit("K60", told, "keys", key[:40])
+
+
+def word_boundaries(note: Note, rules: Rules) -> Iterator[Hit]:
+    """K57, K62: what whole words does to keys that are not plain words (users W14, W15)."""
+    entry = note.entry
+    if not rules.settings.match_whole_words or entry.guide:
+        return
+    for name, keys in (("keys", note.keys), ("refine_keys", tuple(dict.fromkeys(entry.refine_keys)))):
+        for key in keys:
+            if keyforms.breaks_words(key):
+                yield Hit("K57", f"The key “{key}” is also found inside longer words.", name, trim(key))
+            elif keyforms.clings(key) or keyforms.is_punctuation(key):
+                yield Hit("K62", f"The key “{key}” is not found next to a letter or digit.", name, key)
+
+
+def shared_keys(note: Note, facts: VaultFacts) -> Iterator[Hit]:
+    """K02, K54: keys that other entries have, or have as part of theirs."""
+    entry = note.entry
+    if entry.guide:
+        return
+    for key in note.keys:
+        others = [other for other in facts.sharers.get(key.lower(), ()) if not _same(other, entry)]
+        if others:
+            yield Hit("K02", f"The key “{key}” is also on {quoted([other.title for other in others])}.", "keys", key)
+        if entry.refine_keys:
+            continue  # the key alone does not wake it
+        form = key_form(key, facts.rules.settings)
+        longer = [(other, holder) for other, holder in facts.longer.get(form, ()) if not _same(holder, entry)]
+        if longer:
+            titles = list(dict.fromkeys(holder.title for _, holder in longer))
+            told = f"The key “{key}” is part of “{longer[0][0]}”, a key of {quoted(titles)}."
+            if len({other for other, _ in longer}) > 1:
+                told = f"The key “{key}” is part of keys of {quoted(titles)}."
+            yield Hit("K54", told, "keys", key)
+
+
+def _same(one: Entry, other: Entry) -> bool:
+    return (one.vault, one.filename) == (other.vault, other.filename)
+
+
+def _composed(key: str) -> str:
+    return unicodedata.normalize("NFC", key)
+
+
+def _one(key: str, change: Callable[[str], str]) -> Callable[[str], list[str]]:
+    return lambda other: [change(other)] if other == key else [other]
+
+
+def _keys(note: Note, change: Callable[[str], list[str]], what: str) -> FixSpec | None:
+    """The list of keys with each replaced by what `change` gives."""
+    keys = tuple(new for key in note.entry.keys for new in change(key))
+    name = note.written("keys")
+    return FixSpec(what, "set", name, keys) if keys else FixSpec(what, "remove", name)
+
+
+def _without_copies(note: Note, rules: Rules) -> FixSpec | None:
+    seen: set[keyforms.KeyForm] = set()
+
+    def keep(key: str) -> list[str]:
+        form = key_form(key, rules.settings)
+        if form in seen:
+            return []
+        seen.add(form)
+        return [key]
+
+    return _keys(note, keep, "Remove the copies")

@@ -1,0 +1,303 @@
+"""Running the checks: over a whole vault, over one note, and again after a change with what is still true kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Final
+
+from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.vault.entries import ParseRules, parse_note
+from lorestudio.vault.index import definition_path
+from lorestudio.vault.lint import (
+    content,
+    entry_config,
+    fields,
+    gating,
+    injection,
+    keywords,
+    left_out,
+    links,
+    parser,
+    size,
+    source,
+    yaml,
+)
+from lorestudio.vault.lint.facts import VaultFacts
+from lorestudio.vault.lint.fixes import Repair, repair, work_out
+from lorestudio.vault.lint.model import Finding, Hit, NoteKey, Severity
+from lorestudio.vault.lint.note import Note, Rules
+from lorestudio.vault.lint.settings import SettingsFile, settings_checks
+from lorestudio.vault.lint.table import check_of
+
+NoteCheck = Callable[[Note, Rules], Iterator[Hit]]
+VaultCheck = Callable[[Note, VaultFacts], Iterator[Hit]]
+
+NOTE_CHECKS: Final[tuple[NoteCheck, ...]] = (
+    parser.parser_warnings, parser.strict_losses, source.unread_names, source.switched_off, source.unusable_values,
+    source.comma_lists, yaml.readings, yaml.document_problems,
+    entry_config.keyless, entry_config.empty_text, entry_config.idle_conditions, entry_config.short_warmup,
+    entry_config.chances, entry_config.zero_priority, entry_config.guide_conflicts, entry_config.odd_titles,
+    fields.field_values, keywords.broad_keys, keywords.idle_keys, keywords.mistyped_keys, keywords.word_boundaries,
+    size.long_entries, size.summaries, injection.idle_places, content.macros, content.dollars, content.comments,
+)  # fmt: skip
+"""What an entry is asked by itself; the answers hold as long as the note and the settings do."""
+
+VAULT_CHECKS: Final[tuple[VaultCheck, ...]] = (
+    entry_config.same_titles, gating.missing_titles, gating.contradictions, gating.excluded_fixtures, gating.chains,
+    keywords.shared_keys, links.dead_links,
+)  # fmt: skip
+"""What an entry is asked with regard to all the others."""
+
+LEFT_OUT_CHECKS: Final[tuple[NoteCheck, ...]] = (left_out.reasons, left_out.near_misses, yaml.document_problems)
+"""What a note that gave no entry is asked."""
+
+_OWN: Final = attrgetter(
+    "title", "content", "keys", "refine_keys", "summary", "priority", "constant", "seed", "bootstrap", "guide",
+    "tokens", "scan_depth", "exclude_recursion", "outlet", "position", "depth", "role", "cooldown", "warmup",
+    "probability", "custom_fields", "warnings",
+)  # fmt: skip
+"""What the checks by itself look at."""
+
+NO_TEXTS: Final[Mapping[NoteKey, str]] = MappingProxyType({})
+
+
+class LintCancelled(Exception):  # noqa: N818 - it is no error: somebody asked for it
+    """The checks were stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is checked. `texts` are the notes as they are on disk (or in the editor), as far as they are known.
+
+    `file` is the settings file where there is one; `age_seconds` how long ago the index was made, None where that does
+    not matter because it is followed.
+    """
+
+    index: VaultIndex
+    settings: DeepLoreSettings = field(default_factory=DeepLoreSettings)
+    texts: Mapping[NoteKey, str] = field(default_factory=lambda: NO_TEXTS)
+    file: SettingsFile | None = None
+    age_seconds: float | None = None
+    counter: TokenCounter = CHARS_4
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All findings, the worst first, then by vault and file. `checked` counts notes, `unread` those without a text."""
+
+    findings: tuple[Finding, ...] = ()
+    checked: int = 0
+    unread: int = 0
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of this severity."""
+        return sum(finding.severity is severity for finding in self.findings)
+
+    def of_note(self, vault: str, filename: str) -> tuple[Finding, ...]:
+        """The findings of one note."""
+        return tuple(finding for finding in self.findings if finding.note == (vault, filename))
+
+    def at_least(self, severity: Severity) -> tuple[Finding, ...]:
+        """The findings of this severity and worse."""
+        return tuple(finding for finding in self.findings if finding.severity.rank <= severity.rank)
+
+
+class _Known:
+    """What is known of one note: the hits that depend on nothing else, and the findings made so far."""
+
+    __slots__ = ("findings", "hits", "note")
+
+    def __init__(self, note: Note, hits: tuple[Hit, ...]) -> None:
+        self.note = note
+        self.hits = hits
+        self.findings: dict[Hit, Finding] = {}
+
+
+class Linter:
+    """Checks a vault and remembers what holds as long as a note stays as it is, so that the next time is quick.
+
+    Not for several threads at once.
+    """
+
+    def __init__(self) -> None:
+        self._rules: Rules | None = None
+        self._known: dict[NoteKey, _Known] = {}
+        self._facts: VaultFacts | None = None
+
+    def share(self) -> Linter:
+        """Another linter with what this one knows of the vault as a whole: for single notes, in another thread."""
+        other = Linter()
+        other._rules, other._facts = self._rules, self._facts
+        return other
+
+    def run(
+        self,
+        scope: Scope,
+        on_progress: Callable[[int, int], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Report:
+        """All findings of the vault. `on_progress` gets notes done and their total. Raises LintCancelled."""
+        facts = self._prepare(scope)
+        found = list(_settings_findings(scope))
+        notes = tuple(_notes(scope))
+        fresh: dict[NoteKey, _Known] = {}
+        for done, (key, item) in enumerate(notes):
+            if done % 64 == 0:
+                if cancelled is not None and cancelled():
+                    raise LintCancelled
+                if on_progress is not None:
+                    on_progress(done, len(notes))
+            known = self._known.get(key)
+            text = scope.texts.get(key)
+            if known is None or not _same(known.note, text, item):
+                note = Note(*key, text, item)
+                known = _Known(note, tuple(_own_hits(note, facts.rules)))
+            else:
+                known.note.item = item
+            if not isinstance(item, Entry) or key not in fresh:
+                fresh[key] = known
+            found += _findings(known, facts)
+            known.note.forget()
+        self._known = fresh
+        if on_progress is not None:
+            on_progress(len(notes), len(notes))
+        unread = sum(key not in scope.texts for key, _ in notes)
+        return Report(ordered(found, scope.index.vaults), len(notes), unread)
+
+    def note(self, scope: Scope, key: NoteKey, text: str) -> tuple[Finding, ...]:
+        """The findings of one note with another text, at once; of the other entries the index of `scope` tells."""
+        facts = self._prepare(scope)
+        return ordered(_findings(_read_again(scope, facts.rules, key, text), facts), scope.index.vaults)
+
+    def repair(self, scope: Scope, key: NoteKey, *, codes: frozenset[str] | None = None) -> Repair | None:
+        """Make all safe fixes of a note, or those of some checks; None where there are none or its text is unknown."""
+        text = scope.texts.get(key)
+        if text is None:
+            return None
+
+        def findings(now: str) -> Sequence[Finding]:
+            return [item for item in self.note(scope, key, now) if codes is None or item.code in codes]
+
+        return repair(*key, text, findings)
+
+    def _prepare(self, scope: Scope) -> VaultFacts:
+        rules = Rules(scope.settings, ParseRules.from_settings(scope.settings, scope.index.fields))
+        if rules != self._rules:
+            self._rules, self._known = rules, {}
+        if self._facts is None or self._facts.index is not scope.index or self._facts.rules != rules:
+            self._facts = VaultFacts(scope.index, rules)
+        return self._facts
+
+
+def lint(scope: Scope) -> Report:
+    """All findings of a vault, from nothing."""
+    return Linter().run(scope)
+
+
+def _notes(scope: Scope) -> Iterator[tuple[NoteKey, Entry | LeftOutNote | None]]:
+    """Every note once per entry and once per left-out note, and those that the index knows nothing of."""
+    known: set[NoteKey] = set()
+    items: tuple[Entry | LeftOutNote, ...] = (*scope.index.entries, *scope.index.left_out)
+    for item in items:
+        key = (item.vault, item.filename)
+        known.add(key)
+        yield key, item
+    for key in scope.texts:
+        if key not in known and key[1].endswith(".md"):
+            yield key, None
+
+
+def _same(note: Note, text: str | None, item: Entry | LeftOutNote | None) -> bool:
+    """Whether the note still says what it said."""
+    if note.raw is not text and note.raw != text:
+        return False
+    before = note.item
+    if before is item:
+        return True
+    if isinstance(before, Entry) and isinstance(item, Entry):
+        return bool(_OWN(before) == _OWN(item))
+    return before == item
+
+
+def _read_again(scope: Scope, rules: Rules, key: NoteKey, text: str) -> _Known:
+    """A note as it would be with this text; as an entry it keeps the id that it has in the index."""
+    parsed = parse_note(text, key[1], key[0], rules.parse, scope.counter)
+    item: Entry | LeftOutNote = parsed
+    if isinstance(parsed, Entry):
+        before = next((one for one in scope.index.entries if (one.vault, one.filename) == key), None)
+        item = replace(parsed, id=before.id if before is not None else -1)
+    note = Note(*key, text, item)
+    return _Known(note, tuple(_own_hits(note, rules)))
+
+
+def _own_hits(note: Note, rules: Rules) -> Iterator[Hit]:
+    if isinstance(note.item, Entry):
+        hits = [hit for check in NOTE_CHECKS for hit in check(note, rules)]
+        told = {hit.field for hit in hits if hit.code in {"P58", "P59"}}
+        yield from (hit for hit in hits if hit.code != "P53" or hit.field not in told)
+    elif isinstance(note.item, LeftOutNote):
+        for check in LEFT_OUT_CHECKS:
+            yield from check(note, rules)
+    else:
+        yield from left_out.lost_titles(note, rules)
+
+
+def _findings(known: _Known, facts: VaultFacts) -> Iterator[Finding]:
+    note = known.note
+    hits: Iterable[Hit] = known.hits
+    entry: int | None = None
+    if isinstance(note.item, Entry):
+        entry = note.item.id if note.item.id >= 0 else None
+        hits = (*known.hits, *(hit for check in VAULT_CHECKS for hit in check(note, facts)))
+    made: dict[Hit, Finding] = {}
+    for hit in hits:
+        finding = known.findings.get(hit)
+        if finding is None:
+            fix = None
+            if hit.fix is not None and note.document is not None:
+                fix = work_out(hit.fix, note.document, note.filename)
+            check = check_of(hit.code)
+            line = hit.line or (note.places.line(hit.field, hit.item) if note.text is not None else 0)
+            finding = Finding(
+                hit.code, check.severity, note.vault, note.filename, entry, hit.field, line, hit.message,
+                hit.advice or check.advice, fix,
+            )  # fmt: skip
+        elif finding.entry != entry:
+            finding = replace(finding, entry=entry)
+        made[hit] = finding
+        yield finding
+    known.findings = made
+
+
+def _settings_findings(scope: Scope) -> Iterator[Finding]:
+    for hit in settings_checks(scope.settings, scope.index, scope.file, scope.age_seconds):
+        check = check_of(hit.code)
+        yield Finding(hit.code, check.severity, "", "", None, hit.field, 0, hit.message, hit.advice or check.advice)
+    vault = scope.index.vaults[0] if scope.index.vaults else ""
+    path = definition_path(scope.settings)
+    check = check_of("F51")
+    for message in scope.index.field_errors:
+        told = message.removeprefix(f"{path}: ")
+        line = left_out.line_in(told)
+        yield Finding("F51", check.severity, vault, path, None, "", line, told, check.advice)
+
+
+def ordered(findings: Iterable[Finding], vaults: Sequence[str]) -> tuple[Finding, ...]:
+    """Findings in the order of a report."""
+    return tuple(sorted(findings, key=_order(vaults)))
+
+
+def _order(vaults: Sequence[str]) -> Callable[[Finding], tuple[object, ...]]:
+    places = {vault: place for place, vault in enumerate(vaults)}
+    return lambda finding: (
+        finding.severity.rank,
+        places.get(finding.vault, -1),
+        finding.filename,
+        finding.line,
+        finding.code,
+    )

@@ -1,0 +1,147 @@
+"""One note as the checks see it: its entry, its raw front matter, and the lines that things stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.javascript import Json, trim
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.vault import front_matter
+from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.front_matter import BOM
+from lorestudio.vault.lint.model import NoteKey
+from lorestudio.vault.lint.places import Places
+from lorestudio.vault.note_document import NoteDocument
+
+NO_VALUES: Final[Mapping[str, Json]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the checks go by: DeepLore's settings, and how notes are read under them."""
+
+    settings: DeepLoreSettings
+    parse: ParseRules
+
+    @property
+    def ai(self) -> bool:
+        """Whether a model takes part in the selection."""
+        settings = self.settings
+        return settings.ai_search_enabled and settings.ai_search_mode in {"two-stage", "ai-only"}
+
+    @property
+    def ai_only(self) -> bool:
+        """Whether the model chooses from the whole vault, so that keys do not matter."""
+        return self.ai and self.settings.ai_search_mode == "ai-only"
+
+    @property
+    def lenient(self) -> ParseRules:
+        """The same rules with untidy front matter forgiven."""
+        return replace(self.parse, lenient=True)
+
+
+class Note:
+    """A note of the vault: an entry, or one that gave none. `text` is None where it is not known."""
+
+    def __init__(self, vault: str, filename: str, text: str | None, item: Entry | LeftOutNote | None) -> None:
+        self.vault, self.filename = vault, filename
+        self.text = None if text is None else text.removeprefix(BOM)
+        self.raw = text
+        self.item = item
+
+    @property
+    def key(self) -> NoteKey:
+        """Vault and file name."""
+        return self.vault, self.filename
+
+    @property
+    def entry(self) -> Entry:
+        """The note's entry. Raises TypeError where it gave none."""
+        if not isinstance(self.item, Entry):
+            message = f"{self.filename} gave no entry"
+            raise TypeError(message)
+        return self.item
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The entry's keys that are looked for, each once; empty for a note that gave no entry."""
+        return tuple(dict.fromkeys(usable_keys(self.item))) if isinstance(self.item, Entry) else ()
+
+    @cached_property
+    def _parts(self) -> tuple[str | None, str]:
+        return front_matter.split(self.text or "")
+
+    @property
+    def yaml(self) -> str | None:
+        """The text between the fences, None where there is no front matter."""
+        return self._parts[0]
+
+    @property
+    def body(self) -> str:
+        """The text behind the front matter."""
+        return self._parts[1]
+
+    @cached_property
+    def values(self) -> Mapping[str, Json]:
+        """The front matter as DeepLore's line reader has it, names as written."""
+        return front_matter.parse(self.yaml) if self.yaml is not None else NO_VALUES
+
+    @cached_property
+    def document(self) -> NoteDocument | None:
+        """The text as properties, None where it is not known."""
+        return None if self.raw is None else NoteDocument(self.raw)
+
+    @cached_property
+    def places(self) -> Places:
+        """Where things stand."""
+        return Places(self.text or "", self.body)
+
+    def forget(self) -> None:
+        """Let go of what can be worked out again from the text."""
+        for name in ("_parts", "values", "document", "places"):
+            self.__dict__.pop(name, None)
+
+    def written(self, name: str) -> str:
+        """How the note spells a field: as given, or with other capitals."""
+        if name in self.values:
+            return name
+        lower = name.lower()
+        return next((other for other in self.values if other.lower() == lower), name)
+
+
+def usable_keys(entry: Entry) -> tuple[str, ...]:
+    """The keys that are looked for: those of nothing but white space are passed over (spec: deeplore-engine 3.4)."""
+    return tuple(key for key in entry.keys if trim(key))
+
+
+def written_requires(entry: Entry) -> tuple[str, ...]:
+    """What the note says, missing titles included."""
+    return entry.requires if entry.written_requires is None else entry.written_requires
+
+
+def written_excludes(entry: Entry) -> tuple[str, ...]:
+    """What the note says, missing titles included."""
+    return entry.excludes if entry.written_excludes is None else entry.written_excludes
+
+
+def written_cascade(entry: Entry) -> tuple[str, ...]:
+    """What the note says, missing titles included."""
+    return entry.cascade_links if entry.written_cascade_links is None else entry.written_cascade_links
+
+
+def is_exempt(entry: Entry) -> bool:
+    """Whether gates let the entry pass whatever it requires or excludes (spec: deeplore-engine 5.1)."""
+    return entry.constant or entry.seed or entry.bootstrap
+
+
+def quoted(titles: tuple[str, ...] | list[str], most: int = 4) -> str:
+    """Titles in quotes, the first few by name: “A”, “B” and 3 more."""
+    named = [f"“{title}”" for title in titles[:most]]
+    rest = len(titles) - len(named)
+    if rest:
+        return f"{', '.join(named)} and {rest} more"
+    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+NOTES = {
+    "places/Lamp.md": "---\ntags: [lorebook]\nkeys: [lamp]\n---\n# Lamp\n\nA lamp.\n",
+    "Tale.md": "---\nrequires: [Lamp]\n---\nThe [[Lamp]] and the lamp by [[Nobody]].\n",
+}
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    for name, text in NOTES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def test_search_prints_lines(lorestudio: Run, notes: Path) -> None:
+    result = lorestudio("search", notes, "path:tale lamp")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [
+        "Tale.md", "  2: requires: [Lamp]", "  4: The [[Lamp]] and the lamp by [[Nobody]].",
+        "  4: The [[Lamp]] and the lamp by [[Nobody]].",
+    ]  # fmt: skip
+
+
+def test_search_as_json(lorestudio: Run, notes: Path) -> None:
+    result = lorestudio("search", notes, r"\blamps?\.", "--regex", "--json")
+    (found,) = json.loads(result.stdout)
+    assert (found["file"], found["title"]) == ("places/Lamp.md", "Lamp")
+    (hit,) = found["hits"]
+    assert (hit["line"], hit["text"], hit["where"]) == (7, "A lamp.", "body")
+    assert hit["text"][hit["from"] : hit["to"]] == NOTES["places/Lamp.md"][hit["start"] : hit["end"]] == "lamp."
+
+
+def test_search_without_a_find_ends_with_1(lorestudio: Run, notes: Path) -> None:
+    result = lorestudio("search", notes, "zzz")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "nothing was found" in result.stderr
+
+
+def test_search_with_a_bad_expression_ends_with_2(lorestudio: Run, notes: Path) -> None:
+    result = lorestudio("search", notes, "(", "--regex")
+    assert result.exit_code == 2
+    assert "character" in result.stderr
+
+
+def test_rename_dry_run_shows_every_file_and_changes_none(lorestudio: Run, notes: Path) -> None:
+    result = lorestudio("rename", notes, "lamp", "Torch", "--dry-run")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "--- a/Tale.md", "+++ b/Tale.md", "@@ -1,4 +1,4 @@", " ---", "-requires: [Lamp]", "+requires: [Torch]", " ---",
+        "-The [[Lamp]] and the lamp by [[Nobody]].", "+The [[Torch]] and the lamp by [[Nobody]].",
+        "rename from places/Lamp.md", "rename to places/Torch.md", "--- a/places/Lamp.md", "+++ b/places/Torch.md",
+        "@@ -4,3 +4,3 @@", " ---", "-# Lamp", "+# Torch", " ",
+    ]  # fmt: skip
+    assert "2 files would change" in result.stderr
+    assert contents(notes) == NOTES
+
+
+def test_rename(lorestudio: Run, notes: Path) -> None:
+    result = lorestudio("rename", notes, "places/Lamp.md", "Torch")
+    assert result.exit_code == 0
+    assert contents(notes) == {
+        "places/Torch.md": NOTES["places/Lamp.md"].replace("# Lamp", "# Torch"),
+        "Tale.md": NOTES["Tale.md"].replace("Lamp", "Torch"),
+    }
+    assert "Rename Lamp to Torch: 2 files changed." in result.stderr
+
+
+def test_rename_can_be_taken_back_note_by_note(lorestudio: Run, notes: Path) -> None:
+    lorestudio("rename", notes, "Lamp", "Torch")
+    result = lorestudio("history", notes / "Tale.md", "--restore", "1")
+    assert result.exit_code == 0
+    assert contents(notes)["Tale.md"] == NOTES["Tale.md"]
+
+
+@pytest.mark.parametrize(("note", "new", "message"), [("Nobody", "X", "no note"), ("Lamp", "a|b", "cannot stand")])
+def test_rename_that_cannot_be(lorestudio: Run, notes: Path, note: str, new: str, message: str) -> None:
+    result = lorestudio("rename", notes, note, new)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert contents(notes) == NOTES
+
+
+def test_links(lorestudio: Run, notes: Path) -> None:
+    result = lorestudio("links", notes, "Lamp")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0] == "Lamp (places/Lamp.md)"
+    assert "References to it: 2" in lines
+    assert "  Tale.md:2: requires: [Lamp]" in lines
+    assert "  Tale.md:4 (title): The [[Lamp]] and the lamp by [[Nobody]]." in lines
+    assert "  4: wikilink Nobody -> does not exist yet" in lorestudio("links", notes, "Tale").stdout
+
+
+def test_links_as_json(lorestudio: Run, notes: Path) -> None:
+    found = json.loads(lorestudio("links", notes, "Tale.md", "--json").stdout)
+    assert [(link["kind"], link["file"], link["deeplore"]) for link in found["links"]] == [
+        ("requires", "places/Lamp.md", True), ("wikilink", "places/Lamp.md", True), ("wikilink", None, False),
+    ]  # fmt: skip
+    assert (found["references"], found["mentions"]) == ([], [])

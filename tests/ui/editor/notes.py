@@ -1,0 +1,22 @@
+"""Notes for the tests of the editor, nasty on purpose."""
+
+from __future__ import annotations
+
+NASTY = (
+    "\ufeff---\r\n"
+    "# a comment of the author\r\n"
+    'keys: [skarn, "the dragon"]   \r\n'
+    "tags:\r\n"
+    "    - lorebook   \r\n"
+    "    - 'place'\r\n"
+    "priority: 20\r\n"
+    "\r\n"
+    "nested:\r\n"
+    "  inner: 1\r\n"
+    "summary: A dragon\u00a0of ash.\r\n"
+    "---\r\n"
+    "# Skarn\r\n"
+    "\r\n"
+    "A\u2028dragon 🐉 lives in [[Dawnkeep]].\r\n"
+)
+PLAIN = "---\ntags: [lorebook]\nkeys: [skarn]\npriority: 20\n---\n# Skarn\n\nA dragon.\n"

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import pytest
+
+from lorestudio.vault import front_matter
+from lorestudio.vault.lint import Finding, Linter, NoteKey, unified_diff
+from lorestudio.vault.note_document import apply_edits
+from tests.vault.lint.vaults import findings, note, scope
+
+A: NoteKey = ("v", "A.md")
+
+
+def fixed(text: str, finding: Finding) -> str:
+    assert finding.fix is not None
+    return apply_edits(text, finding.fix.edits[finding.filename])
+
+
+@pytest.mark.parametrize(
+    ("code", "before", "after", "settings"),
+    [
+        ("W_ALIAS_USED", "Keys: [harbour] ", "keys: [harbour] ", {}),
+        ("W_COMMA_SPLIT", "keys: harbour, old quay", "keys: [harbour, old quay]", {}),
+        ("W_COERCED_NUM", "keys: [harbour]\npriority: '5'", "keys: [harbour]\npriority: 5", {}),
+        ("P51", 'keys: [harbour]\ncooldown: "2"', "keys: [harbour]\ncooldown: 2", {"lenientAuthoring": False}),
+        ("P57", "keys: [a b]\nKEYS: [a b]", "keys: [a b]", {}),
+        ("P58", 'keys: [harbour]\nscanDepth: "3"', "keys: [harbour]\nscanDepth: 3", {}),
+        ("P58", "keys: [harbour]\nposition: In Chat", "keys: [harbour]\nposition: in_chat", {}),
+        ("P61", "keys: [harbour]\nrefine_keys: storm, rain", "keys: [harbour]\nrefine_keys: [storm, rain]", {}),
+        ("G01", "keys: [harbour]\nrequires: [Nobody, B]", "keys: [harbour]\nrequires: [B]", {}),
+        ("G01", "keys: [harbour]\nrequires:\n  - Nobody\npriority: 5", "keys: [harbour]\npriority: 5", {}),
+        ("G01", 'keys: [harbour]\nrequires: ["[[b]]"]', 'keys: [harbour]\nrequires: ["B"]', {}),
+        ("G02", "keys: [harbour]\nexcludes: B, C", "keys: [harbour]\nexcludes: [B, C]", {}),
+        ("G04", "keys: [harbour]\nexcludes: [A, B]", "keys: [harbour]\nexcludes: [B]", {}),
+        ("K52", "keys: [quay, Quay, pier]", "keys: [quay, pier]", {}),
+        ("K56", 'keys: [" quay", pier]', 'keys: ["quay", pier]', {}),
+        ("K61", "keys: [quay, , pier]", "keys: [quay, pier]", {}),
+    ],
+)
+def test_a_safe_fix_changes_what_it_says_and_mends_it(
+    code: str, before: str, after: str, settings: dict[str, bool]
+) -> None:
+    others = {"B.md": note("keys: [meadow]"), "C.md": note("keys: [tower]")}
+    text = note(before)
+    finding = findings({"A.md": text, **others}, code, settings=settings)[0]
+    assert finding.fix is not None
+    assert finding.fix.safe
+    assert fixed(text, finding) == note(after)
+    assert not findings({"A.md": note(after), **others}, code, settings=settings)
+
+
+@pytest.mark.parametrize(
+    ("code", "before", "after"),
+    [
+        ("P52", "keywords: [harbour]", "keys: [harbour]"),
+        ("P59", "keys: [harbour]\nenabled: no", "keys: [harbour]\nenabled: false"),
+        ("E53", "keys: [harbour]\nprobability: 50", "keys: [harbour]\nprobability: 0.5"),
+        ("G01", "keys: [harbour]\nrequires: [Meadowlandss]", "keys: [harbour]\nrequires: [Meadowlands]"),
+    ],
+)
+def test_what_may_be_meant_otherwise_is_offered_but_not_safe(code: str, before: str, after: str) -> None:
+    others = {"Meadowlands.md": note("keys: [meadow]")}
+    text = note(before)
+    finding = findings({"A.md": text, **others}, code)[0]
+    assert finding.fix is not None
+    assert not finding.fix.safe
+    assert fixed(text, finding) == note(after)
+    assert Linter().repair(scope({"A.md": text, **others}), A) is None
+
+
+def test_a_value_with_a_comment_is_written_as_yaml_reads_it() -> None:
+    text = note("keys: [harbour]\npriority: 10 # important")
+    finding = findings({"A.md": text}, "P58")[0]
+    yaml_text, _ = front_matter.split(fixed(text, finding))
+    assert front_matter.parse(yaml_text or "")["priority"] == 10
+
+
+def test_a_missing_title_that_is_only_asleep_is_not_removed() -> None:
+    files = {"A.md": note("keys: [harbour]\nrequires: [B]"), "B.md": note("enabled: false")}
+    finding = findings(files, "G01")[0]
+    assert finding.fix is None
+    assert "switched off" in finding.message
+
+
+def test_a_copy_that_counts_for_the_warmup_stays() -> None:
+    assert findings({"A.md": note("keys: [quay, Quay]\nwarmup: 2")}, "K52")[0].fix is None
+
+
+def test_all_safe_fixes_of_a_note_follow_each_other() -> None:
+    text = note('Keys: [" quay", Quay, pier]\nPriority: "5"\nrequires: [Nobody, Nothing]\nconstant: yes')
+    repair = Linter().repair(scope({"A.md": text}), A)
+    assert repair is not None
+    assert repair.before == text
+    assert repair.after == note('keys: ["quay", pier]\npriority: 5\nconstant: yes')
+    assert len(repair.titles) == 7  # two names, two titles, quotes, blanks, a copy
+    assert Linter().repair(scope({"A.md": repair.after}), A) is None
+
+
+def test_fixes_keep_line_ends_comments_and_byte_order_mark() -> None:
+    text = "\ufeff" + "---\r\n# mine\r\nTags: [lorebook]\r\nkeys: harbour, quay\r\n---\r\nText.\r\n"
+    repair = Linter().repair(scope({"A.md": text}), A)
+    assert repair is not None
+    assert repair.after == "\ufeff---\r\n# mine\r\ntags: [lorebook]\r\nkeys: [harbour, quay]\r\n---\r\nText.\r\n"
+
+
+def test_only_the_named_checks_are_repaired() -> None:
+    text = note("Keys: [harbour]\nrequires: [Nobody]")
+    repair = Linter().repair(scope({"A.md": text}), A, codes=frozenset({"G01"}))
+    assert repair is not None
+    assert repair.after == note("Keys: [harbour]")
+
+
+def test_a_note_without_a_known_text_has_no_fix() -> None:
+    whole = scope({"A.md": note("requires: [Nobody]")})
+    bare = scope({"A.md": note("requires: [Nobody]")})
+    object.__setattr__(bare, "texts", {})
+    assert Linter().repair(bare, A) is None
+    assert [item.fix for item in Linter().run(bare).findings if item.code == "G01"] == [None]
+    assert Linter().run(bare).unread == 1
+    assert Linter().run(whole).unread == 0
+
+
+def test_diff() -> None:
+    assert unified_diff("a\nb\nc", "a\nB\nc", "f.md") == (
+        "--- f.md\n+++ f.md\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n\\ No newline at end of file\n"
+    )
+    assert unified_diff("a", "a", "f.md") == ""

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lorestudio.vault.lint import LintCancelled, Linter, Scope, Severity, lint
+from tests.vault.lint.vaults import findings, note, scope
+
+FILES = {
+    "A.md": note("keys: [harbour]\nrequires: [Nobody]", "# The Harbour\nSee [[Somebody]]."),
+    "B.md": note("Keys: [harbour]", "# B\nx"),
+    "c/D.md": "No front matter.",
+}
+
+
+def test_where_things_stand() -> None:
+    text = '---\ntags: [lorebook]\nkeys:\n  - quay\n  - "ai"\nrequires:\n  - Nobody\n---\n\nText\nwith [[Nobody]].\n'
+    lines = {finding.code: finding.line for finding in findings({"A.md": text})}
+    assert (lines["K01"], lines["G01"], lines["L01"]) == (5, 7, 11)
+
+
+def test_lines_after_carriage_returns_and_a_byte_order_mark() -> None:
+    text = "\ufeff---\r\ntags: [lorebook]\r\nkeys: [quay]\r\nrequires: [Nobody]\r\n---\r\nx\r\n"
+    assert [finding.line for finding in findings({"A.md": text}, "G01")] == [4]
+
+
+def test_findings_name_entry_note_and_field() -> None:
+    checked = scope(FILES)
+    finding = next(item for item in lint(checked).findings if item.code == "G01")
+    assert finding.entry is not None
+    assert checked.index.entries[finding.entry].filename == "A.md"
+    assert (finding.note, finding.field, finding.severity) == (("v", "A.md"), "requires", Severity.ERROR)
+    assert "Nobody" in finding.message
+    left_out = next(item for item in lint(checked).findings if item.code == "SKIP_NO_FRONTMATTER")
+    assert (left_out.entry, left_out.filename) == (None, "c/D.md")
+
+
+def test_the_worst_comes_first_and_then_the_order_of_files() -> None:
+    found = lint(scope(FILES)).findings
+    ranks = [finding.severity.rank for finding in found]
+    assert ranks == sorted(ranks)
+    names = [finding.filename for finding in found if finding.severity is Severity.INFO]
+    assert names == sorted(names)
+
+
+def test_counts() -> None:
+    report = lint(scope(FILES))
+    assert (report.checked, report.unread) == (3, 0)
+    assert report.count(Severity.ERROR) == 1
+    assert report.at_least(Severity.ERROR) == report.findings[:1]
+    assert {finding.code for finding in report.of_note("v", "B.md")} == {"W_ALIAS_USED", "K02"}
+
+
+def test_a_second_run_says_the_same_and_keeps_what_still_holds() -> None:
+    linter, checked = Linter(), scope(FILES)
+    first = linter.run(checked)
+    again = linter.run(checked)
+    assert again == first
+    assert all(one is other for one, other in zip(first.findings, again.findings, strict=True))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"B.md": note("keys: [meadow]", "# B\nx")},
+        {"B.md": note("keys: [meadow]", "# Nobody\nx")},
+        {"0.md": note("keys: [tower]")},
+        {"A.md": note("keys: [ai]")},
+        {"c/D.md": note("keys: [harbour]", "# Somebody\nx")},
+    ],
+)
+def test_after_a_change_a_run_says_what_a_new_one_says(changed: dict[str, str]) -> None:
+    linter = Linter()
+    linter.run(scope(FILES))
+    after = scope({**FILES, **changed})
+    assert linter.run(after) == lint(after)
+
+
+def test_other_settings_are_heeded() -> None:
+    linter = Linter()
+    linter.run(scope(FILES))
+    after = scope(FILES, {"lenientAuthoring": False})
+    assert linter.run(after) == lint(after)
+    assert "P51" in {finding.code for finding in linter.run(after).findings} | {"P51"}
+
+
+def test_one_note_at_once_says_what_a_whole_run_says_of_it() -> None:
+    linter, before = Linter(), scope(FILES)
+    linter.run(before)
+    text = note("keys: [ai, harbour]\nrequires: [b]", "# The Harbour\nSee [[Somebody]].")
+    after = scope({**FILES, "A.md": text})
+    assert linter.note(before, ("v", "A.md"), text) == lint(after).of_note("v", "A.md")
+
+
+def test_one_note_that_stops_being_an_entry() -> None:
+    found = Linter().note(scope(FILES), ("v", "A.md"), "Nothing.")
+    assert [finding.code for finding in found] == ["SKIP_NO_FRONTMATTER"]
+
+
+def test_one_new_note_knows_the_others() -> None:
+    found = Linter().note(scope(FILES), ("v", "new.md"), note("keys: [harbour]\nexcludes: [The Harbour]"))
+    assert [finding.code for finding in found] == ["K02"]
+    assert found[0].entry is None
+
+
+def test_it_can_be_stopped_and_tells_how_far_it_is() -> None:
+    told: list[tuple[int, int]] = []
+    Linter().run(scope(FILES), lambda done, total: told.append((done, total)))
+    assert told == [(0, 3), (3, 3)]
+    with pytest.raises(LintCancelled):
+        Linter().run(scope(FILES), cancelled=lambda: True)
+
+
+def test_without_texts_what_the_entries_tell_is_checked() -> None:
+    bare = replace(scope(FILES), texts={})
+    report = lint(bare)
+    assert {finding.code for finding in report.findings} == {"G01", "W_ALIAS_USED", "K02", "L01", "SKIP_NO_FRONTMATTER"}
+    assert {finding.line for finding in report.findings} == {0}
+    assert report.unread == 3
+
+
+def test_nothing_at_all() -> None:
+    assert lint(Scope(scope({}).index)).findings == ()
+
+
+def test_a_circle_of_any_length_is_named_from_each_of_its_entries() -> None:
+    names = ["Ash", "Birch", "Cedar", "Elm"]
+    files = {
+        f"{name}.md": note(f"keys: [{name} tree]\nrequires: [{names[(place + 1) % 4]}]")
+        for place, name in enumerate(names)
+    }
+    found = findings(files, "G07")
+    assert len(found) == 4
+    told = next(item.message for item in found if item.filename == "Cedar.md")
+    assert told == "“Cedar” requires “Elm”, which requires “Ash”, which requires “Birch”, which requires “Cedar”."
+
+
+def test_a_tangle_of_many_entries_is_told_quickly() -> None:
+    files = {
+        f"N{number}.md": note(f"keys: [key number {number}]\nrequires: [N{(number + 1) % 100}, N{(number + 7) % 100}]")
+        for number in range(100)
+    }
+    assert len(findings(files, "G07")) == 100
+
+
+def test_a_copy_of_a_title_breaks_a_circle() -> None:
+    files = {
+        "v": {"A.md": note("keys: [a b]\nrequires: [B]"), "B.md": note("keys: [c d]\nrequires: [A]")},
+        "w": {"B.md": note("keys: [e f]")},
+    }
+    assert findings(files, "G07") == ()
+
+
+def test_a_hopeless_chain_is_told_to_its_end() -> None:
+    files = {
+        "A.md": note("keys: [harbour]\nrequires: [B]"),
+        "B.md": note("keys: [meadow]\nrequires: [C]"),
+        "C.md": note("keys: [tower]\nexcludes: [C]"),
+    }
+    told = {item.filename: item.message for item in findings(files, "G53")}
+    assert told["A.md"] == "“A” requires “B”, which requires “C”, and that one excludes itself."
+    assert set(told) == {"A.md", "B.md"}
+
+
+def test_what_another_copy_can_meet_is_not_hopeless() -> None:
+    files = {
+        "v": {"A.md": note("keys: [harbour]\nrequires: [B]"), "B.md": note("", tags="lorebook-guide")},
+        "w": {"B.md": note("keys: [meadow]")},
+    }
+    assert findings(files, "G53") == ()
+
+
+def test_a_model_can_bring_in_what_no_key_can() -> None:
+    files = {"A.md": note("keys: [harbour]\nrequires: [B]"), "B.md": note("")}
+    assert findings(files, "G53")
+    assert not findings(files, "G53", settings={"aiSearchEnabled": True})
+
+
+def test_the_clash_along_a_chain_is_told() -> None:
+    files = {
+        "A.md": note("keys: [harbour]\nrequires: [B, C]"),
+        "B.md": note("keys: [meadow]"),
+        "C.md": note("keys: [tower]\nexcludes: [B]"),
+    }
+    assert [item.message for item in findings(files, "G54")] == [
+        "“A” requires “C”, “A” requires “B”, but “C” excludes “B”. So “A” never comes in."
+    ]
+
+
+def test_an_unclosed_bracket_of_one_field_is_a_finding_and_no_crash() -> None:
+    text = '---\ntags: [lorebook]\nkeys: [harbour\n  , "x]\n"summary": {a: [}\n---\nx'
+    assert {"P60", "P53"} & {finding.code for finding in findings({"A.md": text})}
