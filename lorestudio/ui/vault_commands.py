@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QByteArray, QObject, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
@@ -53,7 +53,8 @@ class VaultCommands(QObject):
         super().__init__(window)
         self._window = window
         self._kept = False
-        self._before: QByteArray | None = None
+        self._before = 0
+        self._tabbed = False
         session, selection = window.session, window.selection
         self.work = NoteWork(session, window.drafts, window.entry.save_all, self)
         self.place = KeptPlace(session, selection, self)
@@ -256,14 +257,21 @@ class VaultCommands(QObject):
         if not window.isVisible() or dock.isFloating():
             pass
         elif table and dock.width() < wide:
-            self._before = window.saveState()
-            window.resizeDocks([dock], [wide], Qt.Orientation.Horizontal)
+            self._before = dock.width()
             if window.width() < layout.NARROW:  # the other panes are as narrow as they can be
+                self._tabbed = True
                 window.tabifyDockWidget(window.docks["chat"], dock)
                 dock.raise_()
-        elif not table and self._before is not None:
-            window.restoreState(self._before)
-            self._before = None
+            else:
+                window.resizeDocks([dock], [wide], Qt.Orientation.Horizontal)
+        elif not table and self._tabbed:
+            self._tabbed = False
+            closed = [one for one in window.docks.values() if one.isHidden()]
+            layout.arrange(window, window.docks, window.width(), window.height())
+            for one in closed:
+                one.hide()
+        elif not table and self._before:
+            window.resizeDocks([dock], [self._before], Qt.Orientation.Horizontal)
         window.update_actions()
 
     def _say_reading(self, text: str) -> None:

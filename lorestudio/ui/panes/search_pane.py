@@ -107,8 +107,11 @@ class SearchPane(Pane):
             button.setCheckable(True)
             button.setAccessibleName(name)
             button.setToolTip(name)
-        self.more.setText(tr("Replace…"))
+        self.more.setIconSize(QSize(14, 14))
+        self.more.setToolTip(tr("Replace what was found"))
         self.more.setCheckable(True)
+        for field in (self.field, self.replacement):
+            field.setMinimumWidth(50)
         self.more.setAccessibleName(tr("Show the field for replacing"))
         self.stop.setIconSize(QSize(13, 13))
         self.stop.setAccessibleName(tr("Stop the search"))
@@ -336,7 +339,6 @@ class SearchPane(Pane):
     def _show_replacing(self, *, shown: bool) -> None:
         self.replacement.setVisible(shown)
         self.apply.setVisible(shown)
-        self.more.setText(tr("Hide replacing") if shown else tr("Replace…"))
         self._preview()
         if shown:
             self.replacement.setFocus()
@@ -394,6 +396,7 @@ class SearchPane(Pane):
 
     def _paint(self) -> None:
         self.stop.setIcon(self.theme.icon("stop"))
+        self.more.setIcon(self.theme.icon("pencil"))
         self.tree.viewport().update()
 
 

@@ -41,14 +41,14 @@ ROW_HEIGHT: Final = 24
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
 _RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
 _WIDTHS: Final = {
-    Column.TITLE: 190,
-    Column.STATE: 112,
-    Column.FOLDER: 120,
+    Column.TITLE: 156,
+    Column.STATE: 94,
+    Column.FOLDER: 94,
     Column.VAULT: 90,
     Column.TAGS: 140,
     Column.MODIFIED: 116,
 }
-_NARROW: Final = 66
+_NARROW: Final = 62
 _QUIET: Final = {"not a candidate", "refused"}
 
 
