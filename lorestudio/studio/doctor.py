@@ -24,6 +24,7 @@ LIBRARIES: Final = (
     "httpx",
     "httpx-sse",
     "keyring",
+    "networkx",
     "numpy",
     "platformdirs",
     "pyahocorasick",
