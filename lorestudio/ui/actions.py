@@ -106,6 +106,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("entry.save", "Save", "File", ("Ctrl+S",), enabled_when=lambda now: now.unsaved, icon="save"),
     Action("app.quit", "Quit", "File", ("Ctrl+Q",), separator_before=True),
     Action("go.entry", "Go to entry…", "Edit", ("Ctrl+O",), enabled_when=lambda now: now.project, icon="entry"),
+    Action("go.graph", "Relationship graph", "View", ("Ctrl+G",), enabled_when=_project, icon="graph"),
     Action("go.command", "Command palette…", "Edit", ("Ctrl+P", "Ctrl+Shift+P"), icon="search"),
     Action(
         "find.pane",

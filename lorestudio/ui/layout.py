@@ -8,11 +8,14 @@ from typing import Final
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget
 
-LAYOUT_VERSION: Final = 2
+LAYOUT_VERSION: Final = 3
 """Goes up when a saved layout would not fit any more; an older one is then left alone."""
 
 NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
+
+HIDDEN_AT_FIRST: Final = frozenset({"graph"})
+"""Panes that wait until somebody asks for them."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
 _H: Final = Qt.Orientation.Horizontal
@@ -20,7 +23,10 @@ _V: Final = Qt.Orientation.Vertical
 
 
 def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, height: int) -> None:
-    """The default layout for a window of this size: vault, chat over entry, trace and problems over why and budget."""
+    """The default layout for a window of this size: vault, chat over entry, trace and problems over why and budget.
+
+    The graph waits behind the chat.
+    """
     for dock in docks.values():
         dock.setFloating(False)
         window.removeDockWidget(dock)
@@ -39,8 +45,9 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.splitDockWidget(trace, why, _V)
         window.splitDockWidget(why, budget, _V)
         window.tabifyDockWidget(trace, problems)
-    for dock in docks.values():
-        dock.show()
+    window.tabifyDockWidget(chat, docks["graph"])
+    for name, dock in docks.items():
+        dock.setVisible(name not in HIDDEN_AT_FIRST)
     if width < NARROW:
         chat.raise_()
         trace.raise_()

@@ -36,6 +36,7 @@ from lorestudio.ui.notices import Notice
 from lorestudio.ui.panes.budget_pane import BudgetPane
 from lorestudio.ui.panes.chat_pane import ChatPane
 from lorestudio.ui.panes.entry_pane import EntryPane
+from lorestudio.ui.panes.graph_pane import GraphPane
 from lorestudio.ui.panes.problems_pane import ProblemsPane
 from lorestudio.ui.panes.trace_pane import TracePane
 from lorestudio.ui.panes.vault_pane import VaultPane
@@ -95,8 +96,9 @@ class MainWindow(QMainWindow):
         self.why = WhyPane(theme, session, self.selection)
         self.budget = BudgetPane(theme, session, self.selection)
         self.problems = ProblemsPane(theme, session, self.selection, self.drafts)
+        self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
         self.panes: tuple[Pane, ...] = (
-            self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems,
+            self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
@@ -205,6 +207,7 @@ class MainWindow(QMainWindow):
             signal.connect(self.run)
         self.why.copy_button.clicked.disconnect()
         self.why.copy_button.clicked.connect(partial(self.run, "copy.why"))
+        self.graph.opened.connect(partial(self.show_pane, "entry"))
         self.why.copied.connect(lambda: self.status.flash(tr("The explanation was copied.")))
         self.theme.changed.connect(self._paint)
         app = QApplication.instance()
@@ -227,6 +230,7 @@ class MainWindow(QMainWindow):
             "app.quit": self.close,
             "go.entry": self._open_switcher,
             "go.command": self._open_palette,
+            "go.graph": partial(self.show_pane, "graph"),
             "find.pane": self._find,
             "find.vault": self._find_in_vault,
             "copy.why": self.why.copy,
@@ -636,7 +640,7 @@ class MainWindow(QMainWindow):
 
     def _show_names(self) -> None:
         for dock in self.docks.values():
-            dock.bar.show_name(not self.tabifiedDockWidgets(dock))
+            dock.bar.show_name(all(other.isHidden() for other in self.tabifiedDockWidgets(dock)))
 
     def _paint(self) -> None:
         self._search.setIcon(self.theme.icon("search"))
@@ -669,6 +673,7 @@ class MainWindow(QMainWindow):
         if self._arranged:
             layout.save(self, self.settings)
         self.problems.stop()
+        self.graph.stop()
         self.session.close()
         self.entry.safety.close()
         event.accept()
