@@ -25,7 +25,7 @@ _V: Final = Qt.Orientation.Vertical
 def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, height: int) -> None:
     """The default layout for a window of this size: vault, chat over entry, trace and problems over why and budget.
 
-    The graph waits behind the chat.
+    The graph waits behind the entry, which has the most room.
     """
     for dock in docks.values():
         dock.setFloating(False)
@@ -45,7 +45,7 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.splitDockWidget(trace, why, _V)
         window.splitDockWidget(why, budget, _V)
         window.tabifyDockWidget(trace, problems)
-    window.tabifyDockWidget(chat, docks["graph"])
+    window.tabifyDockWidget(entry, docks["graph"])
     for name, dock in docks.items():
         dock.setVisible(name not in HIDDEN_AT_FIRST)
     if width < NARROW:

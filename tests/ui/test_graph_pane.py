@@ -78,11 +78,11 @@ def place(pane: GraphPane, points: dict[int, tuple[float, float]]) -> None:
 def test_the_graph_is_hidden_until_it_is_wanted_and_made_only_then(window: MainWindow, qtbot: QtBot) -> None:
     assert window.docks["graph"].isHidden()
     assert table(window.graph) == {}
-    assert window.docks["chat"].bar._name.isVisible() or window.width() < 1150  # no tab says it yet
+    assert window.docks["entry"].bar._name.isVisible() or window.width() < 1150  # no tab says it yet
     window.run("go.graph")
     pane = settled(qtbot, window)
     assert window.docks["graph"].isVisible()
-    assert window.docks["chat"] in window.tabifiedDockWidgets(window.docks["graph"])
+    assert window.docks["entry"] in window.tabifiedDockWidgets(window.docks["graph"])
     assert set(table(pane)) == set(NAMES)
     assert pane.view.hasFocus()
 
