@@ -15,6 +15,7 @@ class Where(StrEnum):
     CHAT = "in the chat"
     TRACE = "in the trace"
     RUNS = "in the chat and the trace"
+    VAULT = "in the vault"
     EDITOR = "in the editor"
 
 
@@ -29,6 +30,10 @@ class Situation:
     message: bool = False
     trace: bool = False
     entry: bool = False
+    files: bool = False
+    notes: bool = False
+    undo: bool = False
+    redo: bool = False
     note: bool = False
     unsaved: bool = False
     swipes: bool = False
@@ -78,6 +83,10 @@ def _entry(now: Situation) -> bool:
     return now.entry
 
 
+def _notes(now: Situation) -> bool:
+    return now.notes and now.files
+
+
 def _note(now: Situation) -> bool:
     return now.note
 
@@ -105,6 +114,24 @@ ACTIONS: Final[tuple[Action, ...]] = (
     ),
     Action("entry.save", "Save", "File", ("Ctrl+S",), enabled_when=lambda now: now.unsaved, icon="save"),
     Action("app.quit", "Quit", "File", ("Ctrl+Q",), separator_before=True),
+    Action(
+        "vault.undo",
+        "Undo change",
+        "Edit",
+        ("Ctrl+Alt+Z",),
+        enabled_when=lambda now: now.undo,
+        icon="undo",
+        tip="Take the last change of the vault's files back",
+    ),
+    Action(
+        "vault.redo",
+        "Redo change",
+        "Edit",
+        ("Ctrl+Alt+Shift+Z",),
+        enabled_when=lambda now: now.redo,
+        icon="redo",
+        tip="Do again what was undone last",
+    ),
     Action("go.entry", "Go to entry…", "Edit", ("Ctrl+O",), enabled_when=lambda now: now.project, icon="entry"),
     Action("go.graph", "Relationship graph", "View", ("Ctrl+G",), enabled_when=_project, icon="graph"),
     Action("go.command", "Command palette…", "Edit", ("Ctrl+P", "Ctrl+Shift+P"), icon="search"),
@@ -116,7 +143,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         enabled_when=lambda now: now.project,
         separator_before=True,
     ),
-    Action("find.vault", "Search in vault", "Edit", ("Ctrl+Shift+F",), enabled_when=lambda now: now.project),
+    Action("find.vault", "Search in vault", "Edit", ("Ctrl+Shift+F",), enabled_when=_project, icon="search"),
     Action(
         "copy.why",
         "Copy the explanation",
@@ -127,6 +154,14 @@ ACTIONS: Final[tuple[Action, ...]] = (
     ),
     Action("copy.row", "Copy row as Markdown", "Edit", ("Ctrl+C",), Where.TRACE, lambda now: now.trace and now.entry),
     Action("copy.report", "Copy trace report", "Edit", ("Ctrl+Shift+C",), enabled_when=_trace),
+    Action("note.new", "New note…", "Entry", ("Ctrl+N",), enabled_when=lambda now: now.files, icon="plus"),
+    Action("note.duplicate", "Duplicate", "Entry", ("Ctrl+D",), enabled_when=_notes, icon="copy"),
+    Action("note.rename", "Rename…", "Entry", ("F2",), enabled_when=_notes, icon="pencil"),
+    Action("note.move", "Move to folder…", "Entry", ("Ctrl+Shift+M",), enabled_when=_notes, icon="folder"),
+    Action("note.batch", "Change a property…", "Entry", ("Ctrl+Shift+E",), enabled_when=_notes, icon="switches"),
+    Action("note.enable", "Switch on or off", "Entry", ("Space",), Where.VAULT, _notes, "slash"),
+    Action("note.delete", "Move to trash", "Entry", ("Del",), Where.VAULT, _notes, "trash"),
+    Action("note.trash", "Trash…", "Entry", enabled_when=lambda now: now.files, icon="trash"),
     Action(
         "entry.back",
         "Back",
@@ -134,6 +169,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("Ctrl+Alt+Left", "Alt+Left"),
         enabled_when=lambda now: now.back,
         icon="chevron-left",
+        separator_before=True,
     ),
     Action(
         "entry.forward",
@@ -251,6 +287,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("view.theme.system", "Like the system", "View/Theme", icon="contrast", checkable=True),
     Action("view.theme.light", "Light", "View/Theme", checkable=True),
     Action("view.theme.dark", "Dark", "View/Theme", checkable=True),
+    Action("vault.table", "Vault as a table", "View", ("Ctrl+Alt+T",), enabled_when=_project, checkable=True),
     Action("view.next_pane", "Next pane", "View", ("F6",), separator_before=True),
     Action("view.previous_pane", "Previous pane", "View", ("Shift+F6",)),
     Action("view.full_screen", "Full screen", "View", ("F11",), checkable=True),
@@ -268,6 +305,7 @@ PANE_SHORTCUT: Final = "Ctrl+{number}"
 
 _OVERLAPS: Final = {
     Where.WINDOW: set(Where),
+    Where.VAULT: {Where.WINDOW, Where.VAULT},
     Where.EDITOR: {Where.WINDOW, Where.EDITOR},
     Where.CHAT: {Where.WINDOW, Where.CHAT, Where.RUNS},
     Where.TRACE: {Where.WINDOW, Where.TRACE, Where.RUNS},

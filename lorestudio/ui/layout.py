@@ -14,8 +14,8 @@ LAYOUT_VERSION: Final = 3
 NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
 
-HIDDEN_AT_FIRST: Final = frozenset({"graph"})
-"""Panes that wait until somebody asks for them."""
+HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links"})
+"""Panes that are not in sight until somebody wants them."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
 _H: Final = Qt.Orientation.Horizontal
@@ -45,7 +45,8 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.splitDockWidget(trace, why, _V)
         window.splitDockWidget(why, budget, _V)
         window.tabifyDockWidget(trace, problems)
-    window.tabifyDockWidget(entry, docks["graph"])
+    for name, beside in (("search", vault), ("graph", entry), ("links", entry)):
+        window.tabifyDockWidget(beside, docks[name])
     for name, dock in docks.items():
         dock.setVisible(name not in HIDDEN_AT_FIRST)
     if width < NARROW:

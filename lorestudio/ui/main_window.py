@@ -48,6 +48,7 @@ from lorestudio.ui.selection import Selection, same_numbers
 from lorestudio.ui.session import Session
 from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
+from lorestudio.ui.vault_commands import VaultCommands
 from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.pane import Pane, PaneDock
@@ -97,8 +98,10 @@ class MainWindow(QMainWindow):
         self.budget = BudgetPane(theme, session, self.selection)
         self.problems = ProblemsPane(theme, session, self.selection, self.drafts)
         self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
+        self.vault_commands = VaultCommands(self)
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
+            *self.vault_commands.panes,
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
@@ -112,6 +115,7 @@ class MainWindow(QMainWindow):
         self.status.problems.clicked.connect(partial(self.show_pane, "problems"))
         self._build()
         self._connect()
+        self.vault_commands.connect_window()
         self._make_room()
         self._show_project()
         self.update_actions()
@@ -123,6 +127,7 @@ class MainWindow(QMainWindow):
         self.commands.fill_menu_bar(self.menuBar(), self)
         self.commands.attach(
             {
+                Where.VAULT: (self.vault.tree, self.vault.table),
                 Where.CHAT: (self.chat.view,),
                 Where.TRACE: (self.trace,),
                 Where.RUNS: (self.chat, self.trace, self.why, self.budget),
@@ -228,11 +233,9 @@ class MainWindow(QMainWindow):
             "vault.reload": session.reload,
             "entry.save": self.entry.save,
             "app.quit": self.close,
-            "go.entry": self._open_switcher,
             "go.command": self._open_palette,
             "go.graph": partial(self.show_pane, "graph"),
             "find.pane": self._find,
-            "find.vault": self._find_in_vault,
             "copy.why": self.why.copy,
             "copy.row": trace.copy_row,
             "copy.report": self._copy_report,
@@ -283,6 +286,7 @@ class MainWindow(QMainWindow):
             "help.details": self._show_details,
             "help.about": partial(dialogs.show_about, self),
         }
+        handlers |= self.vault_commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
         handlers |= {f"pane.{pane.name}": partial(self.show_pane, pane.name) for pane in self.panes}
@@ -304,6 +308,7 @@ class MainWindow(QMainWindow):
             self.say(Notice(str(error), "warning"))
         self.entry.safety.use(Snapshots(folder / "history"), copies)
         self.entry.safety.offer_found(self)
+        self.vault_commands.keep_in(folder)
 
     def say(self, notice: Notice) -> None:
         """Show a message above the panes."""
@@ -355,6 +360,10 @@ class MainWindow(QMainWindow):
             message=selection.generation is not None,
             trace=session.trace(selection.generation) is not None,
             entry=selection.entry is not None,
+            files=self.vault_commands.work.ready,
+            notes=self.vault_commands.has_targets,
+            undo=bool(self.vault_commands.work.undo_title),
+            redo=bool(self.vault_commands.work.redo_title),
             note=self.entry.path is not None,
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
@@ -376,6 +385,7 @@ class MainWindow(QMainWindow):
             actions[f"answers.{kind.value}"].setChecked(self.session.choice.source.kind is kind)
         actions["preview.toggle"].setChecked(not self.session.preview_shown)
         actions["view.full_screen"].setChecked(self.isFullScreen())
+        self.vault_commands.update(actions)
         actions["trace.all_stages"].setChecked(self.trace.all_stages.isChecked())
 
     # ---- handlers ---------------------------------------------------------------------------------------------------
@@ -418,13 +428,6 @@ class MainWindow(QMainWindow):
         ]
         self._pick(tr("Command palette"), tr("Type a few letters of a command"), choices, self.run_key)
 
-    def _open_switcher(self) -> None:
-        project = self.session.project
-        if project is not None:
-            entries = project.index.entries
-            choices = [Choice(entry.title, ", ".join(entry.keys), entry.folder or "", entry.id) for entry in entries]
-            self._pick(tr("Go to entry"), tr("Type a few letters of a title"), choices, self._go_to_entry)
-
     def _pick(self, title: str, placeholder: str, choices: list[Choice], picked: Callable[[object], None]) -> None:
         picker = Picker(self.theme, title, placeholder, choices, self)
         picker.picked.connect(picked)
@@ -434,19 +437,11 @@ class MainWindow(QMainWindow):
         """Do what was picked in the palette."""
         self.run(str(key))
 
-    def _go_to_entry(self, key: object) -> None:
-        if isinstance(key, int):
-            self.selection.choose_entry(key)
-            self.show_pane("entry")
-
     def _find(self) -> None:
         pane = self.current_pane()
         if pane is None or not pane.open_search():
-            self._find_in_vault()
-
-    def _find_in_vault(self) -> None:
-        self.show_pane("vault")
-        self.vault.open_search()
+            self.show_pane("vault")
+            self.vault.open_search()
 
     def _copy_report(self) -> None:
         self.trace.copy_report()
@@ -577,10 +572,11 @@ class MainWindow(QMainWindow):
     def _make_room(self) -> None:
         project = self.session.project
         before, self._shown_index = self._shown_index, project.index if project is not None else VaultIndex()
-        if self.session.renewed:
-            self.selection.find_again(before, self._shown_index)
-        else:
-            self.selection.clear()
+        with self.vault_commands.leaving():
+            if self.session.renewed:
+                self.selection.find_again(before, self._shown_index)
+            else:
+                self.selection.clear()
         if not (self.session.renewed and same_numbers(before, self._shown_index)):
             self.history.clear()
         self.welcome.setVisible(project is None)
@@ -598,7 +594,7 @@ class MainWindow(QMainWindow):
         if project is None:
             return
         self.setWindowTitle(f"{project.name} - lorestudio")
-        if self.session.renewed:
+        if self.vault_commands.come_back() or self.session.renewed:
             return
         if project.chat is not None:
             # The last reply is what people ask about.

@@ -200,6 +200,18 @@ class Session(QObject):
         folder = self.project.vault_folders[self.project.index.vaults.index(note.vault)]
         return folder / note.filename if folder is not None else None
 
+    def note_at(self, path: Path) -> Entry | LeftOutNote | None:
+        """The note of a file, None where the file gave none."""
+        if self.project is None:
+            return None
+        index = self.project.index
+        for vault, folder in zip(index.vaults, self.project.vault_folders, strict=False):
+            if folder is not None and path.is_relative_to(folder):
+                filename = path.relative_to(folder).as_posix()
+                notes: tuple[Entry | LeftOutNote, ...] = (*index.entries, *index.left_out)
+                return next((note for note in notes if (note.filename, note.vault) == (filename, vault)), None)
+        return None
+
     def entry(self, entry: int | None) -> Entry | None:
         """The entry with that id, None where there is none."""
         entries = self.project.index.entries if self.project is not None else ()

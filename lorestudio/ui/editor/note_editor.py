@@ -160,6 +160,22 @@ class NoteEditor(QWidget):
             self.body.setTextCursor(QTextCursor(block))
             self.body.centerCursor()
 
+    def shows_line(self, line: int) -> bool:
+        """Whether the view as it is shows a line of the file: the body alone hides the properties."""
+        block = self.body.document().findBlockByNumber(line - 1)
+        return block.isValid() and block.isVisible()
+
+    def select_in_line(self, line: int, start: int, end: int) -> None:
+        """Select the characters `start` to `end` of a line of the file, counted from 1, and go there."""
+        block = self.body.document().findBlockByNumber(line - 1)
+        if block.isValid():
+            cursor = QTextCursor(block)
+            cursor.setPosition(block.position() + _units(block.text()[:start]))
+            cursor.setPosition(block.position() + _units(block.text()[:end]), QTextCursor.MoveMode.KeepAnchor)
+            self.body.setTextCursor(cursor)
+            self.body.centerCursor()
+            self.body.setFocus()
+
     def undo(self) -> None:
         """Take back the last change, wherever it was made."""
         if self._buffer is not None and not self._read_only:
@@ -256,3 +272,8 @@ class NoteEditor(QWidget):
         """Qt: share the height anew."""
         super().resizeEvent(event)
         self._sharing.start()
+
+
+def _units(text: str) -> int:
+    """How long Qt says a text is: UTF-16 code units."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
+from PySide6.QtCore import QAbstractItemModel, QByteArray, QMimeData, QModelIndex, QObject, Qt, Signal
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.ui.models.marks import Mark, entry_kind
@@ -22,6 +23,9 @@ from lorestudio.ui.qt import (
     Index,
 )
 from lorestudio.ui.words import count, number, tr
+
+NOTES_TYPE: Final = "application/x-lorestudio-notes"
+"""What dragged notes are called while they are dragged."""
 
 
 class Branch(StrEnum):
@@ -44,6 +48,8 @@ class Node:
     children: list[Node] = field(default_factory=list)
     row: int = 0
     amount: int = 0
+    place: tuple[str, str] | None = None
+    """The vault ("" where there is only one) and the path of a folder's row."""
 
     @property
     def entry(self) -> Entry | None:
@@ -64,8 +70,12 @@ class Node:
 class VaultTree(QAbstractItemModel):
     """`DISPLAY` is the title, `ITEM` the node, `MARK` what became of the entry in the chosen generation.
 
+    Notes can be dragged into folders: `dropped` carries them, the vault ("" where there is only one) and the folder.
+
     `set_filter` keeps what contains every word in its title, keys, tags, file name or problem; `matches` counts it.
     """
+
+    dropped = Signal(object, str, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -77,6 +87,7 @@ class VaultTree(QAbstractItemModel):
         self._fate: Callable[[int], Mark | None] = lambda _entry: None
         self._is_dirty: Callable[[Entry | LeftOutNote], bool] = lambda _note: False
         self.matches = 0
+        self._dragged: tuple[Entry | LeftOutNote, ...] = ()
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -117,6 +128,35 @@ class VaultTree(QAbstractItemModel):
         node = self._by_id.get(entry) if entry is not None else None
         return self.createIndex(node.row, 0, node) if node is not None else QModelIndex()
 
+    def index_of_note(self, note: Entry | LeftOutNote) -> QModelIndex:
+        """The row of a note of any kind."""
+        if isinstance(note, Entry):
+            return self.index_of(note.id)
+        node = next((node for node in _walk(self._root) if node.item is note), None)
+        return self.createIndex(node.row, 0, node) if node is not None else QModelIndex()
+
+    def ranges_of(self, notes: Sequence[Entry | LeftOutNote]) -> list[tuple[QModelIndex, QModelIndex]]:
+        """The rows of notes as ranges, first and last row of each; notes that are not shown are passed over."""
+        wanted = {id(note) for note in notes}
+        ranges: list[list[Node]] = []
+        for node in _walk(self._root):
+            if node.item is None or id(node.item) not in wanted:
+                continue
+            if ranges and ranges[-1][1].parent is node.parent and ranges[-1][1].row == node.row - 1:
+                ranges[-1][1] = node
+            else:
+                ranges.append([node, node])
+        return [(self.createIndex(one.row, 0, one), self.createIndex(two.row, 0, two)) for one, two in ranges]
+
+    def notes_below(self, index: Index) -> list[Entry | LeftOutNote]:
+        """The note of a row, or all notes that are shown below a folder's."""
+        node = self.node(index)
+        return [node.item] if node.item is not None else [one.item for one in _walk(node) if one.item is not None]
+
+    def folder_rows(self) -> list[QModelIndex]:
+        """All rows of folders and groups."""
+        return [self.createIndex(node.row, 0, node) for node in _walk(self._root) if node.children]
+
     def node(self, index: Index) -> Node:
         """The row behind an index; the invisible root for an invalid one."""
         item = index.internalPointer() if index.isValid() else None
@@ -147,8 +187,38 @@ class VaultTree(QAbstractItemModel):
         return 1
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Qt: every row can be chosen, so that the keyboard reaches it."""
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable if index.isValid() else Qt.ItemFlag.NoItemFlags
+        """Qt: every row can be chosen, so that the keyboard reaches it; notes are dragged, folders take them."""
+        if not index.isValid():
+            return Qt.ItemFlag.ItemIsDropEnabled
+        node = self.node(index)
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        if node.item is not None:
+            flags |= Qt.ItemFlag.ItemIsDragEnabled
+        return flags | Qt.ItemFlag.ItemIsDropEnabled if node.place is not None else flags
+
+    def supportedDropActions(self) -> Qt.DropAction:
+        """Qt: notes are moved."""
+        return Qt.DropAction.MoveAction
+
+    def mimeTypes(self) -> list[str]:
+        """Qt: notes of this window only."""
+        return [NOTES_TYPE]
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        """Qt: the notes that are dragged; they stay here, the data only says that there are some."""
+        items = (self.node(index).item for index in indexes)
+        self._dragged = tuple(item for item in items if item is not None)
+        data = QMimeData()
+        data.setData(NOTES_TYPE, QByteArray(str(len(self._dragged)).encode()))
+        return data
+
+    def dropMimeData(self, data: QMimeData, action: Qt.DropAction, row: int, column: int, parent: Index) -> bool:
+        """Qt: notes were dropped; whoever hears `dropped` moves them, and the tree follows when it is read again."""
+        place = self.node(parent).place if parent.isValid() else ("", "")
+        if not data.hasFormat(NOTES_TYPE) or place is None or not self._dragged:
+            return False
+        self.dropped.emit(self._dragged, *place)
+        return False  # Qt would take the rows away itself
 
     def data(self, index: Index, role: int = DISPLAY) -> object:
         """Qt: what a row shows and says."""
@@ -217,7 +287,7 @@ class VaultTree(QAbstractItemModel):
         if known is None:
             above, _, name = path.rpartition("/")
             home = self._folder(folders, vault, above) if path else self._root
-            known = folders[vault, path] = Node(Branch.FOLDER, name or vault, home)
+            known = folders[vault, path] = Node(Branch.FOLDER, name or vault, home, place=(vault, path))
             home.children.append(known)
         return known
 

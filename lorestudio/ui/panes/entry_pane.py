@@ -69,6 +69,7 @@ class EntryPane(Pane):
         self._filename = self._vault = ""
         self._clash: OnDisk | None = None
         self._says_left_out = False
+        self._place: tuple[Path | None, int, int, int] | None = None
         self._missing = ""
         self._rules = ParseRules()
         self._jobs = jobs
@@ -121,6 +122,12 @@ class EntryPane(Pane):
         """Switch between writing and the text that would go into the prompt."""
         self.tabs.setCurrentIndex(WRITE if self.tabs.currentIndex() == TEXT else TEXT)
         self.focus_target().setFocus()
+
+    def show_place(self, line: int, start: int, end: int) -> None:
+        """Select these characters of a line of the file's text, counted from 1 and from 0, once the note is open."""
+        self._place = (self._path, line, start, end)
+        if self._open_buffer() is not None:
+            self._show_wanted_place()
 
     def open_search(self) -> bool:
         """The pane has no search of its own."""
@@ -324,6 +331,7 @@ class EntryPane(Pane):
         if not buffer.kept_whole:
             self._say(tr("This file has characters that the editor cannot keep, so it is shown only."), "warning")
         self._show_dirty()
+        self._show_wanted_place()
 
     def _change_view(self, tab: int) -> None:
         self.editor.set_source(tab == SOURCE)
@@ -339,6 +347,13 @@ class EntryPane(Pane):
         self.tabs.setCurrentIndex(SOURCE)
         self.editor.go_to_line(line)
         self.editor.body.setFocus()
+
+    def _show_wanted_place(self) -> None:
+        wanted, self._place = self._place, None
+        if wanted is not None and wanted[0] == self._path:
+            if self.tabs.currentIndex() == TEXT or not self.editor.shows_line(wanted[1]):
+                self.tabs.setCurrentIndex(SOURCE)
+            self.editor.select_in_line(*wanted[1:])
 
     def _show_dirty(self) -> None:
         self.dirty.setVisible(self.unsaved)

@@ -10,6 +10,7 @@ from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
+    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListView,
@@ -51,6 +52,15 @@ class _Choices(QAbstractListModel):
         self.beginResetModel()
         self._shown = [self._all[place] for place in ranked(text, (choice.title for choice in self._all))]
         self.endResetModel()
+
+    def add(self, choices: Sequence[Choice], text: str) -> None:
+        """More choices, behind those that are known."""
+        self._all += choices
+        self.search(text)
+
+    def row_of(self, choice: object) -> int:
+        """The row of a choice, -1 where it is not shown."""
+        return self._shown.index(choice) if isinstance(choice, Choice) and choice in self._shown else -1
 
     def rowCount(self, parent: Index = NO_INDEX) -> int:
         """Qt: one row per choice."""
@@ -110,9 +120,13 @@ class _ChoiceDelegate(QStyledItemDelegate):
 
 
 class Picker(QDialog):
-    """Type, arrow keys, Enter. `picked` carries the key of the choice; Escape closes and picks nothing."""
+    """Type, arrow keys, Enter. `picked` carries the key of the choice; Escape closes and picks nothing.
+
+    `wanted_new` carries what was typed, where Shift+Enter asks for something new of that name.
+    """
 
     picked = Signal(object)
+    wanted_new = Signal(str)
 
     def __init__(
         self, theme: Theme, title: str, placeholder: str, choices: Sequence[Choice], parent: QWidget | None = None
@@ -144,11 +158,30 @@ class Picker(QDialog):
         self._count.setProperty("kind", "small")
         column.addWidget(self.field)
         column.addWidget(self.view, 1)
-        column.addWidget(self._count)
+        self._hint = QLabel(frame)
+        self._hint.setProperty("kind", "small")
+        self._hint.hide()
+        foot = QHBoxLayout()
+        foot.addWidget(self._count)
+        foot.addStretch(1)
+        foot.addWidget(self._hint)
+        column.addLayout(foot)
         self.field.textChanged.connect(self._search)
         self.field.installEventFilter(self)
         self.view.clicked.connect(self._pick)
         self._search("")
+
+    def set_hint(self, text: str) -> None:
+        """Say which keys do what."""
+        self._hint.setText(text)
+        self._hint.setVisible(bool(text))
+
+    def add(self, choices: Sequence[Choice]) -> None:
+        """More to pick, found meanwhile; the row that the keyboard is on stays where it still fits."""
+        chosen = self.view.currentIndex().data(ITEM)
+        self._model.add(choices, self.field.text())
+        self.view.setCurrentIndex(self._model.index(max(self._model.row_of(chosen), 0)))
+        self._say_count()
 
     def open_over(self, window: QWidget) -> None:
         """Show the popup in the upper middle of `window`."""
@@ -179,6 +212,9 @@ class Picker(QDialog):
                 self.view.setCurrentIndex(self._model.index(max(0, min(rows - 1, moves[Qt.Key(event.key())]))))
                 return True
             if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+                if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._hint.isVisible():
+                    self._want_new()
+                    return True
                 self.pick_current()
                 return True
         return super().eventFilter(watched, event)
@@ -186,6 +222,15 @@ class Picker(QDialog):
     def _search(self, text: str) -> None:
         self._model.search(text)
         self.view.setCurrentIndex(self._model.index(0))
+        self._say_count()
+
+    def _want_new(self) -> None:
+        name = self.field.text().strip()
+        if name:
+            self.close()
+            self.wanted_new.emit(name)
+
+    def _say_count(self) -> None:
         found = self._model.rowCount()
         none = tr("Nothing has these letters in this order.")
         self._count.setText(count(found, "match", "matches") if found else none)

@@ -1,0 +1,1 @@
+"""Dialogs that make, rename, move and change notes."""
