@@ -173,6 +173,11 @@ def read_fields(
     }
 
 
+def field_name(written: str) -> str:
+    """The field that a property of this name is in lenient authoring, which puts capital letters right (spec 1.4)."""
+    return _BY_LOWER_CASE.get(written.lower(), written)
+
+
 def _tags(value: front_matter.Value) -> list[str]:
     if isinstance(value, list):
         return [tag.lower() for tag in value]
@@ -232,7 +237,7 @@ class _FrontMatter:
     def _correct_spellings(self) -> None:
         values = self._values
         for written in tuple(values):
-            name = _BY_LOWER_CASE.get(written.lower(), written)
+            name = field_name(written)
             if name == written:
                 continue
             value = values.pop(written)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from lorestudio.domain.javascript import WHITE_SPACE, WS, number, trim
+from lorestudio.domain.javascript import DOT, WHITE_SPACE, WS, number, trim
 
 Value: TypeAlias = str | float | bool | list[str] | None
 """What a field can hold: the items of a list are texts, whatever they look like."""
@@ -20,7 +20,10 @@ _OPENING_FENCE = re.compile(r"---\r?\n")
 _AFTER_FENCE = re.compile(r"[ \t]*\r?\n?")
 _KEY = re.compile(rf"(\w[\w.-]*){WS}*:", re.ASCII)
 _LINE_END = re.compile("[\r\u2028\u2029]")
-_LIST_ITEM = re.compile(rf"{WS}*-{WS}+")
+KEY_LINE = re.compile(rf"(\w[\w.-]*){WS}*:{WS}*({DOT}*)", re.ASCII)
+"""Matches, at the start of a line without the white space at its end, a field: its name and its value."""
+LIST_ITEM = re.compile(rf"{WS}*-{WS}+")
+"""Matches what stands before the text of a list item."""
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)", re.ASCII)
 _SAFE_FIGURES = 15
 """A whole number of so many figures is the same as a double."""
@@ -70,7 +73,7 @@ def parse(yaml_text: str) -> dict[str, Value]:
         field = _field(line)
         if field is None:
             text = line.rstrip(WHITE_SPACE)
-            prefix = _LIST_ITEM.match(text) if key else None
+            prefix = LIST_ITEM.match(text) if key else None
             if prefix is not None:
                 if items is None:
                     values[key] = items = []

@@ -1,0 +1,239 @@
+"""Lists in front matter: only the items that come, go or move change; the others keep their lines and their quotes.
+
+Source of DeepLore's rules: spec deeplore-engine 1.3 (lists), 1.5 (which fields take one text as a list).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import chain
+
+from lorestudio.domain.javascript import Json, to_string, trim
+from lorestudio.vault import front_matter
+from lorestudio.vault.note_items import (
+    ITEM_LINE,
+    Item,
+    Placed,
+    items_in_brackets,
+    items_on_lines,
+    put_in_brackets,
+    put_on_lines,
+)
+from lorestudio.vault.note_spelling import (
+    Parts,
+    agrees,
+    comment_in,
+    deeplore_reads,
+    is_item,
+    item_agrees,
+    item_spelling,
+    mend_first,
+    quote_of,
+    why_not,
+    yaml_value,
+)
+
+TEXT_IS_LIST = frozenset({
+    "keys", "tags", "requires", "excludes", "refine_keys", "cascade_links", "era", "location", "scene_type",
+    "character_present", "aliases", "cssclasses",
+})  # fmt: skip
+"""Properties where one text stands for a list of one, in DeepLore or in Obsidian."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListStyle:
+    """How a list is written that has no style of its own: in brackets, or each item behind `lead` on its own line."""
+
+    inline: bool = False
+    lead: str = "  - "
+
+
+def style_of(parts: Parts) -> ListStyle | None:
+    """The style of a list with items; None where the property is none."""
+    if parts.has_items:
+        first = next(line for line in parts.body if is_item(line))
+        found = ITEM_LINE.match(first)
+        return ListStyle(lead=found[1]) if found is not None and not found[1].strip(" \t-") else ListStyle()
+    return ListStyle(inline=True) if _is_inline(parts) and parts.rest.strip("[] ") else None
+
+
+def as_text(field: str, old: Json, value: Sequence[str]) -> Json:
+    """The list as one value, where the field is written as one value now and stays a list of that meaning; else None.
+
+    `keys` may be one text with commas between the keys (lenient authoring).
+    """
+    if field not in TEXT_IS_LIST or isinstance(old, list) or not old or not value:
+        return None
+    if not isinstance(old, str):
+        return old if field != "tags" and list(value) == [to_string(old)] else None
+    plain = all(text and trim(text) == text and (field != "keys" or "," not in text) for text in value)
+    if field == "keys" and "," in old:
+        if [key for part in old.split(",") if (key := trim(part))] == list(value):
+            return old
+        comma = re.search(r",[ \t]*", old)
+        return (comma[0] if comma else ", ").join(value) if plain else None
+    if list(value) == [old]:
+        return old
+    return value[0] if plain and len(value) == 1 else None
+
+
+def write_list(parts: Parts, name: str, value: Sequence[Json], style: ListStyle, *, left: str, strict: bool) -> str:
+    """The lines of a property that is to be this list; `left` are lines below it that have to stay.
+
+    Raises ValueError where an item cannot be written.
+
+    `strict` also respells the items that stay and that DeepLore and YAML read differently.
+    """
+    new = [item for item in value if isinstance(item, str)]
+    if len(new) != len(value):
+        raise ValueError(f"“{name}” was not changed: DeepLore reads every item of a list as a text. Give texts only.")
+    comment = comment_in(parts.rest)
+    if comment and parts.rest.startswith("["):
+        bare = Parts(parts.head, parts.gap, parts.rest.removesuffix(comment).rstrip(" \t"), parts.tail, parts.body)
+        return comment + parts.newline + write_list(bare, name, value, style, left=left, strict=strict)
+    if new:
+        found = front_matter.parse(parts.raw).get(name)
+        old = found if isinstance(found, list) else []
+        for raw in _with_little_changed(parts, name, old, new, strict=strict):
+            return raw
+    if left and parts.has_items:
+        raise ValueError(mend_first(name))
+    own = Parts(parts.head, parts.gap, parts.rest, parts.tail) if left else parts
+    for raw in _written_anew(own, new, style):
+        if agrees(raw, name, new) and (not left or deeplore_reads(raw + left, name, new)):
+            return raw + left
+    broken = next((text for text in new if item_spelling(text) is None), None)
+    raise ValueError(why_not(name, new if broken is None else broken))
+
+
+def _is_inline(parts: Parts) -> bool:
+    return parts.rest.startswith("[") and parts.rest.endswith("]") and not parts.has_items
+
+
+def _written_anew(parts: Parts, new: list[str], style: ListStyle) -> Iterator[str]:
+    if not new:
+        yield parts.comment_above() + parts.start() + "[]" + parts.tail + parts.comments
+        yield parts.comment_above() + parts.start(plain=True) + "[]" + parts.newline + parts.comments
+        return
+    inline = not parts.has_items and (style.inline or parts.rest.startswith("["))
+    brackets, lines = _inline(parts, new), _block(parts, new, style)
+    yield from chain(brackets, lines) if inline else chain(lines, brackets)
+
+
+def _inline(parts: Parts, new: list[str]) -> Iterator[str]:
+    quote = quote_of(parts.rest[1:].lstrip()) if _is_inline(parts) else ""
+    items = [item_spelling(text, quote, flow=True) for text in new]
+    if None not in items:
+        inside = f"[{', '.join(item for item in items if item is not None)}]"
+        yield parts.comment_above() + parts.start() + inside + parts.tail + parts.comments
+        yield parts.comment_above() + parts.start(plain=True) + inside + parts.newline + parts.comments
+
+
+def _block(parts: Parts, new: list[str], style: ListStyle) -> Iterator[str]:
+    own = style_of(parts)
+    lead = style.lead if own is None or own.inline else own.lead
+    first = next((found[2] for line in parts.body if (found := ITEM_LINE.match(line))), "")
+    items = [item_spelling(text, quote_of(first) if parts.has_items else "") for text in new]
+    if None in items:
+        return
+    lines = "".join(f"{lead}{item}{parts.newline}" for item in items)
+    comment = comment_in(parts.rest)
+    if comment:  # on the line of the name it is no part of any value
+        yield f"{parts.start()}{comment}{parts.newline}{parts.comments}{lines}"
+    elif not parts.rest:
+        yield parts.head + parts.gap + parts.tail + parts.comments + lines
+    yield f"{parts.start(plain=True)[:-1]}{parts.newline}{parts.comments}{lines}"
+
+
+def _with_little_changed(parts: Parts, name: str, old: list[str], new: list[str], *, strict: bool) -> Iterator[str]:
+    """The list with what stays untouched, if that can be read as the new list."""
+    if parts.has_items:
+        items, behind = items_on_lines(parts)
+    elif _is_inline(parts):
+        items, behind = items_in_brackets(parts.rest[1:-1]), ""
+    else:
+        return
+    if [item.value for item in items] != old:
+        return
+    flow = not parts.has_items
+    plan = _plan(items, new)
+    if strict:
+        plan = [
+            placed if placed.kept is None or _stays(items[placed.kept], flow=flow) else Placed(None, placed.near)
+            for placed in plan
+        ]
+    texts = [
+        items[placed.kept].text if placed.kept is not None else _fresh(items, placed.near, text, flow=flow)
+        for placed, text in zip(plan, new, strict=True)
+    ]
+    written = [text for text in texts if text is not None]
+    if len(written) != len(texts):
+        return
+    if flow:
+        raw = (
+            parts.head
+            + parts.gap
+            + put_in_brackets(items, written, plan, parts.rest)
+            + parts.tail
+            + "".join(parts.body)
+        )
+    else:
+        raw = put_on_lines(parts, items, written, plan, new) + behind
+    if strict:
+        if agrees(raw, name, list(new)):
+            yield raw
+    elif deeplore_reads(raw, name, list(new)) and _yaml_follows(parts.raw, raw, name, plan, new):
+        yield raw
+
+
+def _plan(items: list[Item], new: list[str]) -> list[Placed]:
+    """Where each new item comes from."""
+    matcher = SequenceMatcher(None, [item.value for item in items], new, autojunk=False)
+    plan: list[Placed] = []
+    free = set(range(len(items)))
+    for tag, first, last, new_first, new_last in matcher.get_opcodes():
+        for index in range(new_last - new_first):
+            place = min(first + index, max(last - 1, first - 1))
+            plan.append(Placed(place if tag == "equal" else None, place))
+            if tag == "equal":
+                free.discard(place)
+    for index, placed in enumerate(plan):
+        moved = next((place for place in sorted(free) if items[place].value == new[index]), None)
+        if placed.kept is None and moved is not None:
+            free.discard(moved)
+            plan[index] = Placed(moved, placed.near)
+    return plan
+
+
+def _stays(item: Item, *, flow: bool) -> bool:
+    if flow:
+        return item_agrees(trim(item.text), item.value, flow=True)
+    return agrees("x:\n" + item.text, "x", [item.value])
+
+
+def _fresh(items: list[Item], near: int, text: str, *, flow: bool) -> str | None:
+    """A new item written as its neighbour is."""
+    neighbour = items[max(near, 0)].text if items else ""
+    if flow:
+        return item_spelling(text, quote_of(trim(neighbour)), flow=True)
+    line = neighbour.partition("\n")[0] + "\n"
+    found = ITEM_LINE.match(line)
+    if found is None:
+        return None
+    spelling = item_spelling(text, quote_of(found[2]))
+    return None if spelling is None else found[1] + spelling + ("\r\n" if line.endswith("\r\n") else "\n")
+
+
+def _yaml_follows(before: str, after: str, name: str, plan: list[Placed], new: list[str]) -> bool:
+    """Whether YAML reads the new items as meant and the others as before, if it could read the list before."""
+    old = yaml_value(before, name)
+    if old is None or not isinstance(old.value, list):
+        return True
+    read = yaml_value(after, name)
+    if any(placed.kept is not None and placed.kept >= len(old.value) for placed in plan):
+        return False
+    expected = [text if placed.kept is None else old.value[placed.kept] for placed, text in zip(plan, new, strict=True)]
+    return read is not None and bool(read.value == expected)
