@@ -23,6 +23,7 @@ from lorestudio.cli.display import has_display, missing_for_x
 from lorestudio.cli.history import history
 from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.profiles import profiles
+from lorestudio.cli.propose import propose
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import fixed
 from lorestudio.studio import InputError, Progress, Project, Simulator, demo_project, open_project
@@ -54,6 +55,7 @@ app = typer.Typer(
 )
 
 app.add_typer(profiles, name="profiles")
+app.add_typer(propose, name="propose")
 app.command()(history)
 
 VaultArgument = Annotated[

@@ -1,8 +1,8 @@
 """What the offline stand-in writes where a model would be asked to: summaries, keys, drafts of notes.
 
 By rules alone, so that the whole way can be tried without a provider: a summary is the note's own first sentences, keys
-are its title, its other names, those it has and the names in it. The same request always gets the same answer. What it reads is the
-request alone, as a model would (its parts: studio.proposals.prompts).
+are its title, its other names, those it has and the names in it. The same request always gets the same answer. What it
+reads is the request alone, as a model would (its parts: studio.proposals.prompts).
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ def write_draft(request: ChatRequest) -> str:
     parts = _parts(request.user)
     passage = parts.get("passage", "")
     said = _SPEAKER.sub("", passage)
-    taken = {title.casefold() for title in parts.get("existing_titles", "").split("\n")}
-    names = [name for name, _ in _names(said).most_common() if name.casefold() not in taken]
-    speakers = {speaker.casefold() for speaker in _SPEAKER.findall(passage)}
-    titles = [name for name in names if name.casefold() not in speakers] or names
+    taken = [*parts.get("existing_titles", "").split("\n"), *_SPEAKER.findall(passage)]
+    names = [name for name, _ in _names(said).most_common()]
+    known = "\n".join(taken).casefold()
+    titles = [name for name in names if not _speaks_of(name.casefold(), known)]
     if not titles:
         return spell({"title": "", "keys": [], "summary": "", "content": ""})
     title = titles[0]
@@ -127,12 +127,13 @@ def _names(text: str) -> Counter[str]:
     opening: list[str] = []
     for sentence in _sentences(text):
         for found in _NAME.finditer(sentence):
-            if all(word.casefold() in COMMON_WORDS for word in found[0].split(" ")):
+            name = regex.sub("['’]s$", "", found[0])
+            if all(word.casefold() in COMMON_WORDS for word in name.split(" ")):
                 continue
             if _LETTER.search(sentence, 0, found.start()):
-                counts[found[0]] += 1
+                counts[name] += 1
             else:
-                opening.append(found[0])
+                opening.append(name)
     known = set(counts)
     for name in opening:
         counted = name

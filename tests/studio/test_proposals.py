@@ -354,6 +354,17 @@ def test_a_draft_of_a_title_that_exists_is_refused_until_it_has_another(tmp_path
     assert "would not read this note as an entry" in broken.problem
 
 
+def test_a_draft_about_a_known_key_is_a_reason_to_look(tmp_path: Path) -> None:
+    project = project_at(tmp_path / "vault")
+    made, _ = run(
+        project, plan_draft(project, [2]), Saying(GOOD_DRAFT.replace('"title": "Old Tam"', '"title": "Fortress"'))
+    )
+    assert made[0].acceptable
+    assert [remark.text for remark in made[0].remarks if remark.serious] == [
+        "“Fortress” is a key of “Dawnkeep” already. It may be the same thing."
+    ]
+
+
 def test_what_plugins_would_run_is_made_harmless() -> None:
     text = harmless(
         "# Tam\n\nHi <%* await app.vault.delete() %>you.\n---\n```dataviewjs\ndv.pages()\n```\n"

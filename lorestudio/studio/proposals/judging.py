@@ -149,7 +149,15 @@ class Judge:
         elif isinstance(parsed, LeftOutNote):
             problem = f"DeepLore would not read this note as an entry: {parsed.message}"
         remarks = [Remark(f"{warning.field}: {warning.message}") for warning in getattr(parsed, "warnings", ())]
+        other = self._known_as(title) if same is None else ""
+        if other:
+            remarks.append(Remark(f"“{title}” is a key of “{other}” already. It may be the same thing.", serious=True))
         return Proposal(task.kind, path, title, "", text, None, task, problem=problem, remarks=tuple(remarks))
+
+    def _known_as(self, name: str) -> str:
+        """The title of an entry that has this name among its keys, "" where none has."""
+        keyed = (entry.title for entry in self.project.index.entries if fold(name) in map(fold, entry.keys))
+        return next(keyed, "")
 
 
 def changed_text(source: str, name: str, value: Value) -> str:

@@ -15,6 +15,7 @@ from lorestudio.studio.proposals.model import Remark
 SUMMARY_LENGTH: Final = 600
 """Code units of a summary (spec: deeplore-ai-and-tools 2.6)."""
 FEWEST_KEYS: Final = 3
+FEWEST_DRAFT_KEYS: Final = 2
 MOST_KEYS: Final = 10
 """How many keys are asked for (spec: deeplore-ai-and-tools 2.5)."""
 
@@ -137,7 +138,7 @@ def read_draft(reply: ChatReply) -> ReadDraft:
     return _draft_of(draft, several)
 
 
-def clean_keys(items: Sequence[Json]) -> tuple[tuple[str, ...], tuple[Remark, ...]]:
+def clean_keys(items: Sequence[Json], fewest: int = FEWEST_KEYS) -> tuple[tuple[str, ...], tuple[Remark, ...]]:
     """The texts of a list as keys: trimmed, each once whatever its case, at most `MOST_KEYS`; and what was left out."""
     found: dict[str, str] = {}
     unusable = 0
@@ -154,9 +155,9 @@ def clean_keys(items: Sequence[Json]) -> tuple[tuple[str, ...], tuple[Remark, ..
         remarks.append(Remark(f"{what} left out: no text of one line with at most {LONGEST_KEY} characters."))
     if len(keys) > MOST_KEYS:
         remarks.append(Remark(f"The answer has {len(keys)} keys; the first {MOST_KEYS} were taken."))
-    elif 0 < len(keys) < FEWEST_KEYS:
+    elif 0 < len(keys) < fewest:
         what = "only 1 key" if len(keys) == 1 else f"only {len(keys)} keys"
-        remarks.append(Remark(f"The answer has {what}; at least {FEWEST_KEYS} were asked for.", serious=True))
+        remarks.append(Remark(f"The answer has {what}; at least {fewest} were asked for.", serious=True))
     return keys[:MOST_KEYS], tuple(remarks)
 
 
@@ -228,7 +229,7 @@ def _draft_of(draft: Mapping[str, Json], several: int) -> ReadDraft:
     if not content:
         return ReadDraft(problem="The draft has a title and no text. Ask again, or write the note yourself.")
     items = draft.get("keys")
-    keys, remarks = clean_keys(items if isinstance(items, list) else [])
+    keys, remarks = clean_keys(items if isinstance(items, list) else [], FEWEST_DRAFT_KEYS)
     summary = one_line(_text(draft, "summary"))
     if several > 1:
         remarks = (
