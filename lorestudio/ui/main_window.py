@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.studio.answering import AnswerKind, Question, Source
+from lorestudio.studio.changes import ChangeSet
 from lorestudio.studio.modes import Mode
 from lorestudio.trace.model import Turn
 from lorestudio.trace.text import turn_words
@@ -35,6 +36,7 @@ from lorestudio.ui.panes.trace_pane import TracePane
 from lorestudio.ui.panes.vault_pane import VaultPane
 from lorestudio.ui.panes.why_pane import WhyPane
 from lorestudio.ui.profiles_dialog import ProfilesDialog
+from lorestudio.ui.proposal_commands import ProposalCommands
 from lorestudio.ui.question_dialog import QuestionDialog
 from lorestudio.ui.replaying import Finished
 from lorestudio.ui.selection import Selection
@@ -84,6 +86,7 @@ class MainWindow(QMainWindow):
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
         table = (*ACTIONS, *pane_actions)
         self.commands = Commands(self, table, self.run, theme)
+        self.proposals = ProposalCommands(self, session, self.selection, theme, lambda: self.drafts.all)
         self._handlers = self._make_handlers()
         self.bars = BarStack(theme, self.commands.title, self)
         self.welcome = EmptyState(theme, "lorestudio", self, large=True)
@@ -172,6 +175,8 @@ class MainWindow(QMainWindow):
             signal.connect(self.update_actions)
         self.drafts.changed.connect(lambda _path: self.update_actions())
         self.entry.saved.connect(self._note_saved)
+        self.proposals.applied.connect(self._proposals_applied)
+        self.proposals.locks_changed.connect(self.update_actions)
         for emptiness in (self.welcome, self.bars, self.chat, self.trace):
             signal = emptiness.wanted if isinstance(emptiness, ChatPane | TracePane) else emptiness.pressed
             signal.connect(self.run)
@@ -246,6 +251,7 @@ class MainWindow(QMainWindow):
         }
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
+        handlers |= self.proposals.handlers()
         handlers |= {f"pane.{pane.name}": partial(self.show_pane, pane.name) for pane in self.panes}
         return handlers
 
@@ -323,6 +329,7 @@ class MainWindow(QMainWindow):
             actions[f"mode.{mode.value}"].setChecked(self.session.choice.mode is mode)
         for kind in AnswerKind:
             actions[f"answers.{kind.value}"].setChecked(self.session.choice.source.kind is kind)
+        actions["entry.lock"].setChecked(self.proposals.is_locked(self.selection.entry))
         actions["view.full_screen"].setChecked(self.isFullScreen())
         actions["trace.all_stages"].setChecked(self.trace.all_stages.isChecked())
 
@@ -550,6 +557,13 @@ class MainWindow(QMainWindow):
         if isinstance(path, Path):
             self.session.note_saved(path)
             self.status.flash(tr("{name} was saved.", name=path.name))
+
+    def _proposals_applied(self, changes: object) -> None:
+        if isinstance(changes, ChangeSet) and changes.changes:
+            self.session.note_saved(changes.changes[0].place)  # one is enough to make the results old
+            self.status.flash(changes.title)
+            if not self.entry.unsaved:
+                self.entry.revert()  # reads the shown note again
 
     def _focus_changed(self, _old: QWidget | None, _new: QWidget | None) -> None:
         current = self.current_pane()
