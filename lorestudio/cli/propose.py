@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -18,8 +16,9 @@ from rich.progress import Progress as ProgressBar
 
 from lorestudio.cli.asking import Answering, agree, answering
 from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
+from lorestudio.cli.proposal_output import difference, print_json, print_proposals, serious_remarks
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import Json, fold
+from lorestudio.domain.javascript import fold
 from lorestudio.studio import InputError, Project, open_project
 from lorestudio.studio.answering import AnswerKind, Source
 from lorestudio.studio.changes import ChangeLog, default_folder
@@ -32,7 +31,6 @@ from lorestudio.studio.proposals import (
     Plan,
     Proposal,
     ProposalKind,
-    change_of,
     default_records,
     plan_draft,
     plan_keys,
@@ -72,7 +70,6 @@ YesOption = Annotated[bool, typer.Option("--yes", help="Ask the provider without
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 _RANGE: Final = re.compile(r"#?(\d+)(?:\s*-\s*#?(\d+))?")
-_NO_NEWLINE: Final = "\\ No newline at end of file\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,12 +214,12 @@ def _run(project: Project, answers: str, make_plan: Callable[[str], Plan], guard
     made, ended = _ask(project, asked, plan, quiet=wanted.as_json)
     accepted: list[Proposal] = []
     if not wanted.as_json:
-        _print(project, made, plan)
+        print_proposals(project, made, plan)
     if wanted.apply or wanted.accept_all:
         accepted = _accepted(project, made, wanted)
     written, refused = _write(project, accepted, guard)
     if wanted.as_json:
-        _print_json(project, made, plan, written, refused)
+        print_json(project, made, plan, written, refused)
     if ended.left:
         say(f"{_count(ended.left, 'note was', 'notes were')} not asked about: {ended.why}")
         say("what was answered is recorded; the same command goes on with the rest.")
@@ -260,12 +257,12 @@ def _accepted(project: Project, made: Sequence[Proposal], wanted: _Wanted) -> li
     if wanted.accept_all:
         for proposal in good:
             if proposal.doubtful:
-                say(f"{proposal.title}: not accepted unseen. {_serious(proposal)}")
+                say(f"{proposal.title}: not accepted unseen. {serious_remarks(proposal)}")
         return [proposal for proposal in good if not proposal.doubtful]
     accepted: list[Proposal] = []
     for place, proposal in enumerate(good):
         if wanted.as_json:
-            typer.echo("".join(_difference(project, proposal)), nl=False, err=True)
+            typer.echo("".join(difference(project, proposal)), nl=False, err=True)
         answer = _question(f"Accept {proposal.title}? [y]es, [N]o, [a]ll that follow, [q]uit: ")
         if answer in {"a", "all"}:
             return [*accepted, *good[place:]]
@@ -302,83 +299,6 @@ def _write(
     return done.written, done.refused
 
 
-def _print(project: Project, made: Sequence[Proposal], plan: Plan) -> None:
-    for proposal in made:
-        typer.echo(f"{proposal.title} ({_file(project, proposal.path)})")
-        if proposal.problem:
-            typer.echo(f"  no proposal: {proposal.problem}")
-        if proposal.reasoning:
-            typer.echo(f"  {proposal.reasoning}")
-        for remark in proposal.remarks:
-            typer.echo(f"  {'! ' if remark.serious else ''}{remark.text}")
-        if proposal.counts and proposal.searched:
-            typer.echo(f"  messages found by each key, of {proposal.searched}: {_counts(proposal)}")
-        typer.echo("".join(_difference(project, proposal)))
-    for item in plan.skipped:
-        say(f"{item.filename} was skipped: {item.reason}")
-
-
-def _counts(proposal: Proposal) -> str:
-    signs = {(True, True): "", (False, True): "+", (True, False): "-", (False, False): ""}
-    return ", ".join(f"{signs[item.now, item.proposed]}{item.key} {len(item.messages)}" for item in proposal.counts)
-
-
-def _print_json(
-    project: Project,
-    made: Sequence[Proposal],
-    plan: Plan,
-    written: Sequence[Path],
-    refused: Sequence[tuple[Path, str]],
-) -> None:
-    reasons = dict(refused)
-    document: dict[str, Json] = {
-        "kind": plan.kind.value,
-        "proposals": [
-            {
-                "file": _file(project, item.path),
-                "title": item.title,
-                "before": list(item.before) if isinstance(item.before, tuple) else item.before,
-                "after": list(item.after) if isinstance(item.after, tuple) else item.after,
-                "reasoning": item.reasoning,
-                "problem": item.problem or reasons.get(item.path, ""),
-                "remarks": [{"text": remark.text, "serious": remark.serious} for remark in item.remarks],
-                "keys": [
-                    {"key": one.key, "now": one.now, "proposed": one.proposed, "messages": list(one.messages)}
-                    for one in item.counts
-                ],
-                "answered_by": item.answered_by,
-                "reply": item.reply,
-                "difference": "".join(_difference(project, item)),
-                "written": item.path in written,
-            }
-            for item in made
-        ],
-        "skipped": [{"file": item.filename, "title": item.title, "reason": item.reason} for item in plan.skipped],
-    }
-    text = json.dumps(document, ensure_ascii=False, indent=1)
-    typer.echo(text.encode("utf-8", "backslashreplace"))
-
-
-def _difference(project: Project, proposal: Proposal) -> list[str]:
-    """What would happen to the file, as `git diff` shows it; nothing where it cannot be accepted."""
-    try:
-        change = change_of(proposal)
-    except InputError:
-        return []
-    name = _file(project, proposal.path)
-    before, after = ((text or "").splitlines(keepends=True) for text in (change.before, change.after))
-    old = f"a/{name}" if change.before is not None else "/dev/null"
-    lines = unified_diff(before, after, old, f"b/{name}", n=1)
-    return [line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines]
-
-
-def _file(project: Project, path: Path) -> str:
-    for folder in project.vault_folders:
-        if folder is not None and path.is_relative_to(folder):
-            return path.relative_to(folder).as_posix()
-    return path.name
-
-
 def _guard() -> Guard:
     return Guard(NoteLocks(default_locks()).load())
 
@@ -411,10 +331,6 @@ def _numbers(text: str) -> list[int]:
             raise InputError("--messages", f"“{part.strip()}” is no range. Write the smaller number first.")
         numbers += range(first, last + 1)
     return numbers
-
-
-def _serious(proposal: Proposal) -> str:
-    return " ".join(remark.text for remark in proposal.remarks if remark.serious)
 
 
 def _count(amount: int, one: str, many: str) -> str:
