@@ -27,6 +27,7 @@ from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.notes import list_links, rename_note, search_notes
 from lorestudio.cli.previewing import chosen_generation, edited_note, preview_lines
 from lorestudio.cli.profiles import profiles
+from lorestudio.cli.propose import propose
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import fixed
 from lorestudio.studio import InputError, Progress, Project, Simulator, demo_project, open_project
@@ -62,6 +63,7 @@ app = typer.Typer(
 )
 
 app.add_typer(profiles, name="profiles")
+app.add_typer(propose, name="propose")
 app.command()(history)
 app.command()(lint)
 app.command("search")(search_notes)
