@@ -20,12 +20,14 @@ from rich.progress import Progress as ProgressBar
 from lorestudio import __version__
 from lorestudio.cli.asking import Answering, agree, answering
 from lorestudio.cli.display import has_display, missing_for_x
+from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
 from lorestudio.cli.lint import lint
 from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.notes import list_links, rename_note, search_notes
 from lorestudio.cli.previewing import chosen_generation, edited_note, preview_lines
 from lorestudio.cli.profiles import profiles
+from lorestudio.cli.propose import propose
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import fixed
 from lorestudio.studio import InputError, Progress, Project, Simulator, demo_project, open_project
@@ -33,7 +35,10 @@ from lorestudio.studio.answering import AnswerKind, live_cost, load_recorded, no
 from lorestudio.studio.chat_notes import ChatNotes, NotesDesk
 from lorestudio.studio.doctor import examine
 from lorestudio.studio.files import write_bytes
+from lorestudio.studio.graph_analysis import study
+from lorestudio.studio.graph_export import gaps_json, graph_json
 from lorestudio.studio.modes import Mode, mode_of, with_mode
+from lorestudio.studio.note_graph import build_graph
 from lorestudio.studio.preview import Previewer
 from lorestudio.studio.scenarios import run_scenarios
 from lorestudio.studio.session_notes import NotesOutcome, SessionNotes
@@ -58,6 +63,7 @@ app = typer.Typer(
 )
 
 app.add_typer(profiles, name="profiles")
+app.add_typer(propose, name="propose")
 app.command()(history)
 app.command()(lint)
 app.command("search")(search_notes)
@@ -258,6 +264,28 @@ def scribe(
             say(record.text)
         if any(record.outcome not in _WRITTEN for record in result.records):
             raise typer.Exit(FAILED)
+
+
+@app.command()
+def graph(
+    vault: VaultArgument,
+    *,
+    settings: SettingsOption = None,
+    only_gaps: Annotated[bool, typer.Option("--gaps", help="Say only what seems to be missing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Say how the entries of a vault are connected: communities, typed edges, and gaps."""
+    with clear_messages():
+        project = open_project(vault, None, settings)
+        say_all(project.problems)
+        index = project.index
+        found = study(build_graph(index), index.entries, alpha=project.settings.graph_edge_filter_alpha)
+        if as_json:
+            typer.echo(_json_line(gaps_json(found.gaps) if only_gaps else graph_json(found)), nl=False)
+            return
+        console = Console()
+        for table in [gaps_table(found)] if only_gaps else graph_tables(found):
+            console.print(table)
 
 
 @app.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import typer
 
@@ -39,8 +40,10 @@ def connections() -> Connections:
     return Connections(default_profiles_path())
 
 
-def answering(name: str, project: Project) -> Answering:
+def answering(name: str, project: Project, beside: Path | None = None) -> Answering:
     """The source called `name`: stand-in, recorded, or a profile, whose answers are recorded beside the chat.
+
+    `beside` is another file that they lie beside.
 
     Raises InputError, AnsweringError or SettingsError, all before anything is sent. Lines of the recording that cannot
     be read are told.
@@ -49,9 +52,10 @@ def answering(name: str, project: Project) -> Answering:
     if source.kind is AnswerKind.TYPED:
         raise InputError(OPTION, "answers are typed in the window. Here, name a profile, stand-in or recorded.")
     known = connections()
+    beside = beside or project.chat_path
     profile = _profile(known, name) if source.kind is AnswerKind.PROVIDER else None
     if source.kind is not AnswerKind.STAND_IN:
-        recorded = load_recorded(project.chat_path)
+        recorded = load_recorded(beside)
         say_all(recorded.problems)
         if source.kind is AnswerKind.RECORDED and not recorded.path.exists():
             raise InputError(
@@ -60,7 +64,7 @@ def answering(name: str, project: Project) -> Answering:
         if source.kind is AnswerKind.RECORDED and len(recorded.models) > 1:
             others = ", ".join(recorded.models[:-1])
             say(f"answers of {recorded.models[-1]} are used, the model asked last; also recorded: {others}.")
-    answers, model = make_answers(source, project.chat_path, known)
+    answers, model = make_answers(source, beside, known)
     return Answering(answers, model, profile)
 
 
@@ -80,11 +84,11 @@ def _names(profiles: tuple[Profile, ...]) -> list[str]:
     return [profile.name for profile in profiles]
 
 
-def agree(asked: Answering, find_cost: Callable[[], CostEstimate], *, yes: bool) -> None:
+def agree(asked: Answering, find_cost: Callable[[], CostEstimate], *, yes: bool, kept: str = "beside the chat") -> None:
     """Say whom the questions go to and what they cost, and go on only where the person agrees.
 
-    Nothing is said where nobody can be asked. Raises InputError where the profile's key cannot be read, before anything
-    is sent.
+    Nothing is said where nobody can be asked. `kept` says where answers are recorded. Raises InputError where the
+    profile's key cannot be read, before anything is sent.
     """
     profile = asked.profile
     if profile is None:
@@ -100,7 +104,7 @@ def agree(asked: Answering, find_cost: Callable[[], CostEstimate], *, yes: bool)
     models = ", ".join(cost.models) or profile.model  # one that the settings name wins over the profile's
     model = f", model {models}" if models else ""
     typer.echo(f"“{profile.name}” at {profile.host}{model}. {cost.sentence}", err=True)
-    typer.echo("The requests hold texts of the chat and of notes. Answers are recorded beside the chat.", err=True)
+    typer.echo(f"The requests hold texts of the chat and of notes. Answers are recorded {kept}.", err=True)
     if yes:
         return
     typer.echo("Go on? [y/N] ", nl=False, err=True)

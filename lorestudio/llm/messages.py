@@ -16,6 +16,15 @@ SEARCH: Final = "search"
 PREFILTER: Final = "prefilter"
 """The request that selects categories before the entries."""
 
+SUMMARY: Final = "summary"
+"""The request for a note's summary."""
+
+KEYS: Final = "keys"
+"""The request for better keys of a note."""
+
+DRAFT: Final = "draft"
+"""The request for a new note about a passage of the chat."""
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:

@@ -19,9 +19,11 @@ from functools import lru_cache
 from typing import Final
 
 from lorestudio.domain.javascript import Json
+from lorestudio.llm.common_words import COMMON_WORDS
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.json_text import spell
 from lorestudio.llm.messages import PREFILTER, SEARCH, ChatReply, ChatRequest
+from lorestudio.llm.stand_in_writing import WRITERS, WRITTEN
 
 TITLE_WEIGHT: Final = 3.0
 LINK_WEIGHT: Final = 1.5
@@ -53,18 +55,6 @@ _COUNT = re.compile(
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 
-# Words that say nothing about the subject; other languages' get little weight by being common.
-_COMMON_WORDS: Final = """
-    a about after again all also am an and any are as at away back be because been before being but by came can
-    come could did do does don't down even ever every for from get go goes got had has have he her here hers him
-    his how i if i'll i'm in into is it its it's just know let like look looked looks made make may me might
-    more most much must my never no nor not now of off oh old on once one only or other our out over own right
-    said say says see seem she should so some still such take than that that's the their them then there these
-    they thing this those though through to too toward two under until up upon us very want was way we well went
-    were what when where which while who whom whose why will with without would yes yet you your yours
-"""
-_COMMON: Final = frozenset(_COMMON_WORDS.split())
-
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -87,19 +77,23 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class StandInAnswers:
-    """Answers selections of entries and of categories; for anything else there is no stand-in."""
+    """Answers selections of entries and of categories, and proposals; for anything else there is no stand-in."""
 
     name: str = "stand-in"
     label: str = "offline stand-in"
 
     async def answer(self, request: ChatRequest) -> ChatReply:
-        """The choice as JSON text. Raises LlmError of kind `not_supported` for other kinds of request."""
+        """The choice as JSON text, or a proposal. Raises LlmError of kind `not_supported` for other requests."""
+        write = WRITERS.get(request.kind)
+        if write is not None:
+            text = await asyncio.to_thread(write, request)
+            return ChatReply(text, source=self.label, finish="stop", notes=(WRITTEN,), repeatable=True)
         select = _SELECTORS.get(request.kind)
         if select is None:
             raise LlmError(
                 ErrorKind.NOT_SUPPORTED,
                 f"the offline stand-in cannot answer a request of kind {request.kind}",
-                advice="It only chooses entries. Choose a provider for this, or type the answer.",
+                advice="It only chooses entries and makes proposals. Choose a provider for this, or type the answer.",
             )
         # Large catalogues take a moment.
         text = spell(await asyncio.to_thread(select, request))
@@ -206,7 +200,7 @@ def words(text: str) -> Iterator[tuple[str, str]]:
         text = unicodedata.normalize("NFC", plain)
     for found in _WORD.finditer(text.casefold()):
         word = found[0].replace("’", "'")
-        if word in _COMMON:
+        if word in COMMON_WORDS:
             continue
         if _CJK.search(word):
             yield from ((word[place : place + 2],) * 2 for place in range(max(1, len(word) - 1)))
@@ -214,7 +208,7 @@ def words(text: str) -> Iterator[tuple[str, str]]:
         spelling = word = word.removesuffix("'s")
         if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
             word = word[:-1]
-        if len(word) > 1 and word not in _COMMON:
+        if len(word) > 1 and word not in COMMON_WORDS:
             yield word, spelling
 
 

@@ -22,7 +22,7 @@ from lorestudio.llm.client import ChatClient
 from lorestudio.llm.clients import client_for
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.keys import Keys
-from lorestudio.llm.messages import PREFILTER, SEARCH, ChatReply, ChatRequest
+from lorestudio.llm.messages import DRAFT, KEYS, PREFILTER, SEARCH, SUMMARY, ChatReply, ChatRequest
 from lorestudio.llm.profiles import (
     Api,
     KeySource,
@@ -39,10 +39,13 @@ from lorestudio.studio.costs import estimate_note, estimate_replay
 from lorestudio.studio.project import Project
 
 __all__ = [
+    "DRAFT",
+    "KEYS",
     "PREFILTER",
     "PRESETS",
     "RESERVED_NAMES",
     "SEARCH",
+    "SUMMARY",
     "AnswerKind",
     "AnswerSource",
     "AnsweringError",

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.studio.answering import AnswerKind, Question, Source
+from lorestudio.studio.changes import ChangeSet
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.recovery import Recovery
@@ -36,11 +37,13 @@ from lorestudio.ui.notices import Notice
 from lorestudio.ui.panes.budget_pane import BudgetPane
 from lorestudio.ui.panes.chat_pane import ChatPane
 from lorestudio.ui.panes.entry_pane import EntryPane
+from lorestudio.ui.panes.graph_pane import GraphPane
 from lorestudio.ui.panes.problems_pane import ProblemsPane
 from lorestudio.ui.panes.trace_pane import TracePane
 from lorestudio.ui.panes.vault_pane import VaultPane
 from lorestudio.ui.panes.why_pane import WhyPane
 from lorestudio.ui.profiles_dialog import ProfilesDialog
+from lorestudio.ui.proposal_commands import ProposalCommands
 from lorestudio.ui.question_dialog import QuestionDialog
 from lorestudio.ui.replaying import Finished
 from lorestudio.ui.selection import Selection, same_numbers
@@ -96,15 +99,19 @@ class MainWindow(QMainWindow):
         self.why = WhyPane(theme, session, self.selection)
         self.budget = BudgetPane(theme, session, self.selection)
         self.problems = ProblemsPane(theme, session, self.selection, self.drafts)
+        self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
         self.vault_commands = VaultCommands(self)
         self.panes: tuple[Pane, ...] = (
-            self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems,
+            self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
             *self.vault_commands.panes,
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
         table = (*ACTIONS, *pane_actions)
         self.commands = Commands(self, table, self.run, theme)
+        self.proposals = ProposalCommands(
+            self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
+        )
         self._handlers = self._make_handlers()
         self.bars = BarStack(theme, self.commands.title, self)
         self.welcome = EmptyState(theme, "lorestudio", self, large=True)
@@ -205,11 +212,14 @@ class MainWindow(QMainWindow):
         selection.generation_changed.connect(self.preview.forget)
         self.entry.saved.connect(self._note_saved)
         self.entry.safety.restored.connect(self._go_to_restored)
+        self.proposals.applied.connect(self._proposals_applied)
+        self.proposals.locks_changed.connect(self.update_actions)
         for emptiness in (self.welcome, self.bars, self.chat, self.trace):
             signal = emptiness.wanted if isinstance(emptiness, ChatPane | TracePane) else emptiness.pressed
             signal.connect(self.run)
         self.why.copy_button.clicked.disconnect()
         self.why.copy_button.clicked.connect(partial(self.run, "copy.why"))
+        self.graph.opened.connect(partial(self.show_pane, "entry"))
         self.why.copied.connect(lambda: self.status.flash(tr("The explanation was copied.")))
         self.theme.changed.connect(self._paint)
         app = QApplication.instance()
@@ -231,6 +241,7 @@ class MainWindow(QMainWindow):
             "entry.save": self.entry.save,
             "app.quit": self.close,
             "go.command": self._open_palette,
+            "go.graph": partial(self.show_pane, "graph"),
             "find.pane": self._find,
             "copy.why": self.why.copy,
             "copy.row": trace.copy_row,
@@ -285,6 +296,7 @@ class MainWindow(QMainWindow):
         handlers |= self.vault_commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
+        handlers |= self.proposals.handlers()
         handlers |= {f"pane.{pane.name}": partial(self.show_pane, pane.name) for pane in self.panes}
         return handlers
 
@@ -380,6 +392,7 @@ class MainWindow(QMainWindow):
         for kind in AnswerKind:
             actions[f"answers.{kind.value}"].setChecked(self.session.choice.source.kind is kind)
         actions["preview.toggle"].setChecked(not self.session.preview_shown)
+        actions["entry.lock"].setChecked(self.proposals.is_locked(self.selection.entry))
         actions["view.full_screen"].setChecked(self.isFullScreen())
         self.vault_commands.update(actions)
         actions["trace.all_stages"].setChecked(self.trace.all_stages.isChecked())
@@ -625,6 +638,13 @@ class MainWindow(QMainWindow):
             self.session.notes_written([path])
             self.status.flash(tr("{name} was saved.", name=path.name))
 
+    def _proposals_applied(self, changes: object) -> None:
+        if isinstance(changes, ChangeSet) and changes.changes:
+            self.session.notes_written([change.place for change in changes.changes])
+            self.status.flash(changes.title)
+            if not self.entry.unsaved:
+                self.entry.revert()  # reads the shown note again
+
     def _focus_changed(self, _old: QWidget | None, _new: QWidget | None) -> None:
         current = self.current_pane()
         for dock in self.docks.values():
@@ -632,7 +652,7 @@ class MainWindow(QMainWindow):
 
     def _show_names(self) -> None:
         for dock in self.docks.values():
-            dock.bar.show_name(not self.tabifiedDockWidgets(dock))
+            dock.bar.show_name(all(other.isHidden() for other in self.tabifiedDockWidgets(dock)))
 
     def _paint(self) -> None:
         self._search.setIcon(self.theme.icon("search"))
@@ -665,6 +685,7 @@ class MainWindow(QMainWindow):
         if self._arranged:
             layout.save(self, self.settings)
         self.problems.stop()
+        self.graph.stop()
         self.session.close()
         self.entry.safety.close()
         event.accept()

@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.changes import ChangedMeanwhileError, ChangeLog, ChangeSet
+from lorestudio.studio.changes import ChangedMeanwhileError, ChangeLog, ChangeSet, default_folder
 from lorestudio.studio.fresh_notes import FreshNotes
 from lorestudio.studio.trash import Trashed
 from lorestudio.studio.vault_notes import Planned, VaultNotes
@@ -101,6 +101,12 @@ class NoteWork(QObject):
     def folders(self) -> tuple[Path, ...]:
         """The folders of the vaults that are open."""
         return self._folders
+
+    def log_of(self, folders: Sequence[Path]) -> ChangeLog:
+        """The log of changes of these vaults: the one of the window, else a new one where it keeps none yet."""
+        if self._log is not None and tuple(folders) == self._folders:
+            return self._log
+        return ChangeLog(self._keep_in or default_folder(), folders)
 
     @property
     def undo_title(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -17,12 +18,24 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.answering import PREFILTER, Question
+from lorestudio.studio.answering import DRAFT, KEYS, PREFILTER, SUMMARY, Question
 from lorestudio.ui.theme import fixed_font
-from lorestudio.ui.words import tr
+from lorestudio.ui.words import count, tr
 
 SKELETON = '[\n  {"title": "", "confidence": "high", "reason": ""}\n]'
 """What a selection looks like, to begin with."""
+
+_SKELETONS: Final = {
+    KEYS: '{"suggested": ["", ""], "reasoning": ""}',
+    DRAFT: '{"title": "", "keys": [""], "summary": "", "content": ""}',
+    SUMMARY: "",
+}
+_TITLES: Final = {
+    PREFILTER: "Choose categories",
+    SUMMARY: "Write a summary",
+    KEYS: "Propose keys",
+    DRAFT: "Draft a note",
+}
 
 
 class QuestionDialog(QDialog):
@@ -33,8 +46,7 @@ class QuestionDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.question = question
         self._settled = False
-        categories = question.request.kind == PREFILTER
-        self.setWindowTitle(tr("Choose categories") if categories else tr("Choose entries"))
+        self.setWindowTitle(tr(_TITLES.get(question.request.kind, "Choose entries")))
         column = QVBoxLayout(self)
         head = QLabel(tr("{where}: you answer in place of the model.", where=where), self)
         head.setProperty("kind", "summary")
@@ -97,11 +109,12 @@ class QuestionDialog(QDialog):
         box = QWidget(self)
         column = QVBoxLayout(box)
         column.setContentsMargins(0, 6, 0, 0)
-        label = QLabel(tr("Your reply (JSON, or any text that a model might send)"), box)
+        plain = self.question.request.kind == SUMMARY
+        label = QLabel(tr("Your reply") if plain else tr("Your reply (JSON, or any text that a model might send)"), box)
         label.setProperty("kind", "small")
         self.reply = QPlainTextEdit(box)
         self.reply.setFont(fixed_font(self.font().pointSizeF()))
-        self.reply.setPlaceholderText(SKELETON)
+        self.reply.setPlaceholderText(_SKELETONS.get(self.question.request.kind, SKELETON))
         self.reply.setAccessibleName(tr("Your reply"))
         self.reply.setTabChangesFocus(True)
         column.addWidget(label)
@@ -116,7 +129,9 @@ class QuestionDialog(QDialog):
         self.suggest.clicked.connect(self.start_from_stand_in)
         self.decline = QPushButton(tr("Decline"), self)
         self.decline.setAutoDefault(False)
-        self.decline.setToolTip(tr("Give no answer: the pipeline takes its fallback (Escape)"))
+        proposal = self.question.request.kind in _SKELETONS
+        fallback = tr("nothing is proposed here") if proposal else tr("the pipeline takes its fallback")
+        self.decline.setToolTip(tr("Give no answer: {fallback} (Escape)", fallback=fallback))
         self.decline.clicked.connect(self.reject)
         self.give = QPushButton(tr("Give this answer"), self)
         self.give.setProperty("kind", "primary")
@@ -135,6 +150,9 @@ class QuestionDialog(QDialog):
         self.give.setEnabled(bool(text.strip()))
         if not text.strip():
             self.problem.setText(tr("Nothing is typed yet."))
+            return
+        if self.question.request.kind == SUMMARY:
+            self.problem.setText(count(len(text.strip()), "character", "characters"))
             return
         try:
             json.loads(text)

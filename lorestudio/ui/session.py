@@ -91,10 +91,12 @@ class Session(QObject):
     ) -> None:
         """`keep_in` is the folder where runs survive the window; without it nothing is kept.
 
-        `cache_file` is the cache of parsed vaults; without it vaults are read whole and not followed.
+        The places of graphs are kept beside it. `cache_file` is the cache of parsed vaults; without it vaults are read
+        whole and not followed.
         """
         super().__init__(parent)
         self.jobs = Jobs(self)
+        self.graphs_in = keep_in.parent / "graphs" if keep_in is not None else None
         self.connections = connections or Connections(default_profiles_path())
         self.profiles = ProfileFile()
         self.choices = ChoiceStore()

@@ -50,6 +50,7 @@ def test_single_keys_belong_to_a_pane() -> None:
         ("Ctrl+Shift+P", "go.command"),
         ("Ctrl+Shift+F", "find.vault"),
         ("Ctrl+F", "find.pane"),
+        ("Ctrl+G", "go.graph"),
         ("Ctrl+S", "entry.save"),
         ("F6", "view.next_pane"),
         ("Shift+F6", "view.previous_pane"),

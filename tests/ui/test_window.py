@@ -23,6 +23,7 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.generation import Generation
 from lorestudio.ui import app as ui_app
 from lorestudio.ui import dialogs
+from lorestudio.ui.layout import HIDDEN_AT_FIRST
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.palette import load_palettes
 from lorestudio.ui.widgets.budget_bar import BudgetBar
@@ -423,7 +424,7 @@ def test_f6_goes_round_all_panes(window) -> None:
     window.activateWindow()
     window.show_pane("vault")
     seen = []
-    for _ in range(7):  # the panes for searching and links are hidden
+    for _ in [pane for pane in window.panes if pane.name not in HIDDEN_AT_FIRST]:
         seen.append(window.current_pane().name)
         window.run("view.next_pane")
     assert seen == ["vault", "chat", "entry", "trace", "why", "budget", "problems"]

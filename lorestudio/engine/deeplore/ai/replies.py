@@ -87,15 +87,14 @@ def _enveloped(value: Mapping[str, Any]) -> str:
 
 
 def _from_text(text: str) -> list[Any] | None:
+    return next((found for value in values_in(text) if (found := extract_list(value)) is not None), None)
+
+
+def values_in(text: str) -> Iterator[Json]:
+    """The JSON values that a reply's text may mean, the likeliest first."""
     text = trim(_without_fence_lines(text))
-    if not text:
-        return None
-    for candidate in _readings(text):
-        for decoded in _decode(candidate):
-            found = extract_list(decoded)
-            if found is not None:
-                return found
-    return None
+    for candidate in _readings(text) if text else ():
+        yield from _decode(candidate)
 
 
 def _without_fence_lines(text: str) -> str:

@@ -1,0 +1,337 @@
+"""Proposals for notes: shown as differences, and written only where they are accepted."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as ProgressBar
+
+from lorestudio.cli.asking import Answering, agree, answering
+from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
+from lorestudio.cli.proposal_output import difference, print_json, print_proposals, serious_remarks
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import fold
+from lorestudio.studio import InputError, Project, open_project
+from lorestudio.studio.answering import AnswerKind, Source
+from lorestudio.studio.changes import ChangeLog, default_folder
+from lorestudio.studio.note_locks import NoteLocks, default_locks
+from lorestudio.studio.proposals import (
+    Ended,
+    Guard,
+    Judge,
+    Maker,
+    Plan,
+    Proposal,
+    ProposalKind,
+    default_records,
+    plan_draft,
+    plan_keys,
+    plan_summaries,
+    proposals_cost,
+    write_accepted,
+)
+from lorestudio.studio.proposals.answers import record_of
+from lorestudio.studio.tool_calls import Asking
+
+propose = typer.Typer(
+    help="Have summaries, keys or a new note proposed; nothing is written unless you accept it.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+VaultArgument = Annotated[list[str], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes.")]
+OneVault = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
+ChatOption = Annotated[
+    Path | None, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text, to count what keys find.")
+]
+SettingsOption = Annotated[
+    Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
+]
+AnswersOption = Annotated[
+    str,
+    typer.Option("--answers", help="Who writes: stand-in (offline, no model), recorded, or a profile's name."),
+]
+NoteOption = Annotated[
+    list[str] | None, typer.Option("--note", metavar="NOTE", help="A note by title or file. May be repeated.")
+]
+ApplyOption = Annotated[bool, typer.Option("--apply", help="Ask about each proposal, and write those you accept.")]
+AcceptAllOption = Annotated[
+    bool, typer.Option("--accept-all", help="Write every proposal that nothing speaks against, without asking.")
+]
+YesOption = Annotated[bool, typer.Option("--yes", help="Ask the provider without asking you first.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+_RANGE: Final = re.compile(r"#?(\d+)(?:\s*-\s*#?(\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What the options say is to become of the proposals."""
+
+    apply: bool
+    accept_all: bool
+    yes: bool
+    as_json: bool
+
+
+@propose.command()
+def summaries(
+    vault: VaultArgument,
+    *,
+    note: NoteOption = None,
+    again: Annotated[bool, typer.Option("--again", help="Also for notes that have a summary.")] = False,
+    chat: ChatOption = None,
+    settings: SettingsOption = None,
+    answers: AnswersOption = AnswerKind.STAND_IN.value,
+    apply: ApplyOption = False,
+    accept_all: AcceptAllOption = False,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Summaries, by which AI selection chooses, for the notes that have none."""
+    with clear_messages():
+        project = open_project(vault, chat, settings)
+        chosen = _named(project, note) if note else None
+        guard = _guard()
+        _run(
+            project,
+            answers,
+            lambda model: plan_summaries(project, chosen, guard, model=model, again=again),
+            guard,
+            _Wanted(apply, accept_all, yes, as_json),
+        )
+
+
+@propose.command()
+def keys(
+    vault: VaultArgument,
+    *,
+    note: Annotated[list[str], typer.Option("--note", metavar="NOTE", help="A note by title or file. Repeatable.")],
+    mode: Annotated[
+        str, typer.Option("--mode", help="What the keys are for: keyword or two-stage. Default: as the settings say.")
+    ] = "",
+    chat: ChatOption = None,
+    settings: SettingsOption = None,
+    answers: AnswersOption = AnswerKind.STAND_IN.value,
+    apply: ApplyOption = False,
+    accept_all: AcceptAllOption = False,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Better keys for a note, each with the number of messages of the chat that it is found in."""
+    with clear_messages():
+        project = open_project(vault, chat, settings)
+        chosen = _named(project, note)
+        guard = _guard()
+        _run(
+            project,
+            answers,
+            lambda model: plan_keys(project, chosen, guard, mode=mode, model=model),
+            guard,
+            _Wanted(apply, accept_all, yes, as_json),
+        )
+
+
+@propose.command()
+def draft(
+    vault: VaultArgument,
+    *,
+    chat: Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")],
+    messages: Annotated[str, typer.Option("--messages", metavar="RANGE", help="Messages, as in 4-9 or 4,6,8-9.")],
+    focus: Annotated[str, typer.Option("--focus", help="What the note should be about.")] = "",
+    settings: SettingsOption = None,
+    answers: AnswersOption = AnswerKind.STAND_IN.value,
+    apply: ApplyOption = False,
+    accept_all: AcceptAllOption = False,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """A new note about something in these messages that has no note yet."""
+    with clear_messages():
+        project = open_project(vault, chat, settings)
+        numbers = _numbers(messages)
+        guard = _guard()
+        _run(
+            project,
+            answers,
+            lambda model: plan_draft(project, numbers, focus, model=model),
+            guard,
+            _Wanted(apply, accept_all, yes, as_json),
+        )
+
+
+@propose.command()
+def locks(
+    vault: OneVault,
+    *,
+    lock: Annotated[
+        list[Path] | None, typer.Option("--lock", metavar="FILE", help="Never propose anything for this note.")
+    ] = None,
+    unlock: Annotated[
+        list[Path] | None, typer.Option("--unlock", metavar="FILE", help="Take a note off the list.")
+    ] = None,
+) -> None:
+    """List the notes of a vault that are locked in the studio, after locking and unlocking some.
+
+    FILE is relative to the vault. A note can also lock itself, with “locked: true” in its front matter.
+    """
+    with clear_messages():
+        folder = vault.expanduser().resolve()
+        known = NoteLocks(default_locks())
+        for files, locked_now in ((lock, True), (unlock, False)):
+            paths = [folder / file for file in files or ()]
+            missing = next((path for path in paths if locked_now and not path.is_file()), None)
+            if missing is not None:
+                raise InputError(missing, "there is no such note. Give its file as it is named in the vault.")
+            if paths:
+                known.set(paths, locked_now=locked_now)
+        found = known.list(folder)
+        typer.echo("\n".join(str(path.relative_to(folder)) for path in found) or "No note is locked in the studio.")
+
+
+def _run(project: Project, answers: str, make_plan: Callable[[str], Plan], guard: Guard, wanted: _Wanted) -> None:
+    """Plan, tell the cost, ask, show, and write what is accepted."""
+    records = default_records()
+    asked = answering(answers, project, record_of(project, records))
+    plan = make_plan(asked.model)
+    say_all(project.problems)
+    if plan.tasks and asked.profile is not None:
+        source = Source.named(answers)
+        agree(
+            asked,
+            lambda: proposals_cost(plan.tasks, source, project, records),
+            yes=wanted.yes,
+            kept=f"in {records}",
+        )
+    made, ended = _ask(project, asked, plan, quiet=wanted.as_json)
+    accepted: list[Proposal] = []
+    if not wanted.as_json:
+        print_proposals(project, made, plan)
+    if wanted.apply or wanted.accept_all:
+        accepted = _accepted(project, made, wanted)
+    written, refused = _write(project, accepted, guard)
+    if wanted.as_json:
+        print_json(project, made, plan, written, refused)
+    if ended.left:
+        say(f"{_count(ended.left, 'note was', 'notes were')} not asked about: {ended.why}")
+        say("what was answered is recorded; the same command goes on with the rest.")
+    if not made:
+        say("there was nothing to ask about." + ("" if plan.kind is not ProposalKind.SUMMARY else _HAVE_ALL))
+    elif not (wanted.apply or wanted.accept_all) and any(item.acceptable for item in made):
+        say("nothing was written. With --apply you are asked about each.")
+    if refused or ended.left or any(not item.acceptable for item in made):
+        raise typer.Exit(FAILED)
+
+
+_HAVE_ALL: Final = " Notes that have a summary are asked about with --again."
+
+
+def _ask(project: Project, asked: Answering, plan: Plan, *, quiet: bool) -> tuple[list[Proposal], Ended]:
+    """Ask with a progress bar on the error stream. After Ctrl+C what was answered is on record already."""
+    made: list[Proposal] = []
+    maker = Maker(Asking(asked.source, merged=project.settings.ai_force_user_role), Judge.of(project))
+    console = Console(stderr=True)
+    columns = (TextColumn("Asking"), BarColumn(), MofNCompleteColumn())
+    hidden = quiet or not console.is_terminal
+    with ProgressBar(*columns, console=console, transient=True, disable=hidden) as bar:
+        task = bar.add_task("", total=len(plan.tasks))
+
+        def take(place: int, proposal: Proposal) -> None:
+            made.append(proposal)
+            bar.update(task, completed=place + 1)
+
+        return made, asyncio.run(maker.run(plan.tasks, take))
+
+
+def _accepted(project: Project, made: Sequence[Proposal], wanted: _Wanted) -> list[Proposal]:
+    """The proposals that the person accepts: each is asked about, or all that nothing speaks against."""
+    good = [proposal for proposal in made if proposal.acceptable]
+    if wanted.accept_all:
+        for proposal in good:
+            if proposal.doubtful:
+                say(f"{proposal.title}: not accepted unseen. {serious_remarks(proposal)}")
+        return [proposal for proposal in good if not proposal.doubtful]
+    accepted: list[Proposal] = []
+    for place, proposal in enumerate(good):
+        if wanted.as_json:
+            typer.echo("".join(difference(project, proposal)), nl=False, err=True)
+        answer = _question(f"Accept {proposal.title}? [y]es, [N]o, [a]ll that follow, [q]uit: ")
+        if answer in {"a", "all"}:
+            return [*accepted, *good[place:]]
+        if answer in {"q", "quit"}:
+            break
+        if answer in {"y", "yes"}:
+            accepted.append(proposal)
+    return accepted
+
+
+def _question(text: str) -> str:
+    typer.echo(text, nl=False, err=True)
+    try:
+        return input().strip().lower()  # not typer's question: that puts a blank into the output
+    except EOFError as nobody:
+        typer.echo(err=True)
+        raise InputError("--apply", "nobody is here to accept, so nothing was written. See --accept-all.") from nobody
+
+
+def _write(
+    project: Project, accepted: Sequence[Proposal], guard: Guard
+) -> tuple[tuple[Path, ...], tuple[tuple[Path, str], ...]]:
+    if not accepted:
+        return (), ()
+    roots = [folder for folder in project.vault_folders if folder is not None]
+    log = ChangeLog(default_folder(), roots)
+    done = write_accepted(log, accepted, guard.locked)
+    say_all(log.problems)
+    for path, reason in done.refused:
+        say(f"{path.name} was not written: {reason}")
+    if done.changes is not None:
+        say(f"{done.changes.title}: {_count(len(done.written), 'file', 'files')} written.")
+        say("to undo this: lorestudio history NOTE --restore 1, or undo it in the window.")
+    return done.written, done.refused
+
+
+def _guard() -> Guard:
+    return Guard(NoteLocks(default_locks()).load())
+
+
+def _named(project: Project, names: Sequence[str]) -> list[Entry]:
+    """The entries of these titles or files. Raises InputError for a name that none has."""
+    found: dict[int, Entry] = {}
+    for name in names:
+        same = [
+            entry
+            for entry in project.index.entries
+            if fold(entry.title) == fold(name) or entry.filename in {name, f"{name}.md"}
+        ]
+        if not same:
+            raise InputError("--note", f"no entry of the vault has the title or file “{name}”.")
+        found |= {entry.id: entry for entry in same}
+    return list(found.values())
+
+
+def _numbers(text: str) -> list[int]:
+    """The indices of messages in a text such as `4-9` or `#4, 6`. Raises InputError."""
+    numbers: list[int] = []
+    for part in text.split(","):
+        found = _RANGE.fullmatch(part.strip())
+        if found is None:
+            raise InputError("--messages", f"“{part.strip()}” names no messages. Write 4-9, or 4,6,8-9.")
+        first = int(found[1])
+        last = int(found[2] or found[1])
+        if last < first or last - first > 10_000:
+            raise InputError("--messages", f"“{part.strip()}” is no range. Write the smaller number first.")
+        numbers += range(first, last + 1)
+    return numbers
+
+
+def _count(amount: int, one: str, many: str) -> str:
+    return f"{amount} {one if amount == 1 else many}"

@@ -1,0 +1,103 @@
+"""Asking for proposals, one after the other: paced, stoppable, and with what is done kept by whoever asked."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lorestudio.llm import ErrorKind, LlmError
+from lorestudio.studio.jobs import Cancelled, CancelToken
+from lorestudio.studio.proposals.judging import Judge
+from lorestudio.studio.proposals.model import Proposal, Task
+from lorestudio.studio.tool_calls import Asking
+
+PAUSE_S: Final = 0.5
+"""Between a provider's answer and the next question (spec: deeplore-ai-and-tools 1.3, throttle)."""
+
+FAILURES_IN_A_ROW: Final = 3
+"""After so many a provider is not asked any further."""
+
+_POLL_S: Final = 0.05
+
+_HOPELESS: Final = frozenset(
+    {
+        ErrorKind.AUTHENTICATION,
+        ErrorKind.QUOTA,
+        ErrorKind.NOT_FOUND,
+        ErrorKind.MODEL_UNKNOWN,
+        ErrorKind.RATE_LIMITED,
+        ErrorKind.CONNECTION,
+        ErrorKind.NOT_SUPPORTED,
+        ErrorKind.NO_KEY,
+    }
+)
+"""Failures that the next question would meet as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run of questions ended: how many were answered, and why the others were not asked, "" where all were."""
+
+    done: int
+    left: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """Asks and judges. `clock` is in seconds."""
+
+    asking: Asking
+    judge: Judge
+    clock: Callable[[], float] = time.monotonic
+
+    async def run(
+        self,
+        tasks: Sequence[Task],
+        on_proposal: Callable[[int, Proposal], None],
+        cancel: CancelToken | None = None,
+    ) -> Ended:
+        """Ask about each task in order; `on_proposal(place, proposal)` gets each as it is made.
+
+        A question that fails gives a proposal with the reason as its problem. What would fail again and again ends the
+        run; what was not asked can be given to a later run. Raises Cancelled at once after a request to stop, and
+        whatever is no LlmError; what was handed over before stays.
+        """
+        failures = 0
+        ready_at = -float("inf")
+        for place, task in enumerate(tasks):
+            await self._wait_until(ready_at, cancel)
+            asked = await self.asking.ask(task.request, cancel)
+            if cancel is not None and cancel.cancelled and asked.reply is None:
+                raise Cancelled
+            if asked.reply is not None:
+                failures = 0
+                if asked.reply.live:
+                    ready_at = self.clock() + PAUSE_S
+                proposal = await asyncio.to_thread(self.judge.answered, task, asked.reply)
+                on_proposal(place, proposal)
+                continue
+            error = asked.error or LlmError(ErrorKind.UNKNOWN)
+            on_proposal(place, self.judge.failed(task, _told(error)))
+            failures += error.kind not in (ErrorKind.ABORTED, ErrorKind.NO_RECORDED_ANSWER)
+            if error.kind in _HOPELESS or failures >= FAILURES_IN_A_ROW:
+                return Ended(place + 1, len(tasks) - place - 1, error.text)
+        return Ended(len(tasks))
+
+    async def _wait_until(self, ready_at: float, cancel: CancelToken | None) -> None:
+        while True:
+            if cancel is not None and cancel.cancelled:
+                raise Cancelled
+            rest = ready_at - self.clock()
+            if rest <= 0:
+                return
+            await asyncio.sleep(min(rest, _POLL_S))
+
+
+def _told(error: LlmError) -> str:
+    if error.kind is ErrorKind.ABORTED:
+        return "No answer was given. Ask again when you want one."
+    return error.text

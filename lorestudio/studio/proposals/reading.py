@@ -1,0 +1,261 @@
+"""From the text that came back to a summary, keys or a draft, whatever the model wrapped it in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from lorestudio.domain.javascript import Json, fold, head, length, trim
+from lorestudio.engine.deeplore.ai.replies import values_in
+from lorestudio.llm import ChatReply
+from lorestudio.studio.proposals.model import Remark
+
+SUMMARY_LENGTH: Final = 600
+"""Code units of a summary (spec: deeplore-ai-and-tools 2.6)."""
+FEWEST_KEYS: Final = 3
+FEWEST_DRAFT_KEYS: Final = 2
+MOST_KEYS: Final = 10
+"""How many keys are asked for (spec: deeplore-ai-and-tools 2.5)."""
+
+LONGEST_KEY: Final = 200
+"""Code units of a key that take part in matching (spec: deeplore-engine 3.4)."""
+
+_THINKING: Final = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCED: Final = re.compile(r"\A```\w*[ \t]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+_LABEL: Final = re.compile(
+    r"\A(?:#+\s*)?[*_]{0,2}summary[*_]{0,2}\s*:?[*_]{0,2}\s*(?:\n|(?<=:)|(?<=\*))", re.IGNORECASE
+)
+_LEAD_IN: Final = re.compile(r"\A[^\n]{1,120}:[ \t]*\n\s*\n?(?=\S)")
+_SENTENCE: Final = re.compile(r"[.!?…。！？][\"'”’»)\]]*(?=\s|\Z)|[。！？]")
+_BULLET: Final = re.compile(r"\A(?:[-*+•]|\d+[.)])\s+")
+_PAIRS: Final = (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("«", "»"), ("„", "“"), ("`", "`"))
+_EMPTY: Final = "The answer is empty. Ask again, or write it yourself."
+_CUT_OFF: Final = (
+    "The answer ended at the limit for replies, so it is not whole. Raise the limit in the settings, or ask again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadKeys:
+    """The keys of an answer, at most `MOST_KEYS`. With a `problem` there are none."""
+
+    keys: tuple[str, ...] = ()
+    reasoning: str = ""
+    problem: str = ""
+    remarks: tuple[Remark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """The summary of an answer. With a `problem` there is none."""
+
+    text: str = ""
+    problem: str = ""
+    remarks: tuple[Remark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDraft:
+    """The parts of a new note. With a `problem` there are none."""
+
+    title: str = ""
+    keys: tuple[str, ...] = ()
+    summary: str = ""
+    content: str = field(default="", repr=False)
+    problem: str = ""
+    remarks: tuple[Remark, ...] = ()
+
+
+def read_summary(reply: ChatReply) -> ReadText:
+    """The summary as one paragraph of at most `SUMMARY_LENGTH` code units; what is longer is cut at a sentence."""
+    text = _spoken(reply)
+    for value in values_in(text) if text[:1] in ("{", "[", "`") else ():
+        found = _summary_in(value)
+        if found:
+            text = found
+            break
+        if isinstance(value, Mapping):
+            return ReadText(problem="The answer is JSON without a summary. Ask again, or write it yourself.")
+    fenced = _FENCED.match(text)
+    if fenced:
+        text = trim(fenced[1])
+    lead_in = _LEAD_IN.match(text)
+    if lead_in and len(text) - lead_in.end() > 40:
+        text = text[lead_in.end() :]
+    text = one_line(_unquoted(trim(_LABEL.sub("", trim(text)))))
+    if not text:
+        return ReadText(problem=_CUT_OFF if reply.cut_off else _EMPTY)
+    remarks = [Remark(_CUT_OFF, serious=True)] if reply.cut_off else []
+    if length(text) > SUMMARY_LENGTH:
+        remarks.append(Remark(f"The answer had {length(text):,} characters and was cut to {SUMMARY_LENGTH}."))
+        text = shortened(text, SUMMARY_LENGTH)
+    return ReadText(text, remarks=tuple(remarks))
+
+
+def read_keys(reply: ChatReply) -> ReadKeys:
+    """The keys of an answer: of an object with `suggested`, another list of texts in it, or a bare list."""
+    text = _spoken(reply)
+    if not text:
+        return ReadKeys(problem=_CUT_OFF if reply.cut_off else _EMPTY)
+    for value in values_in(text):
+        found = _key_list(value)
+        if found is None:
+            continue
+        keys, remarks = clean_keys(found)
+        if not keys:
+            break
+        reasoning = value.get("reasoning") if isinstance(value, Mapping) else ""
+        return ReadKeys(keys, one_line(reasoning) if isinstance(reasoning, str) else "", remarks=remarks)
+    else:
+        if reply.cut_off or _looks_cut(text):
+            return ReadKeys(problem=_CUT_OFF)
+        return ReadKeys(
+            problem="The answer holds no JSON with keys. Look at it, ask again, or write the keys yourself."
+        )
+    return ReadKeys(problem="The answer names no key that can be used. Ask again, or write the keys yourself.")
+
+
+def read_draft(reply: ChatReply) -> ReadDraft:
+    """The draft of an answer: an object, or the first object of a list."""
+    text = _spoken(reply)
+    if not text:
+        return ReadDraft(problem=_CUT_OFF if reply.cut_off else _EMPTY)
+    draft: Mapping[str, Json] | None = None
+    several = 0
+    for value in values_in(text):
+        items = _objects(value)
+        if items:
+            draft, several = items[0], len(items)
+            break
+    if draft is None:
+        if reply.cut_off or _looks_cut(text):
+            return ReadDraft(problem=_CUT_OFF)
+        return ReadDraft(
+            problem="The answer holds no JSON with a note. Look at it, ask again, or write the note yourself."
+        )
+    return _draft_of(draft, several)
+
+
+def clean_keys(items: Sequence[Json], fewest: int = FEWEST_KEYS) -> tuple[tuple[str, ...], tuple[Remark, ...]]:
+    """The texts of a list as keys: trimmed, each once whatever its case, at most `MOST_KEYS`; and what was left out."""
+    found: dict[str, str] = {}
+    unusable = 0
+    for item in items:
+        key = _unquoted(_BULLET.sub("", trim(item))) if isinstance(item, str) else ""
+        if not key or "\n" in key or length(key) > LONGEST_KEY:
+            unusable += 1
+            continue
+        found.setdefault(fold(key), key)
+    keys = tuple(found.values())
+    remarks = []
+    if unusable:
+        what = "1 item of the answer was" if unusable == 1 else f"{unusable} items of the answer were"
+        remarks.append(Remark(f"{what} left out: no text of one line with at most {LONGEST_KEY} characters."))
+    if len(keys) > MOST_KEYS:
+        remarks.append(Remark(f"The answer has {len(keys)} keys; the first {MOST_KEYS} were taken."))
+    elif 0 < len(keys) < fewest:
+        what = "only 1 key" if len(keys) == 1 else f"only {len(keys)} keys"
+        remarks.append(Remark(f"The answer has {what}; at least {fewest} were asked for.", serious=True))
+    return keys[:MOST_KEYS], tuple(remarks)
+
+
+def one_line(text: str) -> str:
+    """The text as one paragraph, runs of white space as one blank."""
+    return " ".join(text.split())
+
+
+def shortened(text: str, limit: int) -> str:
+    """The beginning of the text in at most `limit` code units: whole sentences where half of it is kept so, else words.
+
+    A word that is longer than the limit is cut.
+    """
+    if length(text) <= limit:
+        return text
+    start = head(text, limit).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
+    ends = [found.end() for found in _SENTENCE.finditer(text) if found.end() <= len(start)]
+    if ends and ends[-1] * 2 >= len(start):
+        return trim(text[: ends[-1]])
+    if not text[len(start)].isspace():
+        start = start.rpartition(" ")[0] or start
+    return trim(start)
+
+
+def _spoken(reply: ChatReply) -> str:
+    """What the model said, without what it thought."""
+    return trim(_THINKING.sub("", reply.text))
+
+
+def _summary_in(value: Json) -> str:
+    if isinstance(value, Mapping):
+        found = value.get("summary")
+        return found if isinstance(found, str) else ""
+    if isinstance(value, list) and len(value) == 1:
+        return value[0] if isinstance(value[0], str) else _summary_in(value[0])
+    return ""
+
+
+def _key_list(value: Json) -> Sequence[Json] | None:
+    """The list of keys that a value holds, None where it holds none."""
+    if isinstance(value, Mapping):
+        lists = [value.get("suggested"), value.get("keys"), value.get("keywords"), *value.values()]
+        return next((found for found in map(_key_list, lists) if found is not None and _texts(found)), None)
+    return value if isinstance(value, list) and (not value or _texts(value)) else None
+
+
+def _texts(items: Sequence[Json]) -> bool:
+    return any(isinstance(item, str) for item in items)
+
+
+def _objects(value: Json) -> list[Mapping[str, Json]]:
+    """The objects with a title that a value holds."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("title"), str):
+            return [value]
+        return next((found for item in value.values() if isinstance(item, list) and (found := _objects(item))), [])
+    if isinstance(value, list):
+        return [item for item in value if isinstance(item, Mapping) and isinstance(item.get("title"), str)]
+    return []
+
+
+def _draft_of(draft: Mapping[str, Json], several: int) -> ReadDraft:
+    title = one_line(_text(draft, "title"))
+    content = trim(_text(draft, "content"))
+    if not title:
+        return ReadDraft(
+            problem="The answer says that nothing here is worth a note. Choose other messages or a subject."
+        )
+    if not content:
+        return ReadDraft(problem="The draft has a title and no text. Ask again, or write the note yourself.")
+    items = draft.get("keys")
+    keys, remarks = clean_keys(items if isinstance(items, list) else [], FEWEST_DRAFT_KEYS)
+    summary = one_line(_text(draft, "summary"))
+    if several > 1:
+        remarks = (
+            *remarks,
+            Remark(f"The answer has {several} notes; this is the first. The others are in the answer."),
+        )
+    if length(summary) > SUMMARY_LENGTH:
+        remarks = (*remarks, Remark(f"The summary had {length(summary):,} characters and was cut to {SUMMARY_LENGTH}."))
+    return ReadDraft(title, keys, shortened(summary, SUMMARY_LENGTH), content, remarks=remarks)
+
+
+def _text(item: Mapping[str, Json], name: str) -> str:
+    value = item.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _looks_cut(text: str) -> bool:
+    """Whether the text begins JSON that never closes."""
+    start = min((place for sign in "{[" if (place := text.find(sign)) >= 0), default=-1)
+    return start >= 0 and not text.rstrip("` \n").endswith(("}", "]"))
+
+
+def _unquoted(text: str) -> str:
+    """Without the quotation marks around the whole text."""
+    for opening, closing in _PAIRS:
+        inside = text[1:-1]
+        if len(text) > 1 and text[0] == opening and text[-1] == closing and not {opening, closing} & set(inside):
+            return trim(inside)
+    return text
