@@ -120,6 +120,12 @@ class SearchPane(Pane):
         self.state.setProperty("kind", "small")
         self.state.setWordWrap(True)
         self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._delay.setSingleShot(True)
+        self._delay.setInterval(TYPING_MS)
+        self._lay_out()
+        self._show_replacing(shown=False)
+
+    def _lay_out(self) -> None:
         self._pages.addWidget(self.tree)
         self._pages.addWidget(self.empty)
         head = QWidget(self)
@@ -146,9 +152,6 @@ class SearchPane(Pane):
         column.addLayout(third)
         self.column.addWidget(head)
         self.column.addWidget(self._pages, 1)
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(TYPING_MS)
-        self._show_replacing(shown=False)
         self.setTabOrder(self.field, self.case)
 
     def _connect(self) -> None:
