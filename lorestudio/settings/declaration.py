@@ -27,6 +27,7 @@ StageName: TypeAlias = Literal[
     "contextual gating",
     "re-injection cooldown", "requires and excludes", "duplicate stripping", "budget", "placement", "notes",
     "bookkeeping",
+    "auto-hide", "exclusion tree", "inclusion walk", "scene recaps", "running recap", "recap injection",
 ]  # fmt: skip
 """A stage of a run, as `StageRecord.name` spells it."""
 
