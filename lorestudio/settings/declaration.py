@@ -29,6 +29,7 @@ StageName: TypeAlias = Literal[
     "bookkeeping",
     "text match", "links", "dependants", "requirements", "weight order", "lore budget", "lore filling",
     "context elements", "conversation",
+    "auto-hide", "exclusion tree", "inclusion walk", "scene recaps", "running recap", "recap injection",
 ]  # fmt: skip
 """A stage of a run, as `StageRecord.name` spells it."""
 
