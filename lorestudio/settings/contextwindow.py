@@ -98,3 +98,15 @@ class ContextWindowSettings(CountingSettings):
         "mode, locks and multipliers.",
         advanced=True,
     )  # fmt: skip
+    scanned_messages: int = window(
+        1, "Messages looked at", "Lore comes in by what these newest messages say; the original looks at the prompt.",
+        unit="messages", low=1, high=1000, affects=("text match", "links", "dependants"),
+    )  # fmt: skip
+    with_conversation: bool = window(
+        True, "The conversation shares the budget", "Off: the whole budget is for lore and context elements.",
+        affects=("conversation", "lore budget"),
+    )  # fmt: skip
+    word_list: str = window(
+        "", "Word list", "A file with a word a line; empty: the studio counts tokens as it does everywhere else.",
+        affects=_ALL,
+    )  # fmt: skip
