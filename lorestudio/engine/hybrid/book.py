@@ -6,12 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias
+
+import numpy as np
 
 from lorestudio.domain.javascript import Json, truthy
 
 POSITIONS: Final = ("before_char", "after_char", "before_input", "after_input")
 """Where an entry can stand; what stands anywhere else is not printed by the original."""
+
+Numbers: TypeAlias = Sequence[float] | np.ndarray[tuple[int], np.dtype[np.float64]]
+"""A vector."""
 
 DEFAULT_LIMIT: Final = 5
 DEFAULT_THRESHOLD: Final = 0.5
@@ -24,7 +29,7 @@ class Mode(StrEnum):
     SEMANTIC = "semantic_first"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class WorldEntry:
     """An entry of the worldbook as it was read: what is absent is None, what is of another type is kept as it is.
 
@@ -41,7 +46,7 @@ class WorldEntry:
     use_regex: Json = None
     position: str = ""
     insertion_order: Json = None
-    embedding: Sequence[float] = ()
+    embedding: Numbers = ()
 
 
 @dataclass(frozen=True, slots=True)

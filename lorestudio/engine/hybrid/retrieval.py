@@ -17,7 +17,7 @@ import numpy as np
 
 from lorestudio.domain.javascript import Json, code_units, head, number, to_number, truthy
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
-from lorestudio.engine.hybrid.book import POSITIONS, Mode, Options, WorldEntry
+from lorestudio.engine.hybrid.book import POSITIONS, Mode, Numbers, Options, WorldEntry
 
 QUERY_TAIL: Final = 500
 """So many characters from the end of the history are part of the query."""
@@ -117,7 +117,7 @@ def prepare(
     )
 
 
-def finish(prepared: Prepared, query: Sequence[float] | None) -> Retrieved:
+def finish(prepared: Prepared, query: Numbers | None) -> Retrieved:
     """Steps 4 to 7. `query` is the query's vector, None or empty where none was wanted or none came."""
     if not prepared.book:
         return _placed(Way.EMPTY, (), prepared.options)
@@ -154,7 +154,7 @@ def query_text(history: str, user_input: str, *, strict: bool = False) -> str:
     return f"{units.decode('utf-16-le', 'surrogatepass')}\n{user_input}"
 
 
-def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+def cosine(one: Numbers, other: Numbers) -> float:
     """The cosine of two vectors; 0 where one is empty or zero, or where their lengths differ. It never raises."""
     if not len(one) or len(one) != len(other):
         return 0.0
@@ -206,7 +206,7 @@ def _compiled(key: str) -> Pattern:
     return compile_pattern(key, "i")
 
 
-def _usable(entry: WorldEntry, query: Sequence[float]) -> bool:
+def _usable(entry: WorldEntry, query: Numbers) -> bool:
     return len(entry.embedding) == len(query) and bool(np.any(entry.embedding))
 
 
