@@ -350,11 +350,14 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("help.about", "About lorestudio", "Help", separator_before=True),
 )
 
-MENUS: Final = ("File", "Edit", "Entry", "View", "Run", "Trace", "Help")
+MENUS: Final = ("File", "Edit", "Entry", "Chat", "View", "Run", "Trace", "Help")
 """The menu bar, from left to right."""
 
 PANE_SHORTCUT: Final = "Ctrl+{number}"
 """Opens the pane with that number; the panes' actions are made from the panes."""
+
+LAST_WITH_SHORTCUT: Final = 9
+"""There are no more digits; further panes are in the View menu and the palette."""
 
 _OVERLAPS: Final = {
     Where.WINDOW: set(Where),
@@ -372,7 +375,7 @@ def pane_action(number: int, name: str, title: str) -> Action:
         f"pane.{name}",
         title,
         "View",
-        (PANE_SHORTCUT.format(number=number),),
+        (PANE_SHORTCUT.format(number=number),) if number <= LAST_WITH_SHORTCUT else (),
         separator_before=number == 1,
     )
 
