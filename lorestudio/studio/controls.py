@@ -40,9 +40,18 @@ IN_CHAT_FILE = frozenset(Part) - {Part.CHARACTER}
 
 def rule_for(entry: Entry, index: VaultIndex) -> EntryRule:
     """A pin or block for this entry; it names the vault only where another vault has an entry of that title."""
-    title = entry.title.lower()
-    vaults = {each.vault for each in index.entries if each.title.lower() == title}
-    return EntryRule(entry.title, entry.vault if len(vaults) > 1 else None)
+    return rules_for([entry], index)[0]
+
+
+def rules_for(entries: Sequence[Entry], index: VaultIndex) -> tuple[EntryRule, ...]:
+    """A pin or block for each of these entries."""
+    vaults: dict[str, set[str]] = {entry.title.lower(): set() for entry in entries}
+    for each in index.entries:
+        if each.title.lower() in vaults:
+            vaults[each.title.lower()].add(each.vault)
+    return tuple(
+        EntryRule(entry.title, entry.vault if len(vaults[entry.title.lower()]) > 1 else None) for entry in entries
+    )
 
 
 def has_rule(rules: Iterable[EntryRule], entry: Entry) -> bool:
@@ -59,7 +68,7 @@ def toggled(controls: ChatControls, part: Part, entries: Sequence[Entry], index:
     rules, others = (controls.pins, controls.blocks) if part is Part.PINS else (controls.blocks, controls.pins)
     missing = [entry for entry in entries if not has_rule(rules, entry)]
     if missing:
-        rules = (*rules, *dict.fromkeys(rule_for(entry, index) for entry in missing))
+        rules = (*rules, *dict.fromkeys(rules_for(missing, index)))
         others = tuple(rule for rule in others if not any(rule.matches(entry) for entry in entries))
     else:
         rules = tuple(rule for rule in rules if not any(rule.matches(entry) for entry in entries))

@@ -97,7 +97,7 @@ class ControlCommands(QObject):
             separator = QAction(view)
             separator.setSeparator(True)
             view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
-            view.addActions([separator, pin, block])
+            view.addActions([pin, block, separator])  # what else there is to do with a note comes below
         for action in (pin, block):
             button = QToolButton(window.why)
             button.setDefaultAction(action)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
@@ -104,8 +105,7 @@ class _Units:
     """Places of a text in Qt's count, which is of UTF-16 code units."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._plain = all(char <= "\uffff" for char in text)
+        self._double = [place for place, char in enumerate(text) if char > "\uffff"]
 
     def at(self, place: int) -> int:
-        return place if self._plain else len(self._text[:place].encode("utf-16-le", "surrogatepass")) // 2
+        return place + bisect_left(self._double, place)
