@@ -15,7 +15,9 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio import InputError, Project
 from lorestudio.studio.context_fields import ContextField, context_fields
 from lorestudio.studio.controls import Part, fitting, toggled, with_value, without_field
-from lorestudio.studio.presets import Preset, PresetFolder, apply_preset, read_preset
+from lorestudio.studio.preset_folder import PresetFolder
+from lorestudio.studio.preset_format import read_preset
+from lorestudio.studio.presets import Preset, apply_preset
 
 ContextOption = Annotated[
     list[str] | None,

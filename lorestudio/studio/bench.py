@@ -7,6 +7,7 @@ for a real message; no provider is asked, and nothing of it is kept.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from lorestudio.domain.chat import Chat, Message
@@ -97,8 +98,10 @@ class Bench:
             state=EngineState(random_state=self.project.seed),
             controls=self.project.controls,
         )
-        replayed = chat is not None and len(simulator.states) + 1 >= len(simulator.generations)
-        self._behind = simulator.context(last) if replayed else None
+        self._behind: RunContext | None = None
+        if chat is not None:
+            with suppress(ValueError):  # the generations before it have not been run
+                self._behind = simulator.context(last)
 
     @classmethod
     def of(cls, project: Project) -> Bench:

@@ -27,6 +27,7 @@ from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import active_character
 from lorestudio.studio.trials import Change
 from lorestudio.trace.wording import joined
+from lorestudio.ui.effect_words import effect_words, with_effect
 from lorestudio.ui.words import count, number, shorten, tr
 
 Key: TypeAlias = tuple[str, ...]
@@ -164,8 +165,8 @@ def _folders(project: Project, facts: VaultFacts, effects: Mapping[Key, Effect])
             FOLDERS,
             "folder",
             words.format(names=_listed(folders)),
-            _with_effect(tip, found, project),
-            _effect_words(found),
+            with_effect(tip, found, project),
+            effect_words(found),
             change=_without_folders,
             undo=tr("no folder filter"),
         )
@@ -183,8 +184,8 @@ def _context(project: Project, facts: VaultFacts, effects: Mapping[Key, Effect])
             key,
             "gate",
             tr("{label}: {values}", label=label, values=_listed(texts)),
-            _with_effect(_context_tip(field, name, texts), found, project),
-            tr("no field") if field is None else _effect_words(found),
+            with_effect(_context_tip(field, name, texts), found, project),
+            tr("no field") if field is None else effect_words(found),
             "warning" if field is None else "neutral",
             partial(without_field, key=name),
             tr("{label} not set", label=label),
@@ -293,44 +294,3 @@ def _without_text(controls: ChatControls, part: Part) -> ChatControls:
 
 def _own_character(controls: ChatControls) -> ChatControls:
     return replace(controls, character=None)
-
-
-# ---- effects in words ------------------------------------------------------------------------------------------------
-
-
-def _effect_words(found: Effect | None) -> str:
-    if found is None:
-        return ""
-    if found.lets_in and not found.filters:
-        return tr("lets in {amount}", amount=len(found.lets_in))
-    return tr("filters {amount}", amount=len(found.filters))
-
-
-def _with_effect(tip: str, found: Effect | None, project: Project) -> str:
-    return f"{tip}\n{effect_sentence(found, project, would=False)}" if found is not None else tip
-
-
-def effect_sentence(found: Effect, project: Project, *, would: bool) -> str:
-    """What a choice does in the chosen reply, or would do; found by running that reply with it and without it."""
-
-    def named(entries: tuple[int, ...]) -> str:
-        return joined([project.index.entries[entry].title for entry in entries])
-
-    parts = []
-    for entries, now, then in (
-        (found.filters, "filters {entries}: {titles}.", "would filter {entries}: {titles}."),
-        (found.lets_in, "lets {entries} through: {titles}.", "would let {entries} through: {titles}."),
-    ):
-        if entries:
-            words = tr(then if would else now)
-            parts.append(words.format(entries=count(len(entries), "entry", "entries"), titles=named(entries)))
-    if not parts:
-        parts.append(tr("would filter no entry.") if would else tr("filters no entry."))
-    text = tr("In the chosen reply it {what}", what=" ".join(parts))
-    if found.keeps_out:
-        words = tr("Then {titles} would not go in.") if would else tr("Without it {titles} would go in.")
-        text += " " + words.format(titles=named(found.keeps_out))
-    if found.brings_in:
-        words = tr("Then {titles} would go in.") if would else tr("Without it {titles} would not go in.")
-        text += " " + words.format(titles=named(found.brings_in))
-    return text

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMenu, QToolButton
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.controls import Part, has_rule, toggled, unusable
-from lorestudio.studio.presets import PresetFolder
+from lorestudio.studio.preset_folder import PresetFolder
 from lorestudio.studio.trials import Change
 from lorestudio.ui import dialogs, layout
 from lorestudio.ui.chat_text_dialog import ChatTextDialog

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
-from lorestudio.studio.presets import KnownPresets, Preset, PresetFolder, apply_preset
+from lorestudio.studio.preset_folder import KnownPresets, PresetFolder
+from lorestudio.studio.presets import Preset, apply_preset
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.presets_dialog import PresetsDialog, SavePresetDialog
 from lorestudio.ui.widgets.picker import Choice, Picker

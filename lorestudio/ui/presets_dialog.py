@@ -25,7 +25,8 @@ from lorestudio.domain.javascript import to_string
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.controls import Part, context_values
-from lorestudio.studio.presets import BrokenPreset, KnownPresets, Preset, PresetFolder, checked_name
+from lorestudio.studio.preset_folder import BrokenPreset, KnownPresets, PresetFolder, checked_name
+from lorestudio.studio.presets import Preset
 from lorestudio.ui import dialogs
 from lorestudio.ui.control_chips import PART_WORDS
 from lorestudio.ui.qt import ITEM

@@ -11,7 +11,8 @@ from click.testing import Result
 
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.controls import Part
-from lorestudio.studio.presets import Preset, PresetFolder
+from lorestudio.studio.preset_folder import PresetFolder
+from lorestudio.studio.presets import Preset
 from lorestudio.trace import from_json
 
 Run = Callable[..., Result]

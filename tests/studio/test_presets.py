@@ -12,14 +12,9 @@ from lorestudio.domain.entry import Entry, Folder, VaultIndex
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio import InputError
 from lorestudio.studio.controls import Part
-from lorestudio.studio.presets import (
-    Preset,
-    PresetFolder,
-    apply_preset,
-    file_name,
-    preset_json,
-    read_preset,
-)
+from lorestudio.studio.preset_folder import PresetFolder, file_name
+from lorestudio.studio.preset_format import preset_json, read_preset
+from lorestudio.studio.presets import Preset, apply_preset
 
 FULL = ChatControls(
     pins=(EntryRule("Lamp"), EntryRule("Tide", "brume")),

@@ -18,9 +18,9 @@ from lorestudio.ui.control_chips import (
     ControlChip,
     VaultFacts,
     control_chips,
-    effect_sentence,
     removals,
 )
+from lorestudio.ui.effect_words import effect_sentence
 
 INDEX = VaultIndex(
     (
@@ -96,7 +96,7 @@ def test_effects_stand_on_the_chip_and_in_its_words() -> None:
     assert found[FOLDERS].detail == "lets in 2"
     assert chips(project(), era=Effect())["context", "era"].detail == "filters 0"
     assert chips(project())["context", "era"].detail == ""
-    assert effect_sentence(Effect(brings_in=(1,)), project(), would=True).endswith("Then Tide would go in.")
+    assert effect_sentence(Effect(brings_in=(1,)), project()).endswith("Without it Tide would not go in.")
 
 
 def test_only_what_filters_is_tried() -> None:

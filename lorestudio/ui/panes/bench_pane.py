@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
@@ -22,11 +20,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.bench import Bench, BenchResult
-from lorestudio.studio.jobs import Cancelled, CancelToken
-from lorestudio.studio.project import Project
+from lorestudio.studio.bench import BenchResult
 from lorestudio.studio.simulator import Simulator
 from lorestudio.trace.summary import summary
+from lorestudio.ui.bench_run import BenchOrder, BenchRunner
 from lorestudio.ui.models.bench_table import ENTRY, KEY, TOKENS, WHY, BenchTable, full_words
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
@@ -35,9 +32,7 @@ from lorestudio.ui.widgets.bench_delegate import BenchDelegate
 from lorestudio.ui.widgets.bench_text import BenchText
 from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.pane import Pane
-from lorestudio.ui.words import count, number, sentence_of, tr
-
-logger = logging.getLogger(__name__)
+from lorestudio.ui.words import count, number, tr
 
 PAUSE_MS: Final = 150
 """A text runs once nothing was typed for so long."""
@@ -59,9 +54,8 @@ class BenchPane(Pane):
         super().__init__("bench", tr("Bench"), theme)
         self._session, self._selection = session, selection
         self.result: BenchResult | None = None
-        self._bench: tuple[Project, Simulator | None, Bench] | None = None
-        self._token = CancelToken()
-        self._running = self._again = self._following = self._divided = False
+        self.runner = BenchRunner(session.jobs, self)
+        self._missed = self._following = self._divided = False
         self._build()
         self._connect()
         self._show_project()
@@ -166,6 +160,8 @@ class BenchPane(Pane):
         session, selection = self._session, self._selection
         self.text.textChanged.connect(self._typed)
         self._pause.timeout.connect(self.run)
+        self.runner.tested.connect(self._tested)
+        self.runner.failed.connect(self._show_failure)
         for button in (self.alone, self.behind):
             button.clicked.connect(lambda _checked: self.run())
         self.table.selectionModel().currentRowChanged.connect(self._row_chosen)
@@ -190,28 +186,24 @@ class BenchPane(Pane):
     def run(self) -> None:
         """Run the text now; what is under way is about an older one and is given up."""
         self._pause.stop()
-        self._token.cancel()
-        if not self.isVisible():
-            self._again = True
+        self.runner.cancel()
+        self._missed = not self.isVisible()
+        if self._missed:
             return
-        if self._running:
-            self._again = True
-            return
-        self._again = False
-        project, text = self._session.project, self.text.toPlainText()
+        project, text, append = self._session.project, self.text.toPlainText(), self.behind.isChecked()
+        simulator = self._simulator()
         if project is None or not text.strip():
             self._show_result(None)
-            return
-        if self.behind.isChecked() and self._simulator() is None:
+        elif append and simulator is None:
             waits = tr("The chat is being replayed; the result follows.")
             self.state.setText(waits if self._session.busy else tr("Replay the chat first (Ctrl+R)."))
-            return
-        self._start(project, text, append=self.behind.isChecked())
+        else:
+            self.runner.submit(BenchOrder(project, simulator, text, append))
 
     def stop(self) -> None:
         """The window is closed."""
         self._pause.stop()
-        self._token.cancel()
+        self.runner.cancel()
 
     # ---- running ----------------------------------------------------------------------------------------------------
 
@@ -220,34 +212,8 @@ class BenchPane(Pane):
         generations = self._session.generations
         return self._session.simulator(generations[-1]) if generations else None
 
-    def _start(self, project: Project, text: str, *, append: bool) -> None:
-        self._token = token = CancelToken()
-        self._running = True
-        simulator, known = self._simulator(), self._bench
-
-        def work() -> tuple[tuple[Project, Simulator | None, Bench], BenchResult]:
-            made = known
-            if made is None or made[0] is not project or made[1] is not simulator:
-                made = (project, simulator, Bench(simulator) if simulator is not None else Bench.of(project))
-            return made, made[2].test(text, append=append, cancel=token)
-
-        def done(found: tuple[tuple[Project, Simulator | None, Bench], BenchResult]) -> None:
-            self._bench = found[0]
-            self._ended(lambda: None if token.cancelled else self._show_result(found[1]))
-
-        def failed(error: Exception) -> None:
-            self._ended(lambda: None if isinstance(error, Cancelled) else self._show_failure(error))
-
-        self._session.jobs.start(tr("Testing the text"), lambda _report: work(), done=done, failed=failed)
-
-    def _ended(self, show: Callable[[], None]) -> None:
-        self._running = False
-        show()
-        if self._again:
-            self.run()
-
     def _typed(self) -> None:
-        self._token.cancel()
+        self.runner.cancel()
         self._pause.start()
 
     def _state_changed(self) -> None:
@@ -263,7 +229,7 @@ class BenchPane(Pane):
             self.alone.setChecked(True)
         self.text.setEnabled(project is not None)
         if not self._session.renewed:
-            self._bench = None
+            self.runner.forget()
             self._show_result(None)
         elif self.behind.isChecked():
             self.result = None  # what stands there is from before; it stays in sight until the chat was run again
@@ -307,10 +273,13 @@ class BenchPane(Pane):
             self.empty.say(tr("Test a text"), text)
         self._pages.setCurrentWidget(self.empty)
 
-    def _show_failure(self, error: Exception) -> None:
-        logger.error("the text could not be tested: %s", error, exc_info=error)
+    def _tested(self, result: object) -> None:
+        if isinstance(result, BenchResult):
+            self._show_result(result)
+
+    def _show_failure(self, sentence: str) -> None:
         self._show_result(None)
-        self.state.setText(sentence_of(error))
+        self.state.setText(sentence)
 
     def _show_entry(self) -> None:
         entry = self._selection.entry
@@ -355,12 +324,11 @@ class BenchPane(Pane):
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: what happened while nobody looked."""
         super().showEvent(event)
-        if self._again:
+        if self._missed:
             self._pause.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Qt: nobody looks any more."""
         super().hideEvent(event)
-        if self._pause.isActive():
-            self._again = True
+        self._missed = self._missed or self._pause.isActive()
         self._pause.stop()

@@ -5,131 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.ui.control_chips import ControlChip, Key
-from lorestudio.ui.theme import Theme, scaled
-from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, hairline
+from lorestudio.ui.theme import Theme
+from lorestudio.ui.widgets.chip_button import HEIGHT, ChipButton
 from lorestudio.ui.words import tr
 
-HEIGHT: Final = 24
 GAP: Final = 4
 FEWEST: Final = 2
 """A wide bar shows at least so many lines before it folds."""
 SHARE: Final = 150
 """Of a taller pane it takes one line for so many pixels of height (device-independent)."""
-_CROSS: Final = 16
-_WIDEST: Final = 300
 _SIDE: Final = 8
-
-
-class ChipButton(QAbstractButton):
-    """One chip: Enter and a click change what it stands for, Delete and the cross remove it."""
-
-    def __init__(self, bar: ControlBar, theme: Theme, chip: ControlChip) -> None:
-        super().__init__(bar)
-        self._bar, self._theme = bar, theme
-        self.chip = chip
-        self._on_cross = False
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.show_chip(chip)
-
-    def show_chip(self, chip: ControlChip) -> None:
-        """Stand for another chip."""
-        self.chip = chip
-        self.setText(chip.text)
-        self.setToolTip(chip.tip)
-        self.setAccessibleName(chip.name)
-        self.setAccessibleDescription(chip.tip)
-        self.updateGeometry()
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        """Qt: icon, text, detail and cross in one line."""
-        wide = QFontMetricsF(self.font()).horizontalAdvance(self._words()) + 30
-        if self.chip.detail:
-            wide += QFontMetricsF(scaled(self.font(), 0.9)).horizontalAdvance(self._detail()) + 3
-        return QSize(round(min(wide + (_CROSS if self.chip.change is not None else 2), _WIDEST)), HEIGHT)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Qt: draw the chip."""
-        theme, chip = self._theme, self.chip
-        warning = chip.tone == "warning"
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(hairline(theme.color("warning" if warning else "border")))
-        ground = "warning_soft" if warning else "hover" if self.underMouse() else "raised"
-        painter.setBrush(theme.color("accent_soft" if self.hasFocus() else ground))
-        painter.drawRoundedRect(box, 6, 6)
-        ink = theme.palette.warning if warning else theme.palette.text_muted
-        draw_glyph(painter, QRectF(box.left() + 6, box.top(), 14, box.height()), chip.icon, ink, 13)
-        left = box.left() + 24
-        right = box.right() - (_CROSS if chip.change is not None else 5)
-        align = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-        detail, small = self._detail(), scaled(self.font(), 0.9)
-        behind = QFontMetricsF(small).horizontalAdvance(detail) + 3 if detail else 0.0
-        metrics = QFontMetricsF(self.font())
-        text = metrics.elidedText(self._words(), Qt.TextElideMode.ElideRight, right - left - behind + 2)
-        painter.setPen(theme.color("on_accent_soft" if self.hasFocus() else "text"))
-        painter.drawText(QRectF(left, box.top(), right - left, box.height()), align, text)
-        if detail:
-            left += metrics.horizontalAdvance(text) + 3
-            painter.setFont(small)
-            painter.setPen(theme.color("on_accent_soft" if self.hasFocus() else "text_muted"))
-            painter.drawText(QRectF(left, box.top(), right - left, box.height()), align, detail)
-        if chip.change is not None:
-            shown = self._on_cross or self.hasFocus()
-            cross = theme.palette.text if shown else theme.palette.text_faint
-            draw_glyph(painter, QRectF(right, box.top(), _CROSS - 2, box.height()), "close", cross, 10)
-        if self.hasFocus():
-            draw_focus(painter, self.rect(), theme)
-
-    def _words(self) -> str:
-        return self.chip.short if self.chip.short and self._bar.narrow else self.chip.text
-
-    def _detail(self) -> str:
-        return f"· {self.chip.detail}" if self.chip.detail else ""
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: the bar knows what a key does to a chip."""
-        if not self._bar.chip_key(self, event):
-            super().keyPressEvent(event)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Qt: the cross stands out under the mouse."""
-        super().mouseMoveEvent(event)
-        self._show_cross(event)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Qt: a click on the cross removes the chip, one beside it changes what it stands for."""
-        self._show_cross(event)
-        if self._on_cross and event.button() is Qt.MouseButton.LeftButton:
-            self.setDown(False)
-            self._bar.remove(self)
-            return
-        super().mouseReleaseEvent(event)
-
-    def _show_cross(self, event: QMouseEvent) -> None:
-        place = event.position().toPoint()
-        on = self.chip.change is not None and self.rect().contains(place) and place.x() > self.width() - _CROSS - 2
-        if on != self._on_cross:
-            self._on_cross = on
-            self.update()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Qt: Tab comes back to the chip that it left."""
-        super().focusInEvent(event)
-        self._bar.focused(self)
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Qt: without the ring."""
-        super().focusOutEvent(event)
-        self.update()
 
 
 class ControlBar(QWidget):
@@ -188,7 +78,7 @@ class ControlBar(QWidget):
         for button, chip in zip(self._chips, chips, strict=False):
             button.show_chip(chip)
         for chip in chips[len(self._chips) :]:
-            self._chips.append(ChipButton(self, self._theme, chip))
+            self._chips.append(ChipButton(self, self._theme, chip, self))
             self._chips[-1].clicked.connect(self._open)
         self.nothing.setVisible(not chips)
         if focus is not None:
