@@ -16,6 +16,7 @@ from lorestudio.engine import RunContext, run
 from lorestudio.engine.deeplore.key_places import KeyPlace, key_places
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.studio.jobs import CancelToken
+from lorestudio.studio.modes import Mode
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import Simulator
 from lorestudio.studio.trials import StopBetweenStages
@@ -26,6 +27,8 @@ from lorestudio.trace.reasons import explain
 __all__ = ["Bench", "BenchResult", "BenchRow", "KeyPlace", "NotReplayedError"]
 
 STAND_IN = "No model is asked here: the offline stand-in chose in its place, by shared words alone."
+
+NOT_CHOSEN = "{amount:,} more were offered and not chosen."
 
 
 class NotReplayedError(ValueError):
@@ -130,8 +133,12 @@ class Bench:
         trace = asyncio.run(run(ctx)).trace
         message = ctx.turn.message - 1
         rows = _rows(trace, key_places(ctx), message)
-        remarks = (STAND_IN,) if trace.ai_calls else ()
-        return BenchResult(text, trace, message, rows, remarks)
+        remarks = [STAND_IN] if trace.ai_calls else []
+        passed_over = [row for row in rows if trace.mode == Mode.AI_ONLY and row.fate.reason == "ai_not_selected"]
+        if passed_over:  # nearly the whole vault, every time
+            rows = tuple(row for row in rows if row not in passed_over)
+            remarks.append(NOT_CHOSEN.format(amount=len(passed_over)))
+        return BenchResult(text, trace, message, rows, tuple(remarks))
 
     def _context(self, text: str, *, append: bool) -> RunContext:
         project = self.project

@@ -11,12 +11,33 @@ from dataclasses import replace
 from enum import StrEnum
 
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.domain.fields import FieldDefinition
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chat_metadata import existing_folders, read_controls
 from lorestudio.exchange.control_problems import control_problems
+from lorestudio.memory.notepad import LIMIT as NOTEPAD_LIMIT
 from lorestudio.studio.project import Project
+
+__all__ = [
+    "IN_CHAT_FILE",
+    "NOTEPAD_LIMIT",
+    "Part",
+    "changed_parts",
+    "context_values",
+    "fitting",
+    "has_rule",
+    "rule_for",
+    "rules_for",
+    "same_value",
+    "toggled",
+    "unusable",
+    "with_folder",
+    "with_value",
+    "without_field",
+    "without_folder",
+    "without_rule",
+    "without_value",
+]
 
 
 class Part(StrEnum):
@@ -146,11 +167,6 @@ def _with_field(controls: ChatControls, key: str, value: Json) -> ChatControls:
     if key in controls.context:
         return replace(controls, context={**controls.context, key: value})
     return replace(controls, context={**rest, key: value})
-
-
-def takes_several(fields: Iterable[FieldDefinition], key: str) -> bool:
-    """Whether a field of the context holds a list."""
-    return any(field.multi for field in fields if field.key == key)
 
 
 # ---- compared with the chat's file -----------------------------------------------------------------------------------

@@ -18,9 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.domain.javascript import length, trim
-from lorestudio.memory.notepad import LIMIT
 from lorestudio.settings import DeepLoreSettings
-from lorestudio.studio.controls import Part
+from lorestudio.studio.controls import NOTEPAD_LIMIT, Part
 from lorestudio.studio.project import Project
 from lorestudio.trace.wording import place
 from lorestudio.ui.words import count, number, sentence_case, tr
@@ -116,9 +115,11 @@ class ChatTextDialog(QDialog):
             words = tr("Only blanks: nothing goes into the prompt.")
         elif not self.on.isChecked() and text:
             words = tr("{amount} The setting is off, so this goes into no prompt.", amount=words)
-        if not self._notebook and length(text) > LIMIT:
+        if not self._notebook and length(text) > NOTEPAD_LIMIT:
             words = tr(
-                "{amount} DeepLore keeps {limit} characters and drops the oldest.", amount=words, limit=number(LIMIT)
+                "{amount} DeepLore keeps {limit} characters and drops the oldest.",
+                amount=words,
+                limit=number(NOTEPAD_LIMIT),
             )
         self.amount.setText(words)
         self.clear.setEnabled(bool(text))

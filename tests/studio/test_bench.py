@@ -10,6 +10,7 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio import Cancelled, CancelToken, Project, Simulator
 from lorestudio.studio.bench import Bench, BenchResult, NotReplayedError
 from lorestudio.studio.simulator import generations
+from lorestudio.trace import fates
 from tests.studio.previews import CHAT, TWO_STAGE, project_of
 
 NOTES = {
@@ -119,6 +120,15 @@ def test_where_a_model_would_choose_the_stand_in_does_and_that_is_said() -> None
     assert len(result.remarks) == 1
     assert "stand-in" in result.remarks[0]
     assert Bench.of(alone()).test("lamp").remarks == ()
+
+
+def test_what_a_selector_passes_over_in_the_whole_vault_is_counted_and_not_listed() -> None:
+    project = alone(ai_search_enabled=True, ai_search_mode="ai-only")
+    result = Bench.of(project).test("A brass lantern, a lamp.")
+    passed = [entry for entry, fate in fates(result.trace).items() if fate.reason == "ai_not_selected"]
+    assert passed
+    assert not {row.entry for row in result.rows} & set(passed)
+    assert result.remarks[-1] == f"{len(passed)} more were offered and not chosen."
 
 
 def test_a_text_with_nothing_in_it() -> None:
