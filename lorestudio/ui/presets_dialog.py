@@ -95,8 +95,9 @@ class SavePresetDialog(QDialog):
         column.addWidget(self.told)
         column.addStretch(1)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.take = QPushButton(tr("Save"), self)
+        self.take = QPushButton(tr("Replace"), self)
         self.take.setProperty("kind", "primary")
+        self.take.setMinimumWidth(self.take.sizeHint().width() + 12)  # so that either word fits
         buttons.addButton(self.take, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
