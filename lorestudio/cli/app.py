@@ -19,7 +19,17 @@ from rich.progress import Progress as ProgressBar
 
 from lorestudio import __version__
 from lorestudio.cli.asking import Answering, agree, answering
+from lorestudio.cli.bench import try_text
 from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, compare, replay_system
+from lorestudio.cli.controls import (
+    BlockOption,
+    Chosen,
+    ContextOption,
+    FolderOption,
+    PinOption,
+    PresetOption,
+    with_chosen,
+)
 from lorestudio.cli.display import has_display, missing_for_x
 from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
@@ -72,6 +82,7 @@ app.command()(compare)
 app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
+app.command("test")(try_text)
 
 VaultArgument = Annotated[
     list[str],
@@ -86,10 +97,13 @@ SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
-ContextOption = Annotated[
+SizeOption = Annotated[
     int,
     typer.Option(
-        "--context", metavar="TOKENS", min=0, help="Context size of the story's model, to be warned of too much lore."
+        "--context-size",
+        metavar="TOKENS",
+        min=0,
+        help="Context size of the story's model, to be warned of too much lore.",
     ),
 ]
 ModeOption = Annotated[
@@ -141,12 +155,12 @@ def open_window(
     chat: ChatOption = None,
     settings: SettingsOption = None,
     seed: SeedOption = 0,
-    context: ContextOption = 0,
+    context_size: SizeOption = 0,
     screenshot: ScreenshotOption = None,
 ) -> None:
     """Open a vault in the window, with a chat where one is given."""
     with clear_messages():
-        project = replace(open_project(vault, chat, settings, seed), context_size=context)
+        project = replace(open_project(vault, chat, settings, seed), context_size=context_size)
         if screenshot is not None:
             _picture(project, screenshot)
         elif has_display():
@@ -163,7 +177,12 @@ def replay(
     chat: ReplayedChat,
     settings: SettingsOption = None,
     seed: SeedOption = 0,
-    context: ContextOption = 0,
+    context_size: SizeOption = 0,
+    preset: PresetOption = None,
+    context: ContextOption = None,
+    pin: PinOption = None,
+    block: BlockOption = None,
+    folder: FolderOption = None,
     mode: ModeOption = None,
     answers: AnswersOption = AnswerKind.STAND_IN.value,
     fixed_switches: FixedOption = None,
@@ -175,7 +194,8 @@ def replay(
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     with clear_messages():
-        project = replace(open_project(vault, chat, settings, seed), context_size=context)
+        project = replace(open_project(vault, chat, settings, seed), context_size=context_size)
+        project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
         project = _adjusted(project, mode, fixed_switches)
         if system != DEEPLORE:
             _say_traces(replay_system(project, system, system_settings, assignments), project, as_json=as_json)

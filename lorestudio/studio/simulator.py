@@ -43,6 +43,12 @@ def generations(chat: Chat | None) -> tuple[Generation, ...]:
     return (*found, Generation(len(chat.messages)))
 
 
+def active_character(project: Project) -> str:
+    """Whose entry DeepLore's “active character” is: the one that a person chose, else the chat's, "" for nobody."""
+    chosen = project.controls.character
+    return chosen if chosen is not None else (project.chat or Chat()).character_name
+
+
 class Superseded(Stopped):  # something newer took its place
     """The run was given up while it was under way; nothing of it was kept."""
 
@@ -196,7 +202,7 @@ class Simulator:
             turn=Turn(generation.message, generation.swipe, 0, "swipe" if again else "normal"),
             controls=self._controls(generation),
             state=self._states[place],
-            character=chat.character_name,
+            character=active_character(project),
             clock_ms=CLOCK_START_MS + place * CLOCK_STEP_MS,
             context_size=project.context_size,
             counter=project.counter,

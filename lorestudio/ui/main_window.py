@@ -29,6 +29,8 @@ from lorestudio.trace.text import turn_words
 from lorestudio.ui import dialogs, layout
 from lorestudio.ui.actions import ACTIONS, Situation, Where, pane_action
 from lorestudio.ui.behaviour_dialog import BehaviourDialog
+from lorestudio.ui.control_actions import CONTROL_ACTIONS
+from lorestudio.ui.control_commands import ControlCommands
 from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.editor.live_preview import LivePreview
 from lorestudio.ui.history import History
@@ -101,13 +103,14 @@ class MainWindow(QMainWindow):
         self.problems = ProblemsPane(theme, session, self.selection, self.drafts)
         self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
         self.vault_commands = VaultCommands(self)
+        self.control_commands = ControlCommands(self)
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
-            *self.vault_commands.panes,
+            *self.vault_commands.panes, *self.control_commands.panes,
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
-        table = (*ACTIONS, *pane_actions)
+        table = (*ACTIONS, *CONTROL_ACTIONS, *pane_actions)
         self.commands = Commands(self, table, self.run, theme)
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
@@ -228,6 +231,7 @@ class MainWindow(QMainWindow):
         for dock in self.docks.values():
             dock.visibilityChanged.connect(lambda _visible: self._names_timer.start())
             dock.dockLocationChanged.connect(lambda _area: self._names_timer.start())
+        self.control_commands.connect_window()
         self._paint()
 
     def _make_handlers(self) -> dict[str, Callable[[], object]]:
@@ -295,7 +299,7 @@ class MainWindow(QMainWindow):
             "help.details": self._show_details,
             "help.about": partial(dialogs.show_about, self),
         }
-        handlers |= self.vault_commands.handlers()
+        handlers |= self.vault_commands.handlers() | self.control_commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
         handlers |= self.proposals.handlers()
@@ -399,6 +403,7 @@ class MainWindow(QMainWindow):
         actions["entry.lock"].setChecked(self.proposals.is_locked(self.selection.entry))
         actions["view.full_screen"].setChecked(self.isFullScreen())
         self.vault_commands.update(actions)
+        self.control_commands.update(actions)
         steps = self.session.adjustments
         for name, title in (("adjust.undo", steps.undo_title), ("adjust.redo", steps.redo_title)):
             words = tr(self.commands.title(name))
@@ -694,6 +699,7 @@ class MainWindow(QMainWindow):
             layout.save(self, self.settings)
         self.problems.stop()
         self.graph.stop()
+        self.control_commands.stop()
         self.session.close()
         self.entry.safety.close()
         event.accept()

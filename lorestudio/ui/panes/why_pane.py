@@ -88,6 +88,12 @@ class WhyPane(Pane):
         """The explanation."""
         return self.browser
 
+    def add_button(self, button: QToolButton) -> None:
+        """Put a button that is about the entry before the one that copies."""
+        row = self._head.layout()
+        if isinstance(row, QHBoxLayout):
+            row.insertWidget(row.indexOf(self.copy_button), button)
+
     def copy(self) -> None:
         """Put the whole explanation on the clipboard, as plain text."""
         trace, entry = self._session.trace(self._selection.generation), self._selection.entry
