@@ -20,6 +20,7 @@ from rich.progress import Progress as ProgressBar
 from lorestudio import __version__
 from lorestudio.cli.asking import Answering, agree, answering
 from lorestudio.cli.display import has_display, missing_for_x
+from lorestudio.cli.explain import explain
 from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
 from lorestudio.cli.lint import lint
@@ -64,6 +65,7 @@ app = typer.Typer(
 
 app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
+app.command()(explain)
 app.command()(history)
 app.command()(lint)
 app.command("search")(search_notes)

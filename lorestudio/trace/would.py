@@ -77,7 +77,7 @@ class WouldAlso:
         shortened = [cell.sentence for cell in self.cells if cell.state is WouldState.CHANGE and cell.sentence]
         if told or shortened or not self.cells:
             return tuple(dict.fromkeys([*told, *shortened]))
-        return ("no later stage would have stopped it",)
+        return ("would pass all later stages",)
 
 
 _STOPS: Final[Mapping[str, str]] = MappingProxyType({
