@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.batch_edit import ChangeItems, RemoveProperty, SetValue, property_edit
+from lorestudio.settings import DeepLoreSettings
+from lorestudio.studio.batch_edit import ChangeItems, RemoveProperty, SetValue, plan_property, property_edit
 from lorestudio.studio.project import Project
+from lorestudio.studio.vault_notes import Planned, VaultNotes
 from lorestudio.tuning.changes import Change, NoteEdit
 from lorestudio.vault import VaultError, read_note
 from lorestudio.vault.edited import EditedVaults, NoteText
@@ -27,6 +29,25 @@ def edited_text(text: str, edit: NoteEdit) -> str:
     """The note's text with the edit. Raises ValueError with the reason where its front matter does not allow it."""
     made = property_edit(NoteDocument(text), edit.name, property_change(edit))
     return text if made is None else apply_edits(text, [made])
+
+
+def plan_change(vaults: Sequence[VaultNotes], path: Path, change: Change) -> Planned:
+    """The change of a note as a plan for the change log, under its own title.
+
+    Raises InputError with the reason where the note's front matter does not allow it.
+    """
+    edit = change.note
+    if edit is None:
+        raise InputError(path, "this change is made in no note.")
+    planned = plan_property(vaults, [path], edit.name, property_change(edit))
+    if planned.remarks:
+        raise InputError(path, " ".join(planned.remarks))
+    return replace(planned, changes=replace(planned.changes, title=change.title))
+
+
+def changed_settings(project: Project, change: Change) -> DeepLoreSettings:
+    """The project's settings with the change."""
+    return change.set_in(project.settings)
 
 
 class ProjectChanges:

@@ -1,5 +1,7 @@
 """Why an entry did not go in, and the single changes that bring it in: each is found by really running the engine.
 
+For an entry that went in it is the other way round: what keeps it out.
+
 A change is tried on the one reply first; one that works there is confirmed by replaying the chat up to that reply with
 the change, as applying it would. The two can differ, for instance because an entry that comes in earlier is cooling
 down by then. Nothing is written and no provider is asked.
@@ -25,6 +27,7 @@ from lorestudio.studio.would_also import HeldRuns
 from lorestudio.trace.diff import Key, compare
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.tuning.changes import Change, NoteEdit, Option, Part
+from lorestudio.tuning.keep_out import keep_out_options
 from lorestudio.tuning.smallest import smallest
 from lorestudio.tuning.what_if import Situation, left_out_options, options
 from lorestudio.vault import VaultError
@@ -51,7 +54,7 @@ class WhyNotFinder:
         self._held = HeldRuns(simulator, generation)
 
     def find(self, target: Key, report: _Report | None = None, cancel: CancelToken | None = None) -> WhyNot:
-        """What brings the note with that vault and file name in; for a worker thread.
+        """What brings the note with that vault and file name in, or out where it went in; for a worker thread.
 
         Raises Cancelled after a request to stop, and InputError where there is no such note.
         """
@@ -76,7 +79,8 @@ class _Search:
         if isinstance(note, Entry):
             end = self._journeys.fate(note.id)
             would = held.of(note.id, cancel)
-            self._found = WhyNot(target, note.title, runs.generation, runs.trace, end, "", would)
+            keeps_out = end.state in _WENT_IN
+            self._found = WhyNot(target, note.title, runs.generation, runs.trace, end, "", would, keeps_out)
             self._options = self._for_entry(note, end)
         else:
             settings = runs.context.settings
@@ -108,7 +112,8 @@ class _Search:
         editable = changes.can_edit(*self._target)
         aliases = aliases_of(changes.text(*self._target), entry) if editable else ()
         controls = changes.project.controls
-        return options(Situation(runs.context, end, entry, controls, aliases, editable, runs.stand_in))
+        situation = Situation(runs.context, end, entry, controls, aliases, editable, runs.stand_in)
+        return keep_out_options(situation, runs.trace) if self._found.keeps_out else options(situation)
 
     # ---- trying -----------------------------------------------------------------------------------------------------
 
@@ -116,20 +121,27 @@ class _Search:
         """Look for the least step that works; whether there is one."""
         once = self._runs.replayed if option.through_history else self._runs.alone
         failures: list[Ran] = []
+        shortened: list[Ran] = []
 
         def attempt(change: Change) -> Ran | None:
             ran = self._ran(once, change)
-            if ran is not None and not self._works(ran):
+            if ran is None:
+                return None
+            if not self._works(ran):
                 failures.append(ran)
+                return None
+            if self._fate(ran).state is FateState.TRUNCATED:
+                shortened.append(ran)  # better than nothing, but more of it may let the entry in whole
                 return None
             return ran
 
         found = smallest(option.steps, attempt)
-        if found is not None:
-            self._answers.append(self._answer(found[1]))
+        best = found[1] if found is not None else shortened[-1] if shortened else None
+        if best is not None:
+            self._answers.append(self._answer(best))
         elif failures:
             self._note_failure(failures[-1])
-        return found is not None
+        return best is not None
 
     def _ran(self, once: Callable[[Change, StopBetweenStages], Ran], change: Change) -> Ran | None:
         self._tried += 1
@@ -145,7 +157,7 @@ class _Search:
         return Journeys(ran.trace).fate(number)
 
     def _works(self, ran: Ran) -> bool:
-        return not ran.unanswered and self._fate(ran).state in _WENT_IN
+        return not ran.unanswered and (self._fate(ran).state in _WENT_IN) is not self._found.keeps_out
 
     # ---- what came of it --------------------------------------------------------------------------------------------
 
@@ -171,6 +183,8 @@ class _Search:
         end, before = self._fate(ran), self._found.fate
         if ran.unanswered:
             self._unasked += 1
+        elif self._found.keeps_out:
+            pass  # it goes in all the same: there is nothing more to say
         elif before is None or (end.stage, end.reason) != (before.stage, before.reason):
             self._further.append(Further(ran.change, end, end.explain(ran.trace).sentence))
 

@@ -90,7 +90,8 @@ class WhyNot:
     """Everything that was found; while the search goes on it is what is known so far.
 
     `fate` is how the run ended for the entry, None for a note that is no entry; then `message` says why. `answers` are
-    the changes that work, those that move least first. `unasked` counts changes that only a model could judge.
+    the changes that work, those that move least first; `keeps_out` says that the entry went in, and that they keep it
+    out. `unasked` counts changes that only a model could judge.
     """
 
     target: Key
@@ -100,6 +101,7 @@ class WhyNot:
     fate: Fate | None
     message: str
     would: WouldAlso | None = None
+    keeps_out: bool = False
     answers: tuple[Answer, ...] = ()
     further: tuple[Further, ...] = ()
     unasked: int = 0

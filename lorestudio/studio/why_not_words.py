@@ -18,7 +18,7 @@ PARTS: Final[Mapping[Part, str]] = {
 HOLDS: Final[Mapping[Holds, str]] = {
     Holds.UNCHECKED: "Works in this reply; the replay with it has not been run yet.",
     Holds.BOTH: "",
-    Holds.REPLY_ONLY: "Works in this reply alone: when the whole chat is replayed with it, the entry is stopped again.",
+    Holds.REPLY_ONLY: "Works in this reply alone, and no longer when the whole chat is replayed with it.",
     Holds.REPLAY_ONLY: "Works through what happened earlier in the chat, so all of it is replayed.",
 }
 _MOST_TITLES: Final = 3
@@ -41,7 +41,7 @@ def moves(answer: Answer) -> str:
     own = next((change.after for change in diff.entered if change.key == target), None)
     whole = own.original_tokens if own is not None and own.truncated else None
     if own is not None and whole is not None:
-        sentence += f"; it goes in shortened, {own.tokens:,} of {whole:,} tokens"
+        sentence += f"; {quoted(own.title)} itself goes in shortened, {own.tokens:,} of {whole:,} tokens"
     return f"{sentence[:1].upper()}{sentence[1:]}; {_tokens(diff.tokens)}{_earlier(answer)}."
 
 
@@ -63,18 +63,20 @@ def conclusion(found: WhyNot) -> str:
     working = [answer for answer in found.answers if answer.holds.applies]
     runs = plural(found.tried, "# run|# runs")
     name = quoted(found.title)
+    do, done = ("keep", "kept") if found.keeps_out else ("bring", "brought")
+    way = "out" if found.keeps_out else "in"
     if working:
-        return f"{plural(len(working), '# change brings|# changes bring')} {name} in, by {runs} of the engine."
+        return f"{plural(len(working), f'# change {do}s|# changes {do}')} {name} {way}, by {runs} of the engine."
     if found.answers and not found.complete:
         return f"{plural(len(found.answers), '# change works|# changes work')} in this reply so far."
     if not found.complete:
-        return f"No change has brought {name} in so far."
+        return f"No change has {done} {name} {way} so far."
     more = ""
     if found.further:
         more = " These lift the first obstacle, but then another one stops it."
     if found.unasked:
         more += f" {plural(found.unasked, '# change was|# changes were')} left out: only the model could say."
-    return f"No single change brings {name} in, by {runs} of the engine.{more}"
+    return f"No single change {do}s {name} {way}, by {runs} of the engine.{more}"
 
 
 def _others(changes: Sequence[EntryChange], target: tuple[str, str]) -> list[EntryChange]:

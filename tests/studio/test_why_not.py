@@ -33,6 +33,12 @@ def goes_in(trace, target):
     return target in {(ref.vault, ref.filename) for ref in refs}
 
 
+def whole(trace, target):
+    return goes_in(trace, target) and not any(
+        each.truncated and trace.entries[each.entry].filename == target[1] for each in trace.injections
+    )
+
+
 def applied(project, change):
     """The project with the change made for good: a note's file is written and the vault is read again."""
     if change.note is not None:
@@ -55,7 +61,7 @@ def check(project, generation, target):
     found = WhyNotFinder(simulated(project, generation), generation).find(target)
     for answer in found.answers:
         trace = simulated(applied(project, answer.change), generation).traces[generation]
-        assert goes_in(trace, target) is answer.holds.applies, answer.change.title
+        assert (goes_in(trace, target) is not found.keeps_out) is answer.holds.applies, answer.change.title
         if answer.holds.applies:
             diff = answer.diff.after
             assert [each.title for each in trace.injections] == [each.title for each in diff.injections]
@@ -114,7 +120,7 @@ def test_one_less_of_a_setting_is_not_enough(demo, message, title, code, name):
 
     less = replace(demo, settings=demo.settings.model_copy(update={name: answer.change.settings[name] - 1}))
 
-    assert not goes_in(simulated(less, generation).traces[generation], target)
+    assert not whole(simulated(less, generation).traces[generation], target)
 
 
 def test_one_step_less_of_a_priority_is_not_enough(demo):
@@ -216,8 +222,20 @@ def test_a_note_that_is_not_there_is_said_to_be_missing(demo):
         WhyNotFinder(simulated(demo, Generation(2)), Generation(2)).find(("vault", "nowhere.md"))
 
 
-def test_an_entry_that_went_in_needs_nothing(demo):
-    assert check(demo, Generation(8), key_of(demo, "The Brume")).answers == ()
+@pytest.mark.parametrize(
+    ("message", "title", "codes"),
+    [
+        (8, "The Brume", {"constant", "disable", "block"}),
+        (8, "Wren's Satchel", {"unpin", "block", "disable"}),
+        (6, "Law of the Letter", {"drop_key", "block", "disable", "priority"}),
+        (21, "Lantern Moth", {"recursion", "drop_key", "block", "disable"}),
+    ],
+)
+def test_what_keeps_an_entry_out_that_went_in(demo, message, title, codes):
+    found = check(demo, Generation(message, demo.chat.messages[message].swipe), key_of(demo, title))
+
+    assert found.keeps_out
+    assert codes - {"priority"} <= {answer.change.code for answer in found.answers if answer.holds.applies}
 
 
 PROPERTIES = st.lists(
