@@ -92,7 +92,12 @@ class WhyNotSearch(QObject):
         if known is not None and known.complete:
             self.changed.emit()
             return
-        finder = WhyNotFinder(simulator, generation)
+        try:
+            finder = WhyNotFinder(simulator, generation)
+        except ValueError as error:
+            self.error = sentence_of(error)
+            self.changed.emit()
+            return
         target = (note.vault, note.filename)
         about = self._about = (generation, target)
         cancel = self._cancel = CancelToken()

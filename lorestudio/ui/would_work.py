@@ -107,7 +107,10 @@ class WouldWork(QObject):
             return
         self._forget()
         preview = session.preview_of(generation) if session.preview_shown else None
-        runs = HeldRuns(simulator, generation, preview)
+        try:
+            runs = HeldRuns(simulator, generation, preview)
+        except ValueError:  # what it builds on is not there, so there is nothing to ask
+            return
         self._runs = runs if runs.trace is trace else None  # what is shown may be from before a change
 
     def _forget(self) -> None:

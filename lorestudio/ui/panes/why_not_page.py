@@ -54,7 +54,7 @@ class WhyNotPage(QWidget):
     def __init__(self, theme: Theme, search: WhyNotSearch, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme, self._search = theme, search
-        self._shown: WhyNot | None = None
+        self._shown: tuple[object, ...] = ()
         self.rows: list[AnswerRow] = []
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -88,8 +88,8 @@ class WhyNotPage(QWidget):
         return "\n".join([self.summary.text(), *labels])
 
     def focus_first(self) -> None:
-        """Give the keyboard to the first answer, else to the page."""
-        if self.rows:
+        """Give the keyboard to the first answer once the search is over, else to the page."""
+        if self.rows and not self._search.running:
             self.rows[0].button.setFocus()
         else:
             self.area.setFocus()
@@ -108,9 +108,12 @@ class WhyNotPage(QWidget):
         else:
             self.progress.finish()
         self.summary.setText(self._words(found))
-        if found is not self._shown:
-            self._shown = found
+        shown = (found.target, found.answers, found.further) if found is not None else ()
+        if shown != self._shown:
+            self._shown = shown
             self._fill(found)
+        if found is not None and found.complete and self.area.hasFocus():
+            self.focus_first()
 
     def _words(self, found: WhyNot | None) -> str:
         search = self._search
