@@ -80,9 +80,9 @@ def _found_lines(found: WhyNot) -> Iterator[str]:
         yield f"     {PARTS[answer.change.part]}: {moves(answer)}"
         if standing(answer):
             yield f"     {standing(answer)}"
-    for sentence, titles in further_groups(found.further):
-        yield f"  Not enough: {sentence}"
-        yield from (f"     {title}" for title in titles)
+    for sentence, changes in further_groups(found.further):
+        yield f"  Not enough, because then: {sentence}"
+        yield from (f"     {change.title}" for change in changes)
 
 
 def fates_table(trace: Trace) -> Table:

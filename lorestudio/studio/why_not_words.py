@@ -8,7 +8,7 @@ from typing import Final
 from lorestudio.studio.why_not_answers import Answer, Further, Holds, WhyNot
 from lorestudio.trace.diff import EntryChange
 from lorestudio.trace.wording import joined, plural, quoted
-from lorestudio.tuning.changes import Part
+from lorestudio.tuning.changes import Change, Part
 
 PARTS: Final[Mapping[Part, str]] = {
     Part.NOTE: "in the note",
@@ -50,12 +50,12 @@ def standing(answer: Answer) -> str:
     return " ".join(part for part in (HOLDS[answer.holds], answer.stopped) if part)
 
 
-def further_groups(further: Sequence[Further]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What stops the entry then, and the titles of the changes that lead there."""
-    groups: dict[str, list[str]] = {}
+def further_groups(further: Sequence[Further]) -> tuple[tuple[str, tuple[Change, ...]], ...]:
+    """What stops the entry then, and the changes that lead there."""
+    groups: dict[str, list[Change]] = {}
     for each in further:
-        groups.setdefault(each.sentence, []).append(each.change.title)
-    return tuple((sentence, tuple(titles)) for sentence, titles in groups.items())
+        groups.setdefault(each.sentence, []).append(each.change)
+    return tuple((sentence, tuple(changes)) for sentence, changes in groups.items())
 
 
 def conclusion(found: WhyNot) -> str:
@@ -73,7 +73,7 @@ def conclusion(found: WhyNot) -> str:
         return f"No change has {done} {name} {way} so far."
     more = ""
     if found.further:
-        more = " These lift the first obstacle, but then another one stops it."
+        more = " Those below lift the first obstacle, but then another one stops it."
     if found.unasked:
         more += f" {plural(found.unasked, '# change was|# changes were')} left out: only the model could say."
     return f"No single change {do}s {name} {way}, by {runs} of the engine.{more}"

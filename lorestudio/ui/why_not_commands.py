@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 
 from lorestudio.studio.change_set import ChangeSet
 from lorestudio.studio.project_changes import changed_settings, plan_change
-from lorestudio.studio.why_not import Answer
+from lorestudio.studio.why_not import Change
 from lorestudio.ui.note_work import Done
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.panes.why_not_page import WhyNotPage
@@ -45,7 +45,6 @@ class WhyNotCommands(QObject):
         why.searched.connect(self.find)
         why.told.pressed.connect(self._window.run)
         self.page.wanted.connect(self._apply)
-        self.page.pressed.connect(self._window.run)
         self.would.in_sight = self._in_sight
         self.would.found.connect(self._show_would)
         trace.journey.verticalScrollBar().valueChanged.connect(self.would.look)
@@ -98,10 +97,10 @@ class WhyNotCommands(QObject):
 
     # ---- applying ---------------------------------------------------------------------------------------------------
 
-    def _apply(self, answer: object) -> None:
-        if not isinstance(answer, Answer):
+    def _apply(self, change: object) -> None:
+        if not isinstance(change, Change):
             return
-        session, change = self._window.session, answer.change
+        session = self._window.session
         project = session.project
         if project is None:
             return
@@ -155,4 +154,7 @@ class WhyNotCommands(QObject):
         self._window.why.tell(text, tone, ((undo, tr("Undo")),))
         if not waiting:
             self._applied = None
-            self._window.why.show_answers(False)
+            reached = self.search.goes_in is wanted_in
+            self._window.why.show_answers(not reached)
+            if not reached:  # a first step: what is in the way now?
+                self.search.begin()

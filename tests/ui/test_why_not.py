@@ -150,6 +150,20 @@ def test_a_choice_for_the_chat_is_applied_as_one_step(open_demo) -> None:
     assert "Hat Wasps" in injected(window, 40)
 
 
+def test_a_change_that_is_not_enough_is_a_first_step(window) -> None:
+    look_at(window, 8, "Storm Glass")
+    find(window)
+    page = window.why_not.page
+    button = next(each for each in page.first_steps if "Remove the refine keys" in each.accessibleName())
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    settle(window)
+
+    assert "does not go in" in window.why.told.label.text()
+    assert window.why_not.search.found.fate.reason == "behind_cut"
+    apply(window, "priority")
+    assert "Storm Glass" in injected(window, 8)
+
+
 def test_what_keeps_an_entry_out(window) -> None:
     look_at(window, 8, "The Long Flood")
     assert window.why.answers_button.text() == "What would keep it out?"

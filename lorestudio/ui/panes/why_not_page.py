@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from lorestudio.studio.why_not import Answer, WhyNot
+from lorestudio.studio.why_not import Answer, Change, WhyNot
 from lorestudio.studio.why_not_words import PARTS, conclusion, further_groups, moves, standing
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.why_not_search import WhyNotSearch
@@ -46,16 +46,16 @@ class AnswerRow(QFrame):
 
 
 class WhyNotPage(QWidget):
-    """Follows a search. `wanted` carries an answer to apply, `pressed` the id of an action."""
+    """Follows a search. `wanted` carries a change to make."""
 
     wanted = Signal(object)
-    pressed = Signal(str)
 
     def __init__(self, theme: Theme, search: WhyNotSearch, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme, self._search = theme, search
         self._shown: tuple[object, ...] = ()
         self.rows: list[AnswerRow] = []
+        self.first_steps: list[QPushButton] = []
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -136,26 +136,37 @@ class WhyNotPage(QWidget):
                 widget.hide()
                 widget.setParent(None)
                 widget.deleteLater()
-        self.rows = []
+        self.rows, self.first_steps = [], []
         for place, answer in enumerate(found.answers if found is not None else (), start=1):
             row = AnswerRow(answer, place, self._list)
-            row.applied.connect(partial(self.wanted.emit, answer))
+            row.applied.connect(partial(self.wanted.emit, answer.change))
             self._column.addWidget(row)
             self.rows.append(row)
-        for sentence, titles in further_groups(found.further if found is not None else ()):
-            self._column.addWidget(self._not_enough(sentence, titles))
+        for sentence, changes in further_groups(found.further if found is not None else ()):
+            self._column.addWidget(self._not_enough(sentence, changes))
         self._column.addStretch(1)
         if focused is not None and self.rows:
             self.rows[min(focused, len(self.rows) - 1)].button.setFocus()
 
-    def _not_enough(self, sentence: str, titles: tuple[str, ...]) -> QWidget:
+    def _not_enough(self, sentence: str, changes: tuple[Change, ...]) -> QWidget:
+        """Changes that are only a first step, with what is in the way after them."""
         box = QWidget(self._list)
         column = QVBoxLayout(box)
-        column.setContentsMargins(12, 6, 12, 2)
-        column.setSpacing(1)
+        column.setContentsMargins(12, 8, 10, 2)
+        column.setSpacing(2)
         column.addWidget(_label(tr("Not enough, because then: {sentence}", sentence=sentence), "muted", box))
-        for title in titles:
-            column.addWidget(_label(f"· {title}", "small", box))
+        for change in changes:
+            row = QHBoxLayout()
+            row.setSpacing(10)
+            row.addWidget(_label(change.title, "small", box), 1)
+            button = QPushButton(tr("As a first step"), box)
+            button.setProperty("kind", "small")
+            button.setAccessibleName(tr("As a first step: {change}", change=change.title))
+            button.setToolTip(tr("Make this change, then search for what is in the way after it"))
+            button.clicked.connect(partial(self.wanted.emit, change))
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            self.first_steps.append(button)
+            column.addLayout(row)
         return box
 
 
