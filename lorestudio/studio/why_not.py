@@ -40,6 +40,7 @@ ENOUGH: Final = 3
 _WENT_IN: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
 
 _Report: TypeAlias = Callable[[WhyNotNews], object]
+_Once: TypeAlias = Callable[[Change, StopBetweenStages], Ran]
 
 
 class WhyNotFinder:
@@ -140,10 +141,10 @@ class _Search:
         if best is not None:
             self._answers.append(self._answer(best))
         elif failures:
-            self._note_failure(failures[-1])
+            self._note_failure(option, once, failures[-1])
         return best is not None
 
-    def _ran(self, once: Callable[[Change, StopBetweenStages], Ran], change: Change) -> Ran | None:
+    def _ran(self, once: _Once, change: Change) -> Ran | None:
         self._tried += 1
         self._stop.look()
         try:
@@ -179,14 +180,24 @@ class _Search:
         end = self._fate(ran)
         return replace(known, holds=Holds.REPLY_ONLY, stopped=end.explain(ran.trace).sentence)
 
-    def _note_failure(self, ran: Ran) -> None:
-        end, before = self._fate(ran), self._found.fate
+    def _note_failure(self, option: Option, once: _Once, ran: Ran) -> None:
+        """The most of it is not enough; the least that at least lifts the obstacle is a first step."""
         if ran.unanswered:
             self._unasked += 1
-        elif self._found.keeps_out:
-            pass  # it goes in all the same: there is nothing more to say
-        elif before is None or (end.stage, end.reason) != (before.stage, before.reason):
-            self._further.append(Further(ran.change, end, end.explain(ran.trace).sentence))
+        elif self._lifts(ran) and not self._found.keeps_out:
+            found = smallest(option.steps, lambda change: self._lifting(once, change))
+            best = ran if found is None else found[1]
+            end = self._fate(best)
+            self._further.append(Further(best.change, end, end.explain(best.trace).sentence))
+
+    def _lifting(self, once: _Once, change: Change) -> Ran | None:
+        ran = self._ran(once, change)
+        return ran if ran is not None and not ran.unanswered and self._lifts(ran) else None
+
+    def _lifts(self, ran: Ran) -> bool:
+        """Whether something else stops the entry now."""
+        end, before = self._fate(ran), self._found.fate
+        return before is None or (end.stage, end.reason) != (before.stage, before.reason)
 
     # ---- what is known ----------------------------------------------------------------------------------------------
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from lorestudio.studio.change_set import ChangeSet
 from lorestudio.studio.project_changes import changed_settings, plan_change
-from lorestudio.studio.why_not import Change
+from lorestudio.studio.why_not import Change, Key
 from lorestudio.ui.note_work import Done
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.panes.why_not_page import WhyNotPage
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
     from lorestudio.ui.main_window import MainWindow
 
 
+@dataclass(frozen=True, slots=True)
+class _Applied:
+    """A change that was made: its title, the action that undoes it, and what was wanted of which note."""
+
+    title: str
+    undo: str
+    wanted_in: bool
+    about: Key | None
+
+
 class WhyNotCommands(QObject):
     """Owns the search, its page in the Why pane, and the questions about later stages."""
 
@@ -32,7 +43,7 @@ class WhyNotCommands(QObject):
         self.search = WhyNotSearch(window.session, window.selection, self)
         self.would = WouldWork(window.session, window.selection, self)
         self.page = WhyNotPage(window.theme, self.search, window.why)
-        self._applied: tuple[str, str, bool] | None = None
+        self._applied: _Applied | None = None
 
     def handlers(self) -> dict[str, Callable[[], object]]:
         """What each action does."""
@@ -64,7 +75,7 @@ class WhyNotCommands(QObject):
         window.show_pane("why")
         window.why.show_answers(True)
         self.search.begin()
-        self.page.focus_first()
+        QTimer.singleShot(0, self.page, self.page.focus_first)  # a pane behind another one is in sight only by then
 
     # ---- what later stages would have done --------------------------------------------------------------------------
 
@@ -112,15 +123,19 @@ class WhyNotCommands(QObject):
                 self._window.say(Notice(text, "warning", key="notes"))
                 return
             plan = partial(plan_change, path=path, change=change)
-            then = partial(self._written, wanted)
+            then = partial(self._written, wanted, self._about())
             self._window.vault_commands.work.carry_out(plan, then=then, refused=self._refused)
         elif change.controls is not None:
-            self._applied = change.title, "adjust.undo", wanted
+            self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
             session.adjust(change.title, controls=change.controls)
         else:
-            self._applied = change.title, "adjust.undo", wanted
+            self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
             session.adjust(change.title, settings=changed_settings(project, change))
         self._say_outcome()
+
+    def _about(self) -> Key | None:
+        note = self.search.note
+        return (note.vault, note.filename) if note is not None else None
 
     def _path(self, vault: str, filename: str) -> Path | None:
         project = self._window.session.project
@@ -128,9 +143,9 @@ class WhyNotCommands(QObject):
         folder = folders.get(vault)
         return folder / filename if folder is not None else None
 
-    def _written(self, wanted: bool, done: Done) -> None:
+    def _written(self, wanted: bool, about: Key | None, done: Done) -> None:
         changes: ChangeSet = done.changes
-        self._applied = changes.title, "vault.undo", wanted
+        self._applied = _Applied(changes.title, "vault.undo", wanted, about)
         self._say_outcome()
 
     def _refused(self, sentence: str) -> None:
@@ -138,23 +153,26 @@ class WhyNotCommands(QObject):
 
     def _say_outcome(self) -> None:
         """Say what was done and, once the reply has been run with it, whether the entry goes in."""
-        if self._applied is None:
+        applied, note = self._applied, self.search.note
+        if applied is None or note is None:  # a newer reading of the vault is being shown
             return
-        title, undo, wanted_in = self._applied
-        session, note = self._window.session, self.search.note
+        if self._about() != applied.about:  # somebody looks at another note by now
+            self._applied = None
+            return
+        session = self._window.session
         name = getattr(note, "title", "") or getattr(note, "filename", "")
         waiting = session.busy or bool(session.outdated(self._window.selection.generation))
         if waiting:
-            text, tone = tr("Done: {change}. The chat is run again.", change=title), "neutral"
+            text, tone = tr("Done: {change}. The chat is run again.", change=applied.title), "neutral"
         else:
             goes_in = self.search.goes_in
             now = tr("goes in now") if goes_in else tr("does not go in")
-            text = tr("Done: {change}. “{entry}” {now}.", change=title, entry=name, now=now)
-            tone = "good" if goes_in is wanted_in else "warning"
-        self._window.why.tell(text, tone, ((undo, tr("Undo")),))
+            text = tr("Done: {change}. “{entry}” {now}.", change=applied.title, entry=name, now=now)
+            tone = "good" if goes_in is applied.wanted_in else "warning"
+        self._window.why.tell(text, tone, ((applied.undo, tr("Undo")),))
         if not waiting:
             self._applied = None
-            reached = self.search.goes_in is wanted_in
+            reached = self.search.goes_in is applied.wanted_in
             self._window.why.show_answers(not reached)
             if not reached:  # a first step: what is in the way now?
                 self.search.begin()

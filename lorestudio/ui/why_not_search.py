@@ -16,7 +16,7 @@ from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
 from lorestudio.ui.words import sentence_of, tr
 
-KEPT: Final = 30
+KEPT: Final = 8
 """Searches whose results are kept while the run that they are about is there."""
 
 
