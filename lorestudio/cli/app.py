@@ -31,6 +31,7 @@ from lorestudio.cli.controls import (
     with_chosen,
 )
 from lorestudio.cli.display import has_display, missing_for_x
+from lorestudio.cli.explain import explain
 from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
 from lorestudio.cli.lint import lint
@@ -76,6 +77,7 @@ app = typer.Typer(
 
 app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
+app.command()(explain)
 app.command()(history)
 app.command()(lint)
 app.command()(compare)

@@ -53,6 +53,7 @@ from lorestudio.ui.session import Session
 from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
 from lorestudio.ui.vault_commands import VaultCommands
+from lorestudio.ui.why_not_commands import WhyNotCommands
 from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.pane import Pane, PaneDock
@@ -79,10 +80,7 @@ class MainWindow(QMainWindow):
             lambda: session.previewer(self.selection.generation),
             self,
         )
-        self._names_timer = QTimer(self)
-        self._names_timer.setSingleShot(True)
-        self._names_timer.setInterval(0)
-        self._names_timer.timeout.connect(self._show_names)
+        self._names_timer = self._at_next_turn(self._show_names)
         self.history = History(self.selection, self)
         self._leaving = False
         self._shown_index = VaultIndex()
@@ -115,6 +113,7 @@ class MainWindow(QMainWindow):
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
         )
+        self.why_not = WhyNotCommands(self)
         self._handlers = self._make_handlers()
         self.bars = BarStack(theme, self.commands.title, self)
         self.welcome = EmptyState(theme, "lorestudio", self, large=True)
@@ -130,6 +129,14 @@ class MainWindow(QMainWindow):
         session.load_profiles()
 
     # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _at_next_turn(self, work: Callable[[], None]) -> QTimer:
+        """A timer that does the work once events have been handled, however often it was started until then."""
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(0)
+        timer.timeout.connect(work)
+        return timer
 
     def _build(self) -> None:
         self.commands.fill_menu_bar(self.menuBar(), self)
@@ -195,6 +202,7 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         session, selection = self.session, self.selection
+        self.why_not.connect_window()
         session.project_changed.connect(self._show_project)
         session.state_changed.connect(self.update_actions)
         session.state_changed.connect(self._forget_old_news)
@@ -299,7 +307,8 @@ class MainWindow(QMainWindow):
             "help.details": self._show_details,
             "help.about": partial(dialogs.show_about, self),
         }
-        handlers |= self.vault_commands.handlers() | self.control_commands.handlers()
+        for commands in (self.vault_commands, self.control_commands, self.why_not):
+            handlers |= commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
         handlers |= self.proposals.handlers()
@@ -381,6 +390,7 @@ class MainWindow(QMainWindow):
             adjusted=bool(session.adjustments.undo_title),
             taken_back=bool(session.adjustments.redo_title),
             note=self.entry.path is not None,
+            why_not=selection.generation is not None and (selection.entry is not None or bool(selection.left_out)),
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
@@ -700,6 +710,7 @@ class MainWindow(QMainWindow):
         self.problems.stop()
         self.graph.stop()
         self.control_commands.stop()
+        self.why_not.stop()
         self.session.close()
         self.entry.safety.close()
         event.accept()
