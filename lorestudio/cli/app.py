@@ -28,6 +28,7 @@ from lorestudio.cli.notes import list_links, rename_note, search_notes
 from lorestudio.cli.previewing import chosen_generation, edited_note, preview_lines
 from lorestudio.cli.profiles import profiles
 from lorestudio.cli.propose import propose
+from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import fixed
 from lorestudio.studio import InputError, Progress, Project, Simulator, demo_project, open_project
@@ -42,6 +43,7 @@ from lorestudio.studio.note_graph import build_graph
 from lorestudio.studio.preview import Previewer
 from lorestudio.studio.scenarios import run_scenarios
 from lorestudio.studio.session_notes import NotesOutcome, SessionNotes
+from lorestudio.studio.settings_sources import settings_path
 from lorestudio.trace import Trace, ai_totals, to_json
 
 QT_PACKAGES: Final = (
@@ -64,6 +66,7 @@ app = typer.Typer(
 
 app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
+app.add_typer(settings_app, name="settings")
 app.command()(history)
 app.command()(lint)
 app.command("search")(search_notes)
@@ -137,13 +140,14 @@ def open_window(
     vault: VaultArgument,
     chat: ChatOption = None,
     settings: SettingsOption = None,
+    profile: ProfileOption = None,
     seed: SeedOption = 0,
     context: ContextOption = 0,
     screenshot: ScreenshotOption = None,
 ) -> None:
     """Open a vault in the window, with a chat where one is given."""
     with clear_messages():
-        project = replace(open_project(vault, chat, settings, seed), context_size=context)
+        project = replace(open_project(vault, chat, settings_path(settings, profile), seed), context_size=context)
         if screenshot is not None:
             _picture(project, screenshot)
         elif has_display():
@@ -159,6 +163,7 @@ def replay(
     *,
     chat: ReplayedChat,
     settings: SettingsOption = None,
+    profile: ProfileOption = None,
     seed: SeedOption = 0,
     context: ContextOption = 0,
     mode: ModeOption = None,
@@ -169,7 +174,7 @@ def replay(
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     with clear_messages():
-        project = replace(open_project(vault, chat, settings, seed), context_size=context)
+        project = replace(open_project(vault, chat, settings_path(settings, profile), seed), context_size=context)
         project = _adjusted(project, mode, fixed_switches)
         asked = answering(answers, project)
         if mode_of(project.settings).asks_model:
@@ -199,6 +204,7 @@ def preview(
         typer.Option("--text", help="A file with the edited note, - for standard input. Default: as saved."),
     ] = None,
     settings: SettingsOption = None,
+    profile: ProfileOption = None,
     seed: SeedOption = 0,
     mode: ModeOption = None,
     answers: AnswersOption = AnswerKind.STAND_IN.value,
@@ -207,7 +213,7 @@ def preview(
     with clear_messages():
         if answers not in {AnswerKind.STAND_IN, AnswerKind.RECORDED}:
             raise InputError("--answers", "a preview asks no provider. Choose stand-in or recorded.")
-        project = _adjusted(open_project(vault, chat, settings, seed), mode, None)
+        project = _adjusted(open_project(vault, chat, settings_path(settings, profile), seed), mode, None)
         edited = edited_note(project, note, text)
         asked = answering(answers, project)
         simulator = Simulator(project, asked.source, model=asked.model)

@@ -190,7 +190,8 @@ def test_the_list_of_changes_can_be_set_by_hand() -> None:
     assert changes_list(changed) == (
         "Matching\n  Scan depth (scanDepth): 4 messages → 9 messages\n"
         "\nBudget\n  Most entries (maxEntries): 10 entries → 3 entries\n"
-        "\nPlacement\n  Template (injectionTemplate): “<{{title}}> {{content}} </{{title}}>” → “a b”\n    | a\n    | b\n"
+        "\nPlacement\n  Template (injectionTemplate): “<{{title}}> {{content}} </{{title}}>” → “a b”\n"
+        "    | a\n    | b\n"
     )
     assert changes_list(()) == "No setting differs.\n"
 
