@@ -115,6 +115,39 @@ ACTIONS: Final[tuple[Action, ...]] = (
         separator_before=True,
     ),
     Action("entry.save", "Save", "File", ("Ctrl+S",), enabled_when=lambda now: now.unsaved, icon="save"),
+    Action(
+        "settings.import",
+        "Import settings…",
+        "File/Settings",
+        enabled_when=_project,
+        tip="Take settings over from SillyTavern's settings.json, a snippet, or a file of lorestudio",
+        separator_before=True,
+    ),
+    Action(
+        "settings.export",
+        "Export settings…",
+        "File/Settings",
+        enabled_when=_project,
+        tip="Carry the settings into SillyTavern's settings.json, or take them as text",
+    ),
+    Action("settings.copy_changes", "Copy what differs from the defaults", "File/Settings", enabled_when=_project),
+    Action(
+        "settings.choose_profile",
+        "Choose settings profile…",
+        "File/Settings",
+        ("Ctrl+Alt+P",),
+        enabled_when=_project,
+        separator_before=True,
+    ),
+    Action("settings.save_profile", "Save settings as a profile…", "File/Settings", enabled_when=_project),
+    Action("settings.profiles", "Settings profiles…", "File/Settings", tip="Use, rename, delete and compare profiles"),
+    Action(
+        "chat.write_state",
+        "Write pins, blocks and context into the chat…",
+        "File",
+        enabled_when=_chat,
+        tip="Put a chat's choices back into its file, and nothing else",
+    ),
     Action("app.quit", "Quit", "File", ("Ctrl+Q",), separator_before=True),
     Action(
         "vault.undo",
@@ -156,6 +189,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     ),
     Action("go.entry", "Go to entry…", "Edit", ("Ctrl+O",), enabled_when=lambda now: now.project, icon="entry"),
     Action("go.graph", "Relationship graph", "View", ("Ctrl+G",), enabled_when=_project, icon="graph"),
+    Action("go.settings", "Settings", "Edit", ("Ctrl+,",), icon="switches", tip="Show the settings and try them out"),
     Action("go.command", "Command palette…", "Edit", ("Ctrl+P", "Ctrl+Shift+P"), icon="search"),
     Action(
         "find.pane",
@@ -329,7 +363,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("trace.filter", "Filter rows", "Trace", ("F",), Where.TRACE, _trace),
     Action(
         "preview.toggle",
-        "Show the run before unsaved texts",
+        "Show the run before what is tried out",
         "Trace",
         ("B",),
         Where.RUNS,
@@ -346,6 +380,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("view.full_screen", "Full screen", "View", ("F11",), checkable=True),
     Action("view.reset", "Reset layout", "View", separator_before=True),
     Action("help.shortcuts", "Keyboard shortcuts", "Help", ("F1", "?"), icon="question"),
+    Action("help.remap", "Change keyboard shortcuts…", "Help"),
     Action("help.details", "Details of the last problem", "Help"),
     Action("help.about", "About lorestudio", "Help", separator_before=True),
 )
@@ -370,6 +405,9 @@ VIEW_KEYS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
 PANE_SHORTCUT: Final = "Ctrl+{number}"
 """Opens the pane with that number; the panes' actions are made from the panes."""
 
+LAST_DIGIT: Final = 9
+"""Panes after the ninth have no number to press."""
+
 _OVERLAPS: Final = {
     Where.WINDOW: set(Where),
     Where.VAULT: {Where.WINDOW, Where.VAULT},
@@ -386,7 +424,7 @@ def pane_action(number: int, name: str, title: str) -> Action:
         f"pane.{name}",
         title,
         "View",
-        (PANE_SHORTCUT.format(number=number),),
+        (PANE_SHORTCUT.format(number=number),) if number <= LAST_DIGIT else (),
         separator_before=number == 1,
     )
 

@@ -10,7 +10,10 @@ from lorestudio.studio.setting_warnings import setting_warnings
 from tests.studio.previews import project_of
 
 
-def by_alias(settings: DeepLoreSettings, index: VaultIndex = VaultIndex()) -> dict[str, bool]:
+EMPTY = VaultIndex()
+
+
+def by_alias(settings: DeepLoreSettings, index: VaultIndex = EMPTY) -> dict[str, bool]:
     return {each.alias: each.is_error for each in setting_warnings(settings, index)}
 
 
