@@ -408,8 +408,9 @@ def test_closing_with_unsaved_text_asks(window, qtbot) -> None:
 
 
 def test_a_file_that_is_gone_is_reported(window) -> None:
-    window.session.note_path(window.session.entry(SKARN)).unlink()  # before anybody reads it
     window.selection.choose_entry(SKARN)
+    settle(window)
+    window.entry.path.unlink()
     window.run("entry.source")
     settle(window)
     assert window.entry.bar.isVisible()
