@@ -105,7 +105,7 @@ class SettingTrial(QObject):
         if self.change is None:
             return
         self.diff, self.remarks = None, ()
-        if isinstance(preview, Preview) and preview.settings:
+        if isinstance(preview, Preview) and self.change in preview.settings:  # not an older value's
             self.diff, self.remarks, self.failure = compare(preview.before, preview.trace), preview.remarks, ""
         self.changed.emit()
 

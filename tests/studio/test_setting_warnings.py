@@ -9,7 +9,6 @@ from lorestudio.studio import Simulator
 from lorestudio.studio.setting_warnings import setting_warnings
 from tests.studio.previews import project_of
 
-
 EMPTY = VaultIndex()
 
 

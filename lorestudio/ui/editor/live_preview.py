@@ -59,8 +59,7 @@ class LivePreview(QObject):
 
     def run(self) -> None:
         """Preview what is tried out; where that is nothing, the trace of the real run is what holds."""
-        project = self._project()
-        notes = unsaved_notes(project, self._drafts.all) if project is not None else ()
+        notes = self._notes()
         if not notes and self._settings is None:
             self._queue.cancel()
             self.previewed.emit(None)
@@ -81,8 +80,14 @@ class LivePreview(QObject):
         logger.warning("the preview failed: %s", error)
         self.failed.emit(error)
 
+    def _notes(self) -> tuple[NoteText, ...]:
+        project = self._project()
+        return unsaved_notes(project, self._drafts.all) if project is not None else ()
+
     def _show(self, preview: object) -> None:
-        if isinstance(preview, Preview) and self._previewer is not None:
+        if not isinstance(preview, Preview) or self._previewer is None:
+            return
+        if self._settings is not None or self._notes():  # else it was on its way when everything was taken back
             self.previewed.emit(preview)
 
 

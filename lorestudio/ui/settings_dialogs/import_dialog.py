@@ -9,6 +9,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from lorestudio.exchange.settings_export import by_default
 from lorestudio.exchange.settings_import import Imported, import_file, import_text, taken_over
 from lorestudio.settings import DeepLoreSettings
 from lorestudio.settings.store import Layout
@@ -132,7 +133,7 @@ class ImportDialog(QDialog):
     def _show(self, imported: Imported) -> None:
         self._imported = imported
         changes = imported.changes(self._settings)
-        wanted = [each.declaration.alias for each in changes if each.declaration.alias != "enabled"]
+        wanted = [each.declaration.alias for each in by_default(changes)]
         self.model.set_rows(setting_rows(changes), wanted)
         if imported.problems:
             self.bar.say(shorten(" ".join(imported.problems), 400), "warning", details="\n".join(imported.problems))

@@ -24,7 +24,7 @@ from lorestudio.settings.differences import value_text
 from lorestudio.studio.setting_warnings import SettingWarning
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.widgets.setting_fields import SettingField, make_field
-from lorestudio.ui.words import tr
+from lorestudio.ui.words import number, tr
 
 
 class SettingEditor(QWidget):
@@ -157,8 +157,7 @@ class SettingEditor(QWidget):
         self.field.set_value(value)
         self.field.setEnabled(enabled)
         default = value_text(declaration, declaration.default)
-        allowed = tr("{range} · ", range=declaration.allowed) if declaration.low is not None else ""
-        self.range.setText(allowed + tr("default {default}", default=default))
+        self.range.setText(_range(declaration) + tr("default {default}", default=default))
         changed = not same(value, declaration.default)
         self.reset.setVisible(changed)
         self.reset.setAccessibleName(tr("Reset {setting} to {default}", setting=tr(declaration.title), default=default))
@@ -219,6 +218,13 @@ class SettingEditor(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and self.declaration is not None:
             self.stages.setText(_stages(self.declaration))
+
+
+def _range(declaration: Declaration) -> str:
+    if declaration.low is None or declaration.high is None:
+        return ""
+    unit = f" {tr(declaration.unit)}" if declaration.unit else ""
+    return tr("{low} to {high}{unit} · ", low=number(declaration.low), high=number(declaration.high), unit=unit)
 
 
 def _stages(declaration: Declaration) -> str:

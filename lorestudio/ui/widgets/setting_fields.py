@@ -8,7 +8,6 @@ from typing import Final
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QButtonGroup,
     QCheckBox,
     QDoubleSpinBox,
@@ -103,6 +102,10 @@ class _Whole(QSpinBox):
 
 
 class _Decimal(QDoubleSpinBox):
+    def textFromValue(self, value: float) -> str:
+        """Qt: no needless zeros."""
+        return self.locale().toString(value, "f", self.decimals()).rstrip("0").rstrip(self.locale().decimalPoint())
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Qt: scrolling a page must not change a value."""
         _wheel(self, event, super().wheelEvent)
@@ -138,7 +141,6 @@ class NumberField(SettingField):
             self.box.setRange(int(self._low), int(self._high))
             self.box.setSingleStep(_step(self._high - self._low))
         self.box.setGroupSeparatorShown(True)
-        self.box.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
         self.box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.box.setMinimumWidth(96)
         self._named(self.box)
@@ -283,7 +285,7 @@ class LineField(SettingField):
         self.line = QLineEdit(self)
         self._named(self.line)
         self.row.addWidget(self.line)
-        self.line.textEdited.connect(self.moved)
+        self.line.textEdited.connect(self.moved.emit)
         self.line.returnPressed.connect(self.accepted)
 
     def focus_target(self) -> QWidget:
