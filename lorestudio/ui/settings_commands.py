@@ -11,7 +11,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QDialog, QMenu, QPushButton, QToolButton
 
-from lorestudio.exchange.settings_export import changes_list
+from lorestudio.domain.state import ChatControls
+from lorestudio.exchange.settings_export import Merge, changes_list
 from lorestudio.settings import DeepLoreSettings
 from lorestudio.settings.differences import differences
 from lorestudio.studio.project import Project
@@ -168,13 +169,15 @@ class SettingsCommands(QObject):
         dialog = ChatStateDialog(
             self._window.theme, self._session.jobs, project.chat_path, project.controls, known.controls, self._window
         )
-        dialog.written.connect(partial(self._state_written, project))
+        dialog.written.connect(self._state_written)
         self._open(dialog)
 
-    def _exported(self, path: Path, copy: Path) -> None:
-        project = self._project
-        if project is not None and project.settings_path is not None and project.settings_path.samefile(path):
-            self._session.saved(settings=project.settings)
+    def _exported(self, merge: Merge, copy: Path) -> None:
+        project, known, path = self._project, self._session.on_disk, merge.file.path
+        own = project.settings_path if project is not None else None
+        if known is not None and own is not None and own.samefile(path):
+            values = {change.declaration.name: change.after for change in merge.changes}
+            self._session.saved(settings=known.settings.model_copy(update=values))
         text = tr("The settings are in {name} now. The file as it was: {copy}", name=path.name, copy=copy.name)
         self._window.say(Notice(text, "good", f"{path}\n{copy}", key="settings"))
 
@@ -184,8 +187,8 @@ class SettingsCommands(QObject):
         text = tr("The settings of {source} are in use now. Keep them as a profile to have them again.", source=source)
         self._window.say(Notice(text, "good", actions=("settings.save_profile", "adjust.undo"), key="settings"))
 
-    def _state_written(self, project: Project, copy: object) -> None:
-        self._session.saved(controls=project.controls)
+    def _state_written(self, copy: object, controls: ChatControls) -> None:
+        self._session.saved(controls=controls)
         name = copy.name if isinstance(copy, Path) else ""
         self._window.say(Notice(tr("The chat file was written. As it was: {name}", name=name), "good", key="settings"))
 

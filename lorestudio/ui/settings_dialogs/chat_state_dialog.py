@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Signal
@@ -10,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLa
 
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange import json_file
-from lorestudio.exchange.chat_state import ADVICE, StatePlan, plan_state, state_json
+from lorestudio.exchange.chat_state import ADVICE, STATE_KEYS, StatePlan, plan_state, state_json
 from lorestudio.ui.jobs import Jobs
 from lorestudio.ui.models.check_table import CheckRow, CheckTable
 from lorestudio.ui.theme import Theme
@@ -20,9 +21,12 @@ from lorestudio.ui.words import sentence_of, tr
 
 
 class ChatStateDialog(QDialog):
-    """`written` carries the path of the copy. `known` are the choices as they were read from the file."""
+    """`written` carries the path of the copy, and the choices as they are known to stand in the file now.
 
-    written = Signal(object)
+    `known` are the choices as they were read from it.
+    """
+
+    written = Signal(object, object)
 
     def __init__(
         self,
@@ -122,7 +126,8 @@ class ChatStateDialog(QDialog):
             return json_file.carry_out(plan.file) if plan.file is not None else None
 
         def done(copy: Path | None) -> None:
-            self.written.emit(copy)
+            fields = {each.field: getattr(controls, each.field) for each in STATE_KEYS if each.key in keys}
+            self.written.emit(copy, replace(known, **fields))
             self.accept()
 
         self._jobs.start(tr("Writing {name}", name=path.name), work, done=done, failed=self._failed)

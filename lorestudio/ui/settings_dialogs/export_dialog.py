@@ -69,7 +69,7 @@ _TARGETS: Final = {
 
 
 class ExportDialog(QDialog):
-    """Shows before it writes. `written` carries the path of a file of SillyTavern's that was written, and of its copy.
+    """Shows before it writes. `written` carries what was done to a file of SillyTavern's, and the path of its copy.
 
     `changed_here` are DeepLore's keys of what was changed since the settings were read; without it, all that differs
     is chosen.
@@ -345,7 +345,7 @@ class ExportDialog(QDialog):
 
         def done(copy: Path) -> None:
             self._remembered.setValue(FOLDER_KEY, str(merge.file.path))
-            self.written.emit(merge.file.path, copy)
+            self.written.emit(merge, copy)
             self.accept()
 
         def failed(error: Exception) -> None:

@@ -65,7 +65,8 @@ class SettingsView(QWidget):
         self.search.setClearButtonEnabled(True)
         for grouping, title in _GROUPINGS.items():
             self.grouping.addItem(tr(title), grouping)
-        self.grouping.setAccessibleName(tr("Grouping"))
+        for part in (self.grouping, self.grouping.view()):
+            part.setAccessibleName(tr("Grouping"))
         self.grouping.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.changed_only.setCheckable(True)
         self.changed_only.setProperty("kind", "text")
