@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.settings import switches
-from lorestudio.settings.declaration import StageName
+from lorestudio.settings.declaration import ContextWindowStage, DeepLoreStage
 from lorestudio.studio.modes import Mode
 from lorestudio.trace import REASONS
 
@@ -48,7 +48,12 @@ def test_stages_in_the_documents_exist() -> None:
         named += row[1].split(", ")
     for row in table_rows(TRACES, "| Stage | What it does |"):
         named += row[0].split(", ")
-    assert set(named) == set(get_args(StageName))
+    assert set(named) == set(get_args(DeepLoreStage))
+
+
+def test_the_page_of_the_context_window_names_its_stages() -> None:
+    page = (DOCS / "context-window.md").read_text(encoding="utf-8").lower()
+    assert all(f"**{stage}" in page for stage in get_args(ContextWindowStage))
 
 
 def test_reasons_in_the_documents_exist() -> None:
