@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QSize, Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QDialog, QMenu, QPushButton, QToolButton
 
@@ -28,16 +28,19 @@ from lorestudio.ui.settings_dialogs.profiles_dialog import SettingsProfilesDialo
 from lorestudio.ui.settings_dialogs.shortcuts_dialog import ShortcutsDialog
 from lorestudio.ui.shortcuts import ShortcutStore, with_shortcuts
 from lorestudio.ui.widgets.picker import Choice, Picker
-from lorestudio.ui.words import tr
+from lorestudio.ui.words import shorten, tr
 
 if TYPE_CHECKING:
     from lorestudio.ui.main_window import MainWindow
 
-MENU = (
+MENU: Final = (
     "settings.save_profile", "settings.choose_profile", "settings.profiles", "", "settings.export", "settings.import",
     "settings.copy_changes",
 )  # fmt: skip
 """The menu of the pane's button; "" is a line."""
+
+MOST_STATUS: Final = 22
+"""Characters of a name in the status line."""
 
 
 class SettingsCommands(QObject):
@@ -81,6 +84,9 @@ class SettingsCommands(QObject):
         button.setParent(window.status)
         button.setAutoRaise(True)
         button.clicked.connect(partial(window.run, "go.settings"))
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setIconSize(QSize(12, 12))
+        window.theme.changed.connect(self._paint)
         window.status.addPermanentWidget(button)
         menu = QMenu(self.pane)
         for name in MENU:
@@ -95,6 +101,7 @@ class SettingsCommands(QObject):
         self._session.state_changed.connect(self._show)
         self._table = tuple(window.commands.table.values())
         window.commands.rebind(with_shortcuts(self._table, self.shortcuts.load(self._table)))
+        self._paint()
         self._show()
         self.desk.load()
 
@@ -233,13 +240,16 @@ class SettingsCommands(QObject):
         self.dialog = dialog
         dialog.open()
 
+    def _paint(self) -> None:
+        self.status_button.setIcon(self._window.theme.icon("switches"))
+
     def _show(self) -> None:
         project, desk = self._project, self.desk
         self.pane.set_origin(*desk.origin)
         self.pane.profile_button.setText(desk.name or tr("Profiles"))
         self.pane.profile_button.setAccessibleName(tr("Settings profiles, export and import"))
         self.status_button.setVisible(project is not None)
-        changed = tr(" (changed)") if desk.is_changed else ""
-        self.status_button.setText(tr("Settings: {name}{changed}", name=desk.title, changed=changed))
+        name = tr("{name}, changed", name=desk.title) if desk.is_changed else desk.title
+        self.status_button.setText(shorten(desk.title, MOST_STATUS) + (" *" if desk.is_changed else ""))
         self.status_button.setToolTip(tr("Show the settings. {origin}", origin=desk.origin[0]))
-        self.status_button.setAccessibleName(self.status_button.text())
+        self.status_button.setAccessibleName(tr("Settings: {name}", name=name))

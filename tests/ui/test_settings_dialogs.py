@@ -81,17 +81,18 @@ def answer(window, text: str) -> None:
 def test_a_profile_is_saved_chosen_and_shown_in_the_status_line(open_window, qtbot, tmp_path) -> None:
     window = open_window()
     status = window.settings_commands.status_button
-    assert status.text() == "Settings: DeepLore's defaults"
+    assert status.text() == "DeepLore's defaults"
     adjust(window, qtbot, scan_depth=1)
-    assert status.text() == "Settings: DeepLore's defaults (changed)"
+    assert status.text() == "DeepLore's defaults *"
+    assert status.accessibleName() == "Settings: DeepLore's defaults, changed"
     window.run("settings.save_profile")
     answer(window, "Shallow")
     settle(window, qtbot)
-    assert status.text() == "Settings: Shallow"
+    assert status.text() == "Shallow"
     kept = SettingsProfiles(tmp_path / "settings").find("Shallow")
     assert kept.settings == DeepLoreSettings(enabled=True, scan_depth=1)
     adjust(window, qtbot, scan_depth=2)
-    assert status.text() == "Settings: Shallow (changed)"
+    assert status.text() == "Shallow *"
     assert kept.settings == SettingsProfiles(tmp_path / "settings").find("Shallow").settings
     window.settings_commands.desk.choose("Shallow")
     settle(window, qtbot)
@@ -231,7 +232,7 @@ def test_of_a_file_that_was_opened_only_what_was_changed_here_is_ticked(open_win
     dialog.write.click()
     settle(window, qtbot)
     assert window.session.on_disk.settings.max_entries == 3
-    assert window.settings_commands.status_button.text() == "Settings: settings.json"
+    assert window.settings_commands.status_button.text() == "settings.json"
 
 
 def test_exports_as_text(open_window, qtbot, tmp_path) -> None:
