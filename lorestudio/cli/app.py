@@ -21,6 +21,7 @@ from lorestudio import __version__
 from lorestudio.cli.asking import Answering, agree, answering
 from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, compare, replay_system
 from lorestudio.cli.display import has_display, missing_for_x
+from lorestudio.cli.explain import explain
 from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
 from lorestudio.cli.lint import lint
@@ -69,6 +70,7 @@ app = typer.Typer(
 app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
 app.add_typer(settings_app, name="settings")
+app.command()(explain)
 app.command()(history)
 app.command()(lint)
 app.command()(compare)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, get_args
 
-from lorestudio.settings.declaration import Declaration, StageName
+from lorestudio.settings.declaration import Declaration, DeepLoreStage
 
-STAGES: Final[tuple[StageName, ...]] = get_args(StageName)
-"""The stages of a run, in order."""
+STAGES: Final[tuple[DeepLoreStage, ...]] = get_args(DeepLoreStage)
+"""The stages of a run of DeepLore, in order."""
 
 NO_STAGE: Final = "no stage"
 """The group of the settings that change nothing in a run."""

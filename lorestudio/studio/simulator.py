@@ -60,7 +60,9 @@ class Simulator:
         answers: AnswerSource | None = None,
         watcher: Watcher | None = None,
         model: str = "",
+        base: DeepLoreIndex | None = None,
     ) -> None:
+        """With a `base`, an index that differs from the project's in few entries, less has to be prepared anew."""
         self.project = project
         self.model = model
         self.answers: AnswerSource = StandInAnswers() if answers is None else answers
@@ -68,7 +70,8 @@ class Simulator:
         self._epoch = 0
         self.generations = generations(project.chat)
         self._inputs = input_digests(project, self.generations, f"{self.answers.name}:{model}")
-        self._index = DeepLoreIndex(project.index)
+        same = base is not None and base.vault is project.index
+        self._index = base if base is not None and same else DeepLoreIndex(project.index, base)
         self._traces: dict[Generation, Trace] = {}
         # The trackers stored with a chat are those of its end; a replay begins before all of them.
         self._states = [EngineState(random_state=project.seed)]

@@ -335,7 +335,7 @@ def explain_reason(code: str, details: Mapping[str, Json], trace: Trace, entry: 
     if reason is None:
         label = one_line(code.replace("_", " ")).capitalize() or "No reason given"
         return Explanation(label, label, "", NEUTRAL)
-    known = _known(details, trace, entry)
+    known = known_details(details, trace, entry)
     sentence = fill(reason.sentence, known) or reason.label
     return Explanation(reason.label, sentence, fill(reason.fix, known) or "", reason.tone)
 
@@ -376,7 +376,7 @@ def _movement(record: StageRecord) -> str:
     return plural(came, "No entry came in.|1 entry went through.|# entries went through.")
 
 
-def _known(details: Mapping[str, Json], trace: Trace, entry: int | None) -> Mapping[str, Json]:
+def known_details(details: Mapping[str, Json], trace: Trace, entry: int | None) -> Mapping[str, Json]:
     """The details with everything that the trace adds to them; a detail of the same name wins."""
     known: dict[str, Json] = {}
     ref = None if entry is None else trace.entries.get(entry)

@@ -37,6 +37,7 @@ class Situation:
     adjusted: bool = False
     taken_back: bool = False
     note: bool = False
+    why_not: bool = False
     unsaved: bool = False
     swipes: bool = False
     model: bool = False
@@ -360,6 +361,16 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("trace.ai", "What the model was asked", "Trace", ("A",), Where.RUNS, _trace, icon="ai"),
     Action("trace.entry", "Open the chosen entry", "Trace", ("E",), Where.RUNS, _entry),
     Action("trace.why", "Why? for the chosen cell", "Trace", ("W",), Where.RUNS, _entry),
+    Action(
+        "trace.why_not",
+        "What would bring it in, or keep it out?",
+        "Trace",
+        ("Y",),
+        Where.RUNS,
+        lambda now: now.why_not,
+        "search",
+        "Try single changes with the engine, and list those that bring the chosen entry in, or keep it out",
+    ),
     Action("trace.filter", "Filter rows", "Trace", ("F",), Where.TRACE, _trace),
     Action(
         "preview.toggle",

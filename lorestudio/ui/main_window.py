@@ -52,6 +52,7 @@ from lorestudio.ui.settings_commands import SettingsCommands
 from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
 from lorestudio.ui.vault_commands import VaultCommands
+from lorestudio.ui.why_not_commands import WhyNotCommands
 from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.pane import Pane, PaneDock
@@ -114,12 +115,11 @@ class MainWindow(QMainWindow):
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
         )
+        self.why_not = WhyNotCommands(self)
         self._handlers = self._make_handlers()
         self.bars = BarStack(theme, self.commands.title, self)
         self.welcome = EmptyState(theme, "lorestudio", self, large=True)
         self.status = StatusLine(session, self)
-        self.problems.counted.connect(self.status.show_problems)
-        self.status.problems.clicked.connect(partial(self.show_pane, "problems"))
         self._build()
         self._connect()
         self.vault_commands.connect_window()
@@ -194,6 +194,7 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         session, selection = self.session, self.selection
+        self.why_not.connect_window()
         session.project_changed.connect(self._show_project)
         session.state_changed.connect(self.update_actions)
         session.state_changed.connect(self._forget_old_news)
@@ -230,6 +231,8 @@ class MainWindow(QMainWindow):
         for dock in self.docks.values():
             dock.visibilityChanged.connect(lambda _visible: self._names_timer.start())
             dock.dockLocationChanged.connect(lambda _area: self._names_timer.start())
+        self.problems.counted.connect(self.status.show_problems)
+        self.status.problems.clicked.connect(partial(self.show_pane, "problems"))
         self.settings_commands.connect_window()
         self._paint()
 
@@ -299,6 +302,7 @@ class MainWindow(QMainWindow):
         }
         handlers |= self.vault_commands.handlers()
         handlers |= self.settings_commands.handlers()
+        handlers |= self.why_not.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
         handlers |= self.proposals.handlers()
@@ -380,6 +384,7 @@ class MainWindow(QMainWindow):
             adjusted=bool(session.adjustments.undo_title),
             taken_back=bool(session.adjustments.redo_title),
             note=self.entry.path is not None,
+            why_not=selection.generation is not None and (selection.entry is not None or bool(selection.left_out)),
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
@@ -695,6 +700,7 @@ class MainWindow(QMainWindow):
             layout.save(self, self.settings)
         self.problems.stop()
         self.graph.stop()
+        self.why_not.stop()
         self.session.close()
         self.entry.safety.close()
         event.accept()

@@ -151,6 +151,9 @@ def test_import_makes_a_profile_that_a_replay_can_use(lorestudio, sillytavern, v
     traces = json.loads(lorestudio("replay", vault, "--chat", chat, "--profile", "From ST", "--json").stdout)
     assert any(trace["trace"]["injections"] for trace in traces)
     assert lorestudio("replay", vault, "--chat", chat, "--profile", "gone").exit_code == 2
+    explained = lorestudio("explain", vault, "--chat", chat, "--entry", "Lamp", "--profile", "none")
+    assert explained.exit_code == 0, explained.stderr
+    assert explained.stdout != lorestudio("explain", vault, "--chat", chat, "--entry", "Lamp").stdout
 
 
 def test_import_of_a_snippet_changes_only_what_it_says(lorestudio, tmp_path) -> None:
