@@ -95,6 +95,7 @@ class SettingsCommands(QObject):
             else:
                 menu.addSeparator()
         self.pane.profile_button.setMenu(menu)
+        self.pane.addActions([window.commands.actions[name] for name in ("adjust.undo", "adjust.redo")])
         self.desk.changed.connect(self._show)
         self.desk.told.connect(window.say)
         self._session.project_changed.connect(self._show)

@@ -108,6 +108,12 @@ def test_keep_applies_it_as_one_step_and_replays_the_chat(window, qtbot) -> None
     assert window.session.project.settings.scan_depth == 4
     assert injected(window) == ["Gate", "Tower"]
     assert pane.editor.field.box.value() == 4
+    pane.view.tree.setFocus()
+    QTest.keyClick(
+        pane.view.tree, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    )
+    settle(window, qtbot)
+    assert window.session.project.settings.scan_depth == 1
 
 
 def test_escape_gives_it_up(window, qtbot) -> None:
