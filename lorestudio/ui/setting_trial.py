@@ -32,6 +32,8 @@ class SettingTrial(QObject):
         self._base: DeepLoreSettings | None = None
         self.change: SettingChange | None = None
         self.diff: TraceDiff | None = None
+        self.is_current = False
+        """Whether `diff` is of the value of now, not of the one before it."""
         self.remarks: tuple[str, ...] = ()
         self.failure = ""
         self.reading = False
@@ -75,7 +77,7 @@ class SettingTrial(QObject):
             return
         self._base = project.settings
         self.change = SettingChange(declaration, before, value)
-        self.failure = ""
+        self.failure, self.is_current = "", False
         self._live.try_settings(project.settings.model_copy(update={declaration.name: value}))
         self.changed.emit()
 
@@ -104,9 +106,11 @@ class SettingTrial(QObject):
     def _previewed(self, preview: object) -> None:
         if self.change is None:
             return
-        self.diff, self.remarks = None, ()
-        if isinstance(preview, Preview) and self.change in preview.settings:  # not an older value's
+        if isinstance(preview, Preview) and self.change in preview.settings:
             self.diff, self.remarks, self.failure = compare(preview.before, preview.trace), preview.remarks, ""
+            self.is_current = True
+        elif preview is None:
+            self.diff, self.remarks = None, ()
         self.changed.emit()
 
     def _failed(self, error: object) -> None:

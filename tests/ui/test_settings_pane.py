@@ -168,8 +168,23 @@ def test_the_newest_of_many_values_wins(window, qtbot) -> None:
         pane.editor.field.box.setValue(depth)
     settle(window, qtbot)
     assert pane.trial.change.after == 0
+    assert pane.trial.is_current
+    assert pane.editor.result.isEnabled()
     assert len(pane.trial.diff.left) == 2
     assert injected(window) == []
+
+
+def test_the_result_of_the_value_before_is_greyed_until_the_new_one_is_there(window, qtbot) -> None:
+    pane = show(window, "scan_depth")
+    pane.editor.field.box.setValue(1)
+    qtbot.waitUntil(lambda: pane.trial.is_current)
+    pane.editor.field.box.setValue(0)
+    assert "− Leaves: Gate" in pane.editor.result.text()
+    assert not pane.editor.result.isEnabled()
+    qtbot.waitUntil(lambda: pane.trial.is_current)
+    assert "− Leaves: Gate, Tower" in pane.editor.result.text()
+    pane.trial.back()
+    settle(window, qtbot)
 
 
 def test_reset_tries_the_default(window, qtbot) -> None:
@@ -182,6 +197,7 @@ def test_reset_tries_the_default(window, qtbot) -> None:
     assert [change.title for change in pane.trial.diff.entered] == ["Gate"]
     assert not pane.editor.reset.isVisible()
     pane.trial.back()
+    settle(window, qtbot)
 
 
 def test_settings_that_decide_how_notes_are_read_are_tried_out_and_kept_too(window, qtbot) -> None:
@@ -215,6 +231,7 @@ def test_unsaved_texts_and_a_setting_are_tried_out_together(window, qtbot) -> No
     assert "the unsaved text of Gate.md" in told
     assert "Scan depth 1 message" in told
     pane.trial.back()
+    settle(window, qtbot)
 
 
 def test_a_warning_stands_beside_its_setting(window, qtbot) -> None:

@@ -174,7 +174,8 @@ class SettingsPane(Pane):
         elif trial.diff is not None:
             lines = [*diff_lines(trial.diff), *trial.remarks]
             lines[0] = tr("{reply}: {told}", reply=_turn(self._selection.generation), told=lines[0])
-            self.editor.show_result("\n".join(lines), pending=True, tone="good" if trial.diff else "neutral")
+            tone = "good" if trial.diff and trial.is_current else "neutral"
+            self.editor.show_result("\n".join(lines), pending=True, tone=tone, current=trial.is_current)
         else:
             tone = "error" if trial.failure else "neutral"
             self.editor.show_result(trial.waiting, pending=True, tone=tone)

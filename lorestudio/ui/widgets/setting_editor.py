@@ -167,8 +167,12 @@ class SettingEditor(QWidget):
         self.range.show()
         self.stages.show()
 
-    def show_result(self, text: str, *, pending: bool, tone: str = "neutral") -> None:
-        """Say what a trial came to; `pending` shows the buttons that end it."""
+    def show_result(self, text: str, *, pending: bool, tone: str = "neutral", current: bool = True) -> None:
+        """Say what a trial came to; `pending` shows the buttons that end it.
+
+        A result that is not `current` is that of the value before, greyed until the new one is there.
+        """
+        self.result.setEnabled(current)
         self._trial = pending
         self.result.setText(text)
         self.bar.setVisible(bool(text))
