@@ -16,6 +16,7 @@ from lorestudio.exchange.settings_export import Merge, changes_list
 from lorestudio.settings import DeepLoreSettings
 from lorestudio.settings.differences import differences
 from lorestudio.studio.project import Project
+from lorestudio.studio.resources import resource
 from lorestudio.ui import dialogs
 from lorestudio.ui.actions import Action
 from lorestudio.ui.notices import Notice
@@ -174,6 +175,10 @@ class SettingsCommands(QObject):
         project, known = self._project, self._session.on_disk
         if project is None or project.chat_path is None or known is None:
             return
+        if project.chat_path.is_relative_to(resource("demo")):
+            text = tr("The demo's files stay as they are. Open a chat of your own to write into it.")
+            self._window.say(Notice(text, key="settings"))
+            return
         dialog = ChatStateDialog(
             self._window.theme, self._session.jobs, project.chat_path, project.controls, known.controls, self._window
         )
@@ -183,7 +188,7 @@ class SettingsCommands(QObject):
     def _exported(self, merge: Merge, copy: Path) -> None:
         project, known, path = self._project, self._session.on_disk, merge.file.path
         own = project.settings_path if project is not None else None
-        if known is not None and own is not None and own.samefile(path):
+        if known is not None and own is not None and own.resolve() == path.resolve():
             values = {change.declaration.name: change.after for change in merge.changes}
             self._session.saved(settings=known.settings.model_copy(update=values))
         text = tr("The settings are in {name} now. The file as it was: {copy}", name=path.name, copy=copy.name)

@@ -49,14 +49,17 @@ def objections(table: Sequence[Action], action: Action, shortcuts: Sequence[str]
             said.append(tr("{shortcut} alone is typed into text fields. Add Ctrl or Alt.", shortcut=shortcut))
         elif action.where is Where.WINDOW and normal(shortcut) in _needed():
             said.append(tr("{shortcut} is needed in text fields.", shortcut=shortcut))
-    mine = replace(action, shortcuts=tuple(normal(one) for one in shortcuts))
-    others = [replace(one, shortcuts=tuple(map(normal, one.shortcuts))) for one in table if one.id != action.id]
+    return list(dict.fromkeys([*said, *taken(table, action, shortcuts)]))
+
+
+def taken(table: Sequence[Action], action: Action, shortcuts: Sequence[str]) -> list[str]:
+    """For each of the shortcuts that another action has where this one would have it too, a sentence."""
     titles = {one.id: tr(one.title).rstrip("…") for one in table}
-    clashes = [clash for clash in conflicts((*others, mine)) if action.id in clash[1:]]
-    for shortcut, one, other in clashes:
-        title = titles.get(other if one == action.id else one, "")
-        said.append(tr("{shortcut} is already used by “{title}”.", shortcut=shortcut, title=title))
-    return list(dict.fromkeys(said))
+    return [
+        tr("{shortcut} is already used by “{title}”.", shortcut=normal(shortcut), title=titles[other])
+        for shortcut in shortcuts
+        for other in clashing(table, action, shortcut)
+    ]
 
 
 def clashing(table: Sequence[Action], action: Action, shortcut: str) -> list[str]:

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QMessageBox
 from lorestudio.domain.state import EntryRule
 from lorestudio.settings import DeepLoreSettings
 from lorestudio.settings.profiles import SettingsProfiles
-from lorestudio.studio import open_project
+from lorestudio.studio import demo_project, open_project
+from lorestudio.studio.modes import Mode
 from lorestudio.studio.simulator import Simulator
 from lorestudio.ui.settings_dialogs.export_dialog import Target
 
@@ -329,3 +330,23 @@ def test_where_nothing_was_chosen_there_is_nothing_to_write(open_window, qtbot) 
     dialog = window.settings_commands.dialog
     assert not dialog.write.isEnabled()
     assert "nothing to write" in dialog.bar.label.text()
+
+
+def test_the_demo_is_not_written(make_window, qtbot) -> None:
+    window = make_window(make_simulator=Simulator)
+    window.session.auto_replay = False
+    window.session.set_project(demo_project())
+    window.session.adjust("x", controls=replace(window.session.project.controls, notebook="n"))
+    window.run("chat.write_state")
+    assert window.settings_commands.dialog is None
+    assert "The demo's files stay" in window.bars.texts[0]
+    settle(window, qtbot)
+
+
+def test_a_mode_that_settings_choose_is_the_mode_of_the_chat(open_window, qtbot) -> None:
+    window = open_window()
+    adjust(window, qtbot, ai_search_enabled=True, ai_search_mode="ai-only")
+    assert window.session.choice.mode is Mode.AI_ONLY
+    window.session.choose(mode=Mode.KEYWORDS)
+    settle(window, qtbot)
+    assert not window.session.project.settings.ai_search_enabled

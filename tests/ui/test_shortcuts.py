@@ -102,6 +102,13 @@ def test_adding_taking_away_and_resetting(dialog) -> None:
     assert not dialog.reset_all.isEnabled()
 
 
+def test_what_came_with_the_program_can_always_be_had_back(dialog) -> None:
+    dialog.choose("help.shortcuts")
+    dialog.none.click()
+    dialog.reset.click()
+    assert dialog.told == [{"help.shortcuts": ()}, {}]
+
+
 def test_taking_a_shortcut_from_another(dialog) -> None:
     dialog.choose("replay.all")
     dialog.type("Ctrl+G")

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.ui.actions import Action
 from lorestudio.ui.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, NO_INDEX, Index
-from lorestudio.ui.shortcuts import Shortcuts, clashing, normal, objections, with_shortcuts
+from lorestudio.ui.shortcuts import Shortcuts, clashing, normal, objections, taken, with_shortcuts
 from lorestudio.ui.words import sentence_case, tr
 
 _HEADS = ("Action", "Menu", "Works", "Shortcuts")
@@ -230,7 +230,7 @@ class ShortcutsDialog(QDialog):
         if action is None:
             return
         original = next(one for one in self._table if one.id == action.id)
-        said = objections(self.now, action, original.shortcuts)
+        said = taken(self.now, action, original.shortcuts)
         if said:
             self.said.setText(" ".join(said))
             return
@@ -257,7 +257,7 @@ class ShortcutsDialog(QDialog):
     def _settle(self) -> None:
         action, typed = self.action, self._typed()
         said = objections(self.now, action, (typed,)) if action is not None and typed else []
-        taken = bool(typed) and action is not None and bool(clashing(self.now, action, typed))
+        others = bool(typed) and action is not None and bool(clashing(self.now, action, typed))
         if said:
             self.said.setText(" ".join(said))
         elif action is not None and typed:
@@ -271,7 +271,7 @@ class ShortcutsDialog(QDialog):
             self.said.setText(tr("Choose an action."))
         for button in (self.set, self.add):
             button.setEnabled(action is not None and bool(typed) and not said)
-        self.take.setVisible(taken and len(said) == 1)
+        self.take.setVisible(others and len(said) == 1)
         self.none.setEnabled(action is not None and bool(action.shortcuts))
         self.reset.setEnabled(action is not None and action.id in self.chosen)
         self.reset_all.setEnabled(bool(self.chosen))
