@@ -35,7 +35,8 @@ ContextWindowStage: TypeAlias = Literal[
 RecapStage: TypeAlias = Literal[
     "auto-hide", "exclusion tree", "inclusion walk", "scene recaps", "running recap", "recap injection",
 ]  # fmt: skip
-StageName: TypeAlias = DeepLoreStage | ContextWindowStage | RecapStage
+HybridStage: TypeAlias = Literal["keyword prefilter", "semantic rank", "duplicate titles", "insertion order"]
+StageName: TypeAlias = DeepLoreStage | ContextWindowStage | HybridStage | RecapStage
 """A stage of a run, as `StageRecord.name` spells it."""
 
 Unit: TypeAlias = Literal["", "messages", "tokens", "entries", "generations", "ms", "seconds", "characters"]

@@ -12,12 +12,15 @@ from typing import Final
 from lorestudio.domain.chat import Chat
 from lorestudio.engine.contextwindow.counting import WordList, WordListCounter
 from lorestudio.engine.contextwindow.system import ContextWindowSystem
+from lorestudio.engine.hybrid.system import HybridSystem
 from lorestudio.engine.systems import Moment, System
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import Section
+from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.sections import assigned, read_section
 from lorestudio.studio.digests import input_digests
+from lorestudio.studio.embedding import KnownVectors, embedder_named
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.project import Project
@@ -105,6 +108,13 @@ def moment(project: Project, place: int, generation: Generation, digest: str = "
     )
 
 
+def _hybrid(settings: Section, _project: Project) -> System:
+    if not isinstance(settings, HybridSettings):
+        raise TypeError(f"{type(settings).__name__} are no settings of hybrid retrieval")
+    embedder = embedder_named(settings.embedder)
+    return HybridSystem(settings, KnownVectors(embedder) if embedder is not None else None)
+
+
 def _context_window(settings: Section, _project: Project) -> System:
     if not isinstance(settings, ContextWindowSettings):
         raise TypeError(f"{type(settings).__name__} are no settings of the context window")
@@ -135,6 +145,14 @@ KINDS: Final[Mapping[str, SystemKind]] = MappingProxyType(
                 "notes and the conversation.",
                 ContextWindowSettings,
                 _context_window,
+            ),
+            SystemKind(
+                "hybrid",
+                "Hybrid retrieval",
+                "Keys choose the candidates, vectors rank them by likeness to the end of the chat, and the first few "
+                "go in.",
+                HybridSettings,
+                _hybrid,
             ),
         )
     }

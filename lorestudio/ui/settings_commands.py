@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, QSize, Qt
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QDialog, QMenu, QPushButton, QToolButton
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QMenu, QToolButton
 
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.settings_export import Merge, changes_list
@@ -210,13 +210,11 @@ class SettingsCommands(QObject):
     def show_shortcuts(self) -> None:
         """Show all shortcuts, with a way to change them."""
         dialog = dialogs.show_shortcuts(self._window, self._window.commands.shortcut_groups())
-        change = QPushButton(tr("Change shortcuts…"), dialog)
-        change.setAutoDefault(False)
-        change.clicked.connect(dialog.accept)
-        change.clicked.connect(partial(self._window.run, "help.remap"))
-        column = dialog.layout()
-        if column is not None:
-            column.addWidget(change)
+        for buttons in dialog.findChildren(QDialogButtonBox):
+            change = buttons.addButton(tr("Change shortcuts…"), QDialogButtonBox.ButtonRole.ActionRole)
+            change.setAutoDefault(False)
+            change.clicked.connect(dialog.accept)
+            change.clicked.connect(partial(self._window.run, "help.remap"))
 
     def change_shortcuts(self) -> None:
         """Show the actions with their shortcuts to change."""

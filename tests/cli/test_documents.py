@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.settings import switches
-from lorestudio.settings.declaration import ContextWindowStage, DeepLoreStage
+from lorestudio.settings.declaration import ContextWindowStage, DeepLoreStage, HybridStage
 from lorestudio.studio.modes import Mode
 from lorestudio.trace import REASONS
 
@@ -51,9 +51,12 @@ def test_stages_in_the_documents_exist() -> None:
     assert set(named) == set(get_args(DeepLoreStage))
 
 
-def test_the_page_of_the_context_window_names_its_stages() -> None:
-    page = (DOCS / "context-window.md").read_text(encoding="utf-8").lower()
-    assert all(f"**{stage}" in page for stage in get_args(ContextWindowStage))
+@pytest.mark.parametrize(
+    ("page", "stages"), [("context-window.md", ContextWindowStage), ("hybrid-retrieval.md", HybridStage)]
+)
+def test_the_page_of_a_system_names_its_stages(page: str, stages: object) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8").lower()
+    assert all(f"**{stage}" in text for stage in get_args(stages))
 
 
 def test_reasons_in_the_documents_exist() -> None:

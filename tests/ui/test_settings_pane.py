@@ -215,6 +215,20 @@ def test_settings_that_decide_how_notes_are_read_are_tried_out_and_kept_too(wind
     assert [entry.title for entry in window.session.project.index.entries] == ["World"]
 
 
+def test_what_changes_only_the_words_around_the_entries_is_said(window, qtbot) -> None:
+    pane = show(window, "injection_template")
+    pane.editor.field.text.setPlainText("<lore>{{content}}</lore>")
+    qtbot.waitUntil(lambda: pane.trial.is_current)
+    assert "the text around them or their place is another" in pane.editor.result.text()
+    pane.trial.back()
+    settle(window, qtbot)
+    show(window, "max_entries").editor.field.box.setValue(9)
+    qtbot.waitUntil(lambda: pane.trial.is_current)
+    assert "No difference" in pane.editor.result.text()
+    pane.trial.back()
+    settle(window, qtbot)
+
+
 def test_unsaved_texts_and_a_setting_are_tried_out_together(window, qtbot) -> None:
     window.selection.choose_entry(0)
     settle(window, qtbot)

@@ -15,6 +15,10 @@ def diff_lines(diff: TraceDiff) -> list[str]:
     """The tokens first, then who enters, leaves, moves, and takes more or less room."""
     before, after = diff.tokens
     tokens = count(after, "token", "tokens")
+    if not diff and diff.before.prompt != diff.after.prompt:
+        return [
+            tr("The same entries go in, {tokens}, but the text around them or their place is another.", tokens=tokens)
+        ]
     if not diff:
         return [tr("No difference: the same entries go in, {tokens}.", tokens=tokens)]
     lines = [
