@@ -88,13 +88,20 @@ def plan_state(
         ours, before, now = (getattr(one, each.field) for one in (controls, known, there))
         if ours in (before, now) or (keys is not None and each.key not in keys):
             continue
-        changes.append(StateChange(each, shown(now), shown(ours), clashes=now != before))
+        changes.append(StateChange(each, shown(now), shown(ours), clashes=_differs(each, now, before)))
         values[each.key] = _written(each, ours, found.get(each.key))
     if not changes:
         return StatePlan(())
     line = set_members(data[start:end].decode("utf-8"), (METADATA,), values)
     written = line.encode("utf-8", "backslashreplace")
     return StatePlan(tuple(changes), change_of(path, data, data[:start] + written + data[end:]))
+
+
+def _differs(key: StateKey, now: object, before: object) -> bool:
+    """Whether the file says something else than what was read; folders that the vault does not have were not read."""
+    if key.field == "folders" and isinstance(now, tuple) and isinstance(before, tuple):
+        return tuple(folder for folder in now if folder in before) != before
+    return now != before
 
 
 def shown(value: object) -> str:

@@ -94,6 +94,14 @@ def test_what_was_changed_in_both_places_is_said(path: Path) -> None:
     assert plan_state(path, replace(before, context={"era": "new"}), before).changes == ()
 
 
+def test_folders_that_the_vault_does_not_have_are_no_change_in_the_file(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b'"z":', b'"deeplore_folder_filter":["places","gone"],"z":'))
+    before = replace(known(path), folders=("places",))  # as a project reads it
+    (change,) = plan_state(path, replace(before, folders=("items",)), before).changes
+    assert not change.clashes
+    assert change.before == "places, gone"
+
+
 def test_a_header_without_metadata_gets_some(path: Path) -> None:
     path.write_bytes(b'\xef\xbb\xbf\n{"user_name": "W"}\n{"mes": "x"}')
     plan = plan_state(path, ChatControls(notebook="n"), ChatControls())

@@ -15,7 +15,7 @@ from lorestudio.settings.profiles import SettingsProfiles
 from lorestudio.studio import demo_project, open_project
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.simulator import Simulator
-from lorestudio.ui.settings_dialogs.export_dialog import Target
+from lorestudio.ui.settings_dialogs.exporting import Target
 
 SILLYTAVERN = {
     "power_user": {},

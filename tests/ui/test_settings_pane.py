@@ -16,10 +16,10 @@ from lorestudio.studio import open_project
 from lorestudio.studio.simulator import Simulator
 from lorestudio.ui.models.settings_tree import SETTING, VALUE, SettingsTree
 from lorestudio.ui.qt import ACCESSIBLE_TEXT, DISPLAY
+from lorestudio.ui.widgets.number_setting_field import NumberField
 from lorestudio.ui.widgets.setting_fields import (
     ChoiceField,
     LineField,
-    NumberField,
     SwitchField,
     TextField,
     make_field,

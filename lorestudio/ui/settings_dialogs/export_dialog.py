@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -28,36 +27,24 @@ from lorestudio.exchange.settings_export import (
     ADVICE,
     Merge,
     by_default,
-    changes_list,
     merge_candidates,
     plan_merge,
     prepared,
-    snippet,
 )
 from lorestudio.settings import DeepLoreSettings
 from lorestudio.settings.differences import SettingChange, differences
-from lorestudio.settings.files import json_bytes
-from lorestudio.settings.store import new_document
 from lorestudio.studio.files import write_bytes
 from lorestudio.ui import dialogs
 from lorestudio.ui.jobs import Jobs
 from lorestudio.ui.models.check_table import CheckTable, setting_rows
+from lorestudio.ui.settings_dialogs.exporting import Target, export_text, left_behind
 from lorestudio.ui.theme import Theme, fixed_font
 from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.check_list import CheckList
-from lorestudio.ui.words import count, sentence_of, tr
+from lorestudio.ui.words import sentence_of, tr
 
 FOLDER_KEY: Final = "folders/sillytavern_settings"
 """Where the window remembers the file that was written last."""
-
-
-class Target(StrEnum):
-    """Where settings go."""
-
-    SILLYTAVERN = "sillytavern"
-    SNIPPET = "snippet"
-    FILE = "file"
-    LIST = "list"
 
 
 _TARGETS: Final = {
@@ -227,15 +214,11 @@ class ExportDialog(QDialog):
 
     # ---- what would be written --------------------------------------------------------------------------------------
 
-    @property
-    def _chosen(self) -> list[SettingChange]:
-        return [each for each in self._changes if each.declaration.alias in self.model.chosen]
-
     def _show_preview(self) -> None:
         values, remarks = prepared(self._settings, self.model.chosen)
         self._merge = None
         target = self.chosen_target
-        lost = [*remarks, *self._left_behind()]
+        lost = [*remarks, *left_behind(self._changes, self.model.chosen, len(self._fixed))]
         if target is Target.SILLYTAVERN:
             self.write.setEnabled(False)
             if not self.place.text().strip():
@@ -279,33 +262,9 @@ class ExportDialog(QDialog):
 
         return failed
 
-    def _left_behind(self) -> list[str]:
-        """What does not go along, in sentences."""
-        said = []
-        stay = [each for each in self._changes if each.declaration.alias not in self.model.chosen]
-        local = sum(each.declaration.local for each in stay)
-        if local:
-            amount = count(local, "setting stays", "settings stay")
-            said.append(
-                tr("{amount} here because they belong to this computer: tick them to take them.", amount=amount)
-            )
-        if len(stay) > local:
-            amount = count(len(stay) - local, "other difference is", "other differences are")
-            said.append(tr("{amount} not ticked.", amount=amount))
-        if self._fixed:
-            amount = count(len(self._fixed), "behaviour switch", "behaviour switches")
-            said.append(tr("{amount} set to fixed cannot go along: DeepLore keeps its own behaviour.", amount=amount))
-        return said
-
     def text(self) -> str:
         """The text that is copied or saved."""
-        values, _ = prepared(self._settings, self.model.chosen)
-        if self.chosen_target is Target.LIST:
-            return changes_list([each for each in self._chosen if each.declaration.alias in values])
-        if self.chosen_target is Target.SNIPPET:
-            return snippet(values)
-        document = new_document(self._settings)
-        return json_bytes({**document, "settings": dict(values)}).decode()
+        return export_text(self.chosen_target, self._settings, self._changes, self.model.chosen)
 
     # ---- what the buttons do ----------------------------------------------------------------------------------------
 

@@ -23,7 +23,8 @@ from lorestudio.settings.deeplore import same
 from lorestudio.settings.differences import value_text
 from lorestudio.studio.setting_warnings import SettingWarning
 from lorestudio.ui.theme import Theme
-from lorestudio.ui.widgets.setting_fields import SettingField, make_field
+from lorestudio.ui.widgets.setting_field import SettingField
+from lorestudio.ui.widgets.setting_fields import make_field
 from lorestudio.ui.words import number, tr
 
 
