@@ -40,6 +40,7 @@ from lorestudio.cli.notes import list_links, rename_note, search_notes
 from lorestudio.cli.previewing import chosen_generation, edited_note, preview_lines
 from lorestudio.cli.profiles import profiles
 from lorestudio.cli.propose import propose
+from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import fixed
 from lorestudio.studio import InputError, Progress, Project, Simulator, demo_project, open_project
@@ -54,6 +55,7 @@ from lorestudio.studio.note_graph import build_graph
 from lorestudio.studio.preview import Previewer
 from lorestudio.studio.scenarios import run_scenarios
 from lorestudio.studio.session_notes import NotesOutcome, SessionNotes
+from lorestudio.studio.settings_sources import settings_path
 from lorestudio.studio.systems import DEEPLORE
 from lorestudio.trace import Trace, ai_totals, to_json
 
@@ -77,6 +79,7 @@ app = typer.Typer(
 
 app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
+app.add_typer(settings_app, name="settings")
 app.command()(explain)
 app.command()(history)
 app.command()(lint)
@@ -156,13 +159,14 @@ def open_window(
     vault: VaultArgument,
     chat: ChatOption = None,
     settings: SettingsOption = None,
+    profile: ProfileOption = None,
     seed: SeedOption = 0,
     context_size: SizeOption = 0,
     screenshot: ScreenshotOption = None,
 ) -> None:
     """Open a vault in the window, with a chat where one is given."""
     with clear_messages():
-        project = replace(open_project(vault, chat, settings, seed), context_size=context_size)
+        project = replace(open_project(vault, chat, settings_path(settings, profile), seed), context_size=context_size)
         if screenshot is not None:
             _picture(project, screenshot)
         elif has_display():
@@ -178,6 +182,7 @@ def replay(
     *,
     chat: ReplayedChat,
     settings: SettingsOption = None,
+    profile: ProfileOption = None,
     seed: SeedOption = 0,
     context_size: SizeOption = 0,
     preset: PresetOption = None,
@@ -196,7 +201,7 @@ def replay(
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     with clear_messages():
-        project = replace(open_project(vault, chat, settings, seed), context_size=context_size)
+        project = replace(open_project(vault, chat, settings_path(settings, profile), seed), context_size=context_size)
         project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
         project = _adjusted(project, mode, fixed_switches)
         if system != DEEPLORE:
@@ -222,6 +227,7 @@ def preview(
         typer.Option("--text", help="A file with the edited note, - for standard input. Default: as saved."),
     ] = None,
     settings: SettingsOption = None,
+    profile: ProfileOption = None,
     seed: SeedOption = 0,
     mode: ModeOption = None,
     answers: AnswersOption = AnswerKind.STAND_IN.value,
@@ -230,7 +236,7 @@ def preview(
     with clear_messages():
         if answers not in {AnswerKind.STAND_IN, AnswerKind.RECORDED}:
             raise InputError("--answers", "a preview asks no provider. Choose stand-in or recorded.")
-        project = _adjusted(open_project(vault, chat, settings, seed), mode, None)
+        project = _adjusted(open_project(vault, chat, settings_path(settings, profile), seed), mode, None)
         edited = edited_note(project, note, text)
         asked = answering(answers, project)
         simulator = Simulator(project, asked.source, model=asked.model)

@@ -50,6 +50,7 @@ from lorestudio.ui.question_dialog import QuestionDialog
 from lorestudio.ui.replaying import Finished
 from lorestudio.ui.selection import Selection, same_numbers
 from lorestudio.ui.session import Session
+from lorestudio.ui.settings_commands import SettingsCommands
 from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
 from lorestudio.ui.vault_commands import VaultCommands
@@ -102,9 +103,10 @@ class MainWindow(QMainWindow):
         self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
         self.vault_commands = VaultCommands(self)
         self.control_commands = ControlCommands(self)
+        self.settings_commands = SettingsCommands(self)
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
-            *self.vault_commands.panes, *self.control_commands.panes,
+            *self.vault_commands.panes, *self.control_commands.panes, *self.settings_commands.panes,
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
@@ -118,8 +120,6 @@ class MainWindow(QMainWindow):
         self.bars = BarStack(theme, self.commands.title, self)
         self.welcome = EmptyState(theme, "lorestudio", self, large=True)
         self.status = StatusLine(session, self)
-        self.problems.counted.connect(self.status.show_problems)
-        self.status.problems.clicked.connect(partial(self.show_pane, "problems"))
         self._build()
         self._connect()
         self.vault_commands.connect_window()
@@ -239,7 +239,10 @@ class MainWindow(QMainWindow):
         for dock in self.docks.values():
             dock.visibilityChanged.connect(lambda _visible: self._names_timer.start())
             dock.dockLocationChanged.connect(lambda _area: self._names_timer.start())
+        self.problems.counted.connect(self.status.show_problems)
+        self.status.problems.clicked.connect(partial(self.show_pane, "problems"))
         self.control_commands.connect_window()
+        self.settings_commands.connect_window()
         self._paint()
 
     def _make_handlers(self) -> dict[str, Callable[[], object]]:
@@ -303,11 +306,10 @@ class MainWindow(QMainWindow):
             "view.previous_pane": partial(self.cycle_panes, -1),
             "view.full_screen": self._toggle_full_screen,
             "view.reset": self.reset_layout,
-            "help.shortcuts": self._show_shortcuts,
             "help.details": self._show_details,
             "help.about": partial(dialogs.show_about, self),
         }
-        for commands in (self.vault_commands, self.control_commands, self.why_not):
+        for commands in (self.vault_commands, self.control_commands, self.settings_commands, self.why_not):
             handlers |= commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
@@ -414,6 +416,7 @@ class MainWindow(QMainWindow):
         actions["view.full_screen"].setChecked(self.isFullScreen())
         self.vault_commands.update(actions)
         self.control_commands.update(actions)
+        self.settings_commands.update(actions)
         steps = self.session.adjustments
         for name, title in (("adjust.undo", steps.undo_title), ("adjust.redo", steps.redo_title)):
             words = tr(self.commands.title(name))
@@ -592,9 +595,6 @@ class MainWindow(QMainWindow):
 
     def _flip_theme(self) -> None:
         self.choose_theme("light" if self.theme.palette.dark else "dark")
-
-    def _show_shortcuts(self) -> None:
-        dialogs.show_shortcuts(self, self.commands.shortcut_groups())
 
     def _show_details(self) -> None:
         dialogs.show_text(self, tr("Details"), self.bars.details() or tr("There was no problem so far."))
