@@ -59,6 +59,12 @@ class Chat:
     metadata: Mapping[str, Json] = field(default_factory=dict)
     header: Mapping[str, Json] = field(default_factory=dict, repr=False, compare=False)
 
+    @property
+    def is_group(self) -> bool:
+        """Whether several characters speak in the chat."""
+        names = {each.name for each in self.messages if not each.is_user and each.scannable and each.name}
+        return len(names) > 1 or any("gen_id" in each.extra for each in self.messages)
+
     def prompt_view(self, until: int) -> tuple[Message, ...]:
         """The messages before index `until` that the host hands to a generation: hidden ones are left out."""
         return tuple(message for message in self.messages[:until] if not message.is_system)

@@ -58,8 +58,8 @@ class Left(StrEnum):
     """The context of the model is full; older messages and what was put among them give way first."""
     OUTLET_UNUSED = "outlet unused"
     """An outlet's text goes where a macro asks for it, and nothing does."""
-    TOO_DEEP = "too deep"
-    """The depth is beyond the largest at which the host places anything."""
+    NO_PLACE = "no place"
+    """Its position, depth or role names no place that the host knows."""
 
 
 @dataclass(frozen=True, slots=True)
