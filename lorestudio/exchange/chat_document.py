@@ -1,7 +1,7 @@
 """A chat file as it is written: every line of it, and how the chat goes back into them.
 
 What was not changed is written byte for byte as it was read, lines that cannot be read included; of a line that was
-changed, the fields that are the same keep their spelling (see `json_edit`).
+changed, the fields that are the same keep their spelling (see `json_spelling`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.chat_records import header_record, message_record
-from lorestudio.exchange.json_edit import changed_text, same_value, spell_record
+from lorestudio.exchange.json_spelling import changed_text, same_value, spell_record
 
 BOM: Final = "\ufeff"
 

@@ -8,7 +8,7 @@ from typing import Final
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.json_edit import same_value
+from lorestudio.exchange.json_spelling import same_value
 
 METADATA: Final = "chat_metadata"
 

@@ -14,7 +14,7 @@ from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.chat_document import BOM, ChatDocument, ChatLine, LineKind
 from lorestudio.exchange.chat_records import METADATA, read_message
-from lorestudio.exchange.json_edit import parse_record
+from lorestudio.exchange.json_spelling import parse_record
 from lorestudio.exchange.problems import InputError
 
 __all__ = ["LoadedChat", "parse_chat", "read_message"]

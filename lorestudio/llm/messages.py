@@ -26,6 +26,22 @@ DRAFT: Final = "draft"
 """The request for a new note about a passage of the chat."""
 
 
+REPLY: Final = "reply"
+"""The request for the next message of the story."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message of a conversation; `role` is system, user or assistant.
+
+    `name` tells speakers of one role apart, as in example messages; "" where the role says enough.
+    """
+
+    role: str
+    text: str = field(repr=False)
+    name: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens that a provider reports; 0 where it reports none (spec: deeplore-ai-and-tools 1.6.5)."""
@@ -36,12 +52,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One question to a model: a system text and one user message (spec: deeplore-ai-and-tools 1.3).
+    """One question to a model: a system text and one user message, or a conversation (spec: deeplore-ai-and-tools 1.3).
 
     `kind` says what for (`search`, `prefilter`, or the name of a tool). An empty `system` sends the user message alone;
     an empty `model` means the connection's own. `max_tokens` limits the reply, `timeout_ms` the whole exchange.
     `json_schema` is a plain JSON schema, sent as strict under `schema_name` where the provider takes schemas.
     The first `stable_prefix` characters of `user` stay the same from call to call and may be cached by the provider.
+    Where there are `messages`, these are the whole conversation, and `system` and `user` are empty.
     """
 
     kind: str
@@ -53,6 +70,7 @@ class ChatRequest:
     schema_name: str = "lore_selection"
     model: str = ""
     stable_prefix: int = 0
+    messages: tuple[ChatMessage, ...] = field(default=(), repr=False)
 
     @property
     def digest(self) -> str:
@@ -65,6 +83,8 @@ class ChatRequest:
             "max_tokens": self.max_tokens,
             "schema": self.json_schema,
         }
+        if self.messages:
+            deciding["messages"] = [[each.role, each.name, each.text] for each in self.messages]
         return hashlib.sha256(spell(deciding, ascii_only=True, sort_keys=True).encode("ascii")).hexdigest()
 
 

@@ -44,10 +44,9 @@ class OpenAiCompatible:
         return {}
 
     def body(self, request: ChatRequest, model: str, max_tokens: int, habits: Habits, *, stream: bool) -> Json:
-        """System text, when there is one, and user message."""
-        system: list[Json] = [{"role": "system", "content": request.system}] if request.system else []
+        """System text, when there is one, and user message; or the conversation."""
         body: dict[str, Json] = {
-            "messages": [*system, {"role": "user", "content": request.user}],
+            "messages": _messages(request),
             "max_tokens" if habits.old_token_limit else "max_completion_tokens": max_tokens,
             "stream": stream,
         }
@@ -89,3 +88,13 @@ class OpenAiCompatible:
     def answer(self, body: Json) -> Answer:
         """Any known shape, since gateways pass foreign ones through."""
         return read_answer(body)
+
+
+def _messages(request: ChatRequest) -> list[Json]:
+    if not request.messages:
+        system: list[Json] = [{"role": "system", "content": request.system}] if request.system else []
+        return [*system, {"role": "user", "content": request.user}]
+    return [
+        {"role": each.role, "content": each.text} | ({"name": each.name} if each.name else {})
+        for each in request.messages
+    ]

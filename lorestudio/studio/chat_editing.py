@@ -69,7 +69,7 @@ def new_message(
     else:
         name = name or (chat.user_name if voice is Voice.YOU else chat.character_name or "Character")
     made = Message(name=name, text=text, is_user=voice is Voice.YOU, extra=noted, send_date=send_date(now))
-    return _synced(made)
+    return synced(made)
 
 
 def insert(chat: Chat, place: int, message: Message) -> Chat:
@@ -93,15 +93,15 @@ def edit(chat: Chat, place: int, text: str, swipe: int | None = None) -> Chat:
     if swipe is not None and swipe != message.swipe:
         _check_swipe(message, swipe)
         swipes = (*message.swipes[:swipe], text, *message.swipes[swipe + 1 :])
-        return with_message(chat, place, _synced(replace(message, swipes=swipes)))
+        return with_message(chat, place, synced(replace(message, swipes=swipes)))
     if text == message.text:
         return chat
     if message_notes.notes_of(message):
-        message = message_notes.with_notes(_synced(message), message.text, "")
+        message = message_notes.with_notes(synced(message), message.text, "")
     swipes = message.swipes
     if message.swipe < len(swipes):
         swipes = (*swipes[: message.swipe], text, *swipes[message.swipe + 1 :])
-    return with_message(chat, place, _synced(replace(message, text=text, swipes=swipes)))
+    return with_message(chat, place, synced(replace(message, text=text, swipes=swipes)))
 
 
 def delete(chat: Chat, place: int) -> Chat:
@@ -112,7 +112,7 @@ def delete(chat: Chat, place: int) -> Chat:
 
 def hide(chat: Chat, place: int, *, hidden: bool) -> Chat:
     """Keep a message from the model, or show it again."""
-    return with_message(chat, place, _synced(replace(_message(chat, place), is_system=hidden)))
+    return with_message(chat, place, synced(replace(_message(chat, place), is_system=hidden)))
 
 
 def add_swipe(chat: Chat, place: int, text: str, now: datetime, *, extra: Mapping[str, Json] | None = None) -> Chat:
@@ -173,7 +173,7 @@ def branch(chat: Chat, place: int, main_chat: str, now: datetime) -> Branch:
     extra = dict(message.extra)
     known = extra.get("branches")
     extra["branches"] = [*(known if isinstance(known, list) else []), name]
-    original = with_message(chat, place, _synced(replace(message, extra=extra)))
+    original = with_message(chat, place, synced(replace(message, extra=extra)))
     metadata = {**chat.metadata, "main_chat": main_chat}
     header = {**chat.header, METADATA: metadata} if chat.header else chat.header
     made = replace(chat, messages=chat.messages[: place + 1], metadata=metadata, header=header)
@@ -183,6 +183,11 @@ def branch(chat: Chat, place: int, main_chat: str, now: datetime) -> Branch:
 def with_message(chat: Chat, place: int, message: Message) -> Chat:
     """The chat with another message at `place`."""
     return replace(chat, messages=(*chat.messages[:place], message, *chat.messages[place + 1 :]))
+
+
+def synced(message: Message) -> Message:
+    """The message with its record as it would be written; for whoever changes one field by field."""
+    return replace(message, raw=message_record(message))
 
 
 def notes_followed(controls: ChatControls, before: Chat, after: Chat) -> ChatControls:
@@ -208,11 +213,6 @@ def _message(chat: Chat, place: int) -> Message:
 def _check_swipe(message: Message, swipe: int) -> None:
     if not 0 <= swipe < len(message.swipes):
         raise IndexError(f"The message has {len(message.swipes)} swipes, so there is no number {swipe + 1}.")
-
-
-def _synced(message: Message) -> Message:
-    """The message with its record as it would be written."""
-    return replace(message, raw=message_record(message))
 
 
 def _infos(message: Message, record: Mapping[str, Json]) -> list[Json]:
