@@ -76,6 +76,7 @@ class Project:
             chat=loaded.chat,
             chat_path=path,
             document=loaded.document,
+            setup=self.setup if path == self.chat_path else PromptSetup(),
             controls=replace(controls, folders=folders),
             problems=(*self.problems, *problems),
         )

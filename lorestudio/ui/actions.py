@@ -350,7 +350,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("help.about", "About lorestudio", "Help", separator_before=True),
 )
 
-MENUS: Final = ("File", "Edit", "Entry", "View", "Run", "Trace", "Help")
+MENUS: Final = ("File", "Edit", "Entry", "Chat", "View", "Run", "Trace", "Help")
 """The menu bar, from left to right."""
 
 VIEW_KEYS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
