@@ -120,6 +120,7 @@ class PromptSetupDialog(QDialog):
 
     def _text(self, text: str, name: str, placeholder: str, lines: int) -> QPlainTextEdit:
         field = QPlainTextEdit(text, self)
+        field.setObjectName("Boxed")
         field.setAccessibleName(name)
         field.setPlaceholderText(placeholder)
         field.setTabChangesFocus(True)

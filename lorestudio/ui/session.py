@@ -479,11 +479,12 @@ class Session(QObject):
         if former is not None and former.chat is not project.chat:
             same = first_difference(former.chat, project.chat)
             self.traces = {item: trace for item, trace in self.traces.items() if item.message <= same}
-        self._older = frozenset(self.traces)
         self.stale = ""
         if project.chat is not None:
             self.generations = generations(project.chat)
         self._known = frozenset(self.generations)
+        self.traces = {item: trace for item, trace in self.traces.items() if item in self._known}
+        self._older = frozenset(self.traces)
         self.project_changed.emit()
         self.choice_changed.emit()
         self.traces_changed.emit(None)

@@ -25,8 +25,10 @@ from lorestudio.ui.words import shorten, tr
 MOST_LINES: Final = 6
 """The field grows to so many lines."""
 
-REPLY_LINES: Final = 7
+REPLY_LINES: Final = 5
 _LONGEST: Final = 22
+_BORDER: Final = 5
+"""Pixels of border and margin around a field, as the style sheet has it."""
 
 
 class MessageField(QPlainTextEdit):
@@ -90,7 +92,9 @@ class Composer(QWidget):
         self.field = MessageField(self)
         self.field.setTabChangesFocus(True)
         self.field.setAccessibleName(tr("Message"))
-        self.field.setPlaceholderText(tr("Write a message… (Ctrl+Enter)"))
+        self.field.setObjectName("Boxed")
+        self.field.setPlaceholderText(tr("Write a message…"))
+        self.field.setToolTip(tr("Ctrl+Enter puts it into the chat, Escape goes back to the messages"))
         self.field.textChanged.connect(self._changed)
         self.field.finished.connect(self.write)
         self.field.given_up.connect(self.left)
@@ -204,11 +208,13 @@ class Composer(QWidget):
         self.keep.clicked.connect(lambda: self.kept.emit(self.reply_text.toPlainText()))
         self.throw = QPushButton(tr("Throw away"), self.reply_box)
         self.throw.clicked.connect(self.thrown_away)
-        row.addWidget(self.reply_label, 1)
+        row.addStretch(1)
         for button in (self.stop, self.throw, self.keep):
             row.addWidget(button)
-        column.addLayout(row)
+        self.reply_text.setObjectName("Boxed")
+        column.addWidget(self.reply_label)
         column.addWidget(self.reply_text)
+        column.addLayout(row)
         self.reply_box.hide()
         return self.reply_box
 
@@ -236,6 +242,6 @@ class Composer(QWidget):
 
     def _changed(self) -> None:
         lines = min(MOST_LINES, max(1, self.field.document().blockCount()))
-        margins = 2 * (self.field.document().documentMargin() + self.field.frameWidth()) + 2
+        margins = 2 * (self.field.document().documentMargin() + _BORDER) + 2
         self.field.setFixedHeight(round(self.field.fontMetrics().lineSpacing() * lines + margins))
         self.send.setEnabled(bool(self.field.toPlainText().strip()))
