@@ -48,8 +48,14 @@ class AnthropicMessages:
         return {"anthropic-version": API_VERSION}
 
     def body(self, request: ChatRequest, model: str, max_tokens: int, habits: Habits, *, stream: bool) -> Json:
-        """System block and user message; the stable part of the message is a block of its own, for the cache."""
+        """System block and messages; the stable part of the user's message is a block of its own, for the cache.
+
+        The beginning of an answer may not end in a blank, and goes only where the answer is text.
+        """
         system, messages = _conversation(request)
+        begun = request.prefill.rstrip() if request.json_schema is None or not habits.schema else ""
+        if begun:
+            messages.append({"role": "assistant", "content": begun})
         body: dict[str, Json] = {"model": model, "max_tokens": max_tokens, "messages": messages}
         if system.strip():
             body["system"] = [{"type": "text", "text": system, "cache_control": _CACHED}]
@@ -99,7 +105,10 @@ def _conversation(request: ChatRequest) -> tuple[str, list[Json]]:
     message. Named speakers keep their name in the text.
     """
     if not request.messages:
-        return request.system, [{"role": "user", "content": _content(request)}]
+        before: list[Json] = [
+            {"role": "assistant" if role == "assistant" else "user", "content": text} for role, text in request.before
+        ]
+        return request.system, [*before, {"role": "user", "content": _content(request)}]
     rest = list(request.messages)
     system: list[str] = []
     while rest and rest[0].role == "system":

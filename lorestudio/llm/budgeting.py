@@ -60,8 +60,7 @@ def estimate(
         kinds[request.kind] += 1
         if request.model:
             models[request.model] = None
-        said = (each.text for each in request.messages)
-        texts = [text for text in (request.system, request.user, *said) if text]
+        texts = list(request.texts)
         if request.json_schema is not None:
             texts.append(spell(request.json_schema))
         sent += sum(counter.count(text) + MESSAGE_OVERHEAD for text in texts)

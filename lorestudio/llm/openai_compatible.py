@@ -91,9 +91,12 @@ class OpenAiCompatible:
 
 
 def _messages(request: ChatRequest) -> list[Json]:
+    """System text, messages before the question, user message and the answer's beginning; or the conversation."""
     if not request.messages:
-        system: list[Json] = [{"role": "system", "content": request.system}] if request.system else []
-        return [*system, {"role": "user", "content": request.user}]
+        system = (("system", request.system),) if request.system else ()
+        prefill = (("assistant", request.prefill),) if request.prefill else ()
+        spoken = (*system, *request.before, ("user", request.user), *prefill)
+        return [{"role": role, "content": text} for role, text in spoken]
     return [
         {"role": each.role, "content": each.text} | ({"name": each.name} if each.name else {})
         for each in request.messages
