@@ -12,6 +12,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMessageBox
 
 from lorestudio.domain.chat import Chat
+from lorestudio.exchange.chat_document import BrokenLine, ChatDocument
 from lorestudio.studio import chat_editing as editing
 from lorestudio.studio.answering import AnswerKind, Source
 from lorestudio.studio.chat_editing import Voice
@@ -43,6 +44,7 @@ class ChatCommands(QObject):
         self.files = ChatFiles(window, window.session, window.settings, window.say)
         self.replies = ReplyWork(window.session, self)
         self.setups = PromptSetups(window, window.session, window.settings, window.say)
+        self._looked_for: tuple[Chat | None, ChatDocument | None, tuple[BrokenLine, ...]] = (None, None, ())
         self.composer = Composer(window.chat)
         window.chat.column.addWidget(self.composer)
         self.composer.written.connect(self._write)
@@ -157,20 +159,24 @@ class ChatCommands(QObject):
         chat = self._chat
         if chat is None or not chat.messages:
             return None
-        last = len(chat.messages) - 1
-        return last if last in chat.replies else None
+        place, last = len(chat.messages) - 1, chat.messages[-1]
+        return place if place and not last.is_user and last.scannable else None
 
     @property
     def writer(self) -> str:
         """Who writes replies: "" for the person, or the name of an answer source."""
         return str(self._window.settings.value("chat/writer", BY_HAND))
 
-    def _broken(self) -> tuple[tuple[int, str], ...]:
+    def _broken(self) -> tuple[BrokenLine, ...]:
+        """The lines of the file that cannot be read; looked for once for each state of the chat."""
         project = self._session.project
         if project is None or project.chat is None or project.document is None:
             return ()
-        lines = project.document.broken_lines(project.chat)
-        return tuple((each.before, f"{each.line.number}: {each.line.problem}") for each in lines)
+        known, document, found = self._looked_for
+        if known is not project.chat or document is not project.document:
+            found = project.document.broken_lines(project.chat)
+            self._looked_for = (project.chat, project.document, found)
+        return found
 
     # ---- messages ---------------------------------------------------------------------------------------------------
 
@@ -388,8 +394,8 @@ class ChatCommands(QObject):
             self.setups.restore(project)
         self._show_setup()
         remarks: dict[int, list[str]] = {}
-        for before, text in self._broken():
-            remarks.setdefault(before, []).append(text.partition(":")[0])
+        for each in self._broken():
+            remarks.setdefault(each.before, []).append(str(each.line.number))
         words = {
             place: tr("line {numbers} before this cannot be read", numbers=", ".join(numbers))
             for place, numbers in remarks.items()
@@ -414,16 +420,12 @@ class ChatCommands(QObject):
         self._window.chat.note_changed.emit(" · ".join(parts))
 
     def _show_broken(self) -> None:
-        project = self._session.project
-        if project is None or project.chat is None or project.document is None:
-            return
-        found = project.document.broken_lines(project.chat)
         intro = tr("These lines stay in the file as they are. Mend them in a text editor, then reload.")
         lines = [
             tr("Line {number} {problem}:", number=each.line.number, problem=each.line.problem)
             + "\n"
             + shorten(each.line.text, 2000).encode("utf-8", "replace").decode()
-            for each in found
+            for each in self._broken()
         ]
         dialogs.show_text(self._window, tr("Lines that cannot be read"), "\n\n".join((intro, *lines)))
 
