@@ -102,7 +102,7 @@ class ChatDocument:
         for _before, item in self._arranged(chat):
             if isinstance(item, ChatLine):
                 if item.kind is LineKind.HEADER and self.format is ChatFormat.SILLYTAVERN:
-                    pieces.append(_header_text(item.text, chat))
+                    pieces.append(_header_text(item, chat))
                 else:
                     pieces.append(item.text)
                 continue
@@ -178,8 +178,9 @@ def _joined(pieces: Sequence[str], newline: str, ends: tuple[str, ...], *, final
     return "".join(ended) + last
 
 
-def _header_text(text: str, chat: Chat) -> str:
-    return _rewritten(text, lambda line: changed_text(line, header_record(chat)))
+def _header_text(line: ChatLine, chat: Chat) -> str:
+    record = header_record(chat, line.record or {})
+    return line.text if record is line.record else _rewritten(line.text, lambda text: changed_text(text, record))
 
 
 def _spell_line(message: Message, old: ChatLine | None, _newline: str) -> str:

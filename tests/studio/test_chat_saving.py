@@ -134,6 +134,19 @@ def test_plain_text_becomes_lines_of_json_and_back(path: Path, tmp_path: Path) -
     assert load_chat(back).chat.messages == loaded.chat.messages
 
 
+def test_a_header_that_came_with_saving_stays_when_it_is_saved_again(tmp_path: Path) -> None:
+    text = tmp_path / "chat.txt"
+    text.write_text("Wren: Hello.\nAda: Late!\n", "utf-8")
+    loaded = load_chat(text)
+    wanted = ChatToSave(loaded.document, loaded.chat, ChatControls(notebook="Mind."))
+    path = tmp_path / "chat.jsonl"
+    saved = save_chat(wanted, path, None, NOW, elsewhere=True)
+    first = path.read_bytes()
+    save_chat(replace(wanted, document=saved.document), path, None, NOW)
+    assert path.read_bytes() == first
+    assert load_chat(path).chat.metadata == {"deeplore_notebook": "Mind."}
+
+
 def test_what_plain_text_cannot_hold_is_said_before_anything_is_written(path: Path, tmp_path: Path) -> None:
     other = tmp_path / "chat.txt"
     with pytest.raises(ChatLosesError, match="Pins, blocks") as caught:

@@ -316,6 +316,23 @@ def broken(words: str) -> LlmError:
     return LlmError(ErrorKind.CONNECTION, words)
 
 
+@pytest.mark.parametrize("agreed", [True, False])
+def test_what_a_provider_costs_is_said_before_it_is_asked(
+    opened: MainWindow, answer: Callable[..., None], qtbot: QtBot, agreed: bool
+) -> None:
+    answer("Skarn circles.")
+    opened.settings.setValue("chat/writer", "Ollama")
+    opened.run("reply.get")
+    qtbot.waitUntil(lambda: any(each.isVisible() for each in opened.findChildren(QMessageBox)), timeout=20_000)
+    assert "1 call to the provider" in box().text()
+    assert ASKED == []
+    press("Ask Ollama" if agreed else "Cancel")
+    qtbot.waitUntil(lambda: not opened.chat_commands.replies.busy, timeout=20_000)
+    settle(opened, qtbot)
+    assert len(ASKED) == agreed
+    assert texts(opened)[-1] == ("Skarn circles." if agreed else "b")
+
+
 def test_without_a_writer_the_person_writes(opened: MainWindow) -> None:
     opened.run("reply.get")
     composer = opened.chat_commands.composer
