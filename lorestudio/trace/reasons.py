@@ -27,6 +27,7 @@ from lorestudio.trace.limits import last_room, positional, rank, token_limit
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.reason import Explanation, Reason, Tone
 from lorestudio.trace.wording import fill, one_line, place, plural
+from lorestudio.trace.worldinfo_reasons import WORLD_INFO
 
 __all__ = ["REASONS", "Explanation", "Reason", "Tone", "explain", "explain_reason", "explain_stage"]
 
@@ -318,7 +319,7 @@ _RUN: Final = (
 REASONS: Final[Mapping[str, Reason]] = MappingProxyType(
     {
         reason.code: reason
-        for group in (_MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, CONTEXT_WINDOW, HYBRID)
+        for group in (_MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, CONTEXT_WINDOW, HYBRID, WORLD_INFO)
         for reason in group
     }
 )
