@@ -39,6 +39,7 @@ from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.notes import list_links, rename_note, search_notes
 from lorestudio.cli.previewing import chosen_generation, edited_note, preview_lines
 from lorestudio.cli.profiles import profiles
+from lorestudio.cli.prompting import show_prompt
 from lorestudio.cli.propose import propose
 from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
@@ -88,6 +89,7 @@ app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
 app.command("test")(try_text)
+app.command("prompt")(show_prompt)
 
 VaultArgument = Annotated[
     list[str],

@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.state import AiState, ChatControls
+from lorestudio.exchange.chat_document import ChatDocument
 from lorestudio.settings import Behaviour, DeepLoreSettings
 from lorestudio.studio.answering import (
     Connections,
@@ -30,6 +31,7 @@ from lorestudio.studio.modes import Mode
 from lorestudio.studio.places import keep_key
 from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
+from lorestudio.studio.prompt_setup import PromptSetup
 from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
@@ -77,6 +79,7 @@ class Session(QObject):
     choice_changed = Signal()
     profiles_changed = Signal()
     live_changed = Signal()
+    setup_changed = Signal()
     progress = Signal(object)  # Progress
     notice = Signal(object)  # Notice
     question = Signal(object)  # Question: a person is to answer
@@ -405,6 +408,28 @@ class Session(QObject):
             )
             self.state_changed.emit()
 
+    def begin_chat(self, chat: Chat, document: ChatDocument) -> None:
+        """Show a chat that is in no file yet, with the same vault, card and persona."""
+        project = self.project
+        if project is not None:
+            self.set_project(
+                replace(project, chat=chat, chat_path=None, document=document, controls=ChatControls(), problems=())
+            )
+
+    def take_setup(self, setup: PromptSetup) -> None:
+        """Card, persona and frame of the prompts from now on; no run depends on them."""
+        if self.project is not None:
+            self.project = replace(self.project, setup=setup)
+            self.setup_changed.emit()
+
+    def chat_saved(self, path: Path, document: ChatDocument, chat: Chat, controls: ChatControls) -> None:
+        """The chat stands in this file now, as it is given here; what was chosen for its runs stays chosen."""
+        project = self.project
+        if project is not None and project.chat is not None:
+            self.project = replace(project, chat_path=path, document=document)
+            self.choices.save(chat_id(self.project), self.choice)
+            self.saved(chat=chat, controls=controls)
+
     def _show_parts(self, parts: Parts, title: str) -> None:
         project = self.project
         if project is None:
@@ -461,11 +486,12 @@ class Session(QObject):
         if former is not None and former.chat is not project.chat:
             same = first_difference(former.chat, project.chat)
             self.traces = {item: trace for item, trace in self.traces.items() if item.message <= same}
-        self._older = frozenset(self.traces)
         self.stale = ""
         if project.chat is not None:
             self.generations = generations(project.chat)
         self._known = frozenset(self.generations)
+        self.traces = {item: trace for item, trace in self.traces.items() if item in self._known}
+        self._older = frozenset(self.traces)
         self.project_changed.emit()
         self.choice_changed.emit()
         self.traces_changed.emit(None)
