@@ -15,6 +15,7 @@ from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.state import AiState, ChatControls
 from lorestudio.exchange.chat_document import ChatDocument
+from lorestudio.exchange.sillytavern_chat import LoadedChat
 from lorestudio.settings import Behaviour, DeepLoreSettings
 from lorestudio.studio.answering import (
     Connections,
@@ -429,6 +430,22 @@ class Session(QObject):
             self.project = replace(project, chat_path=path, document=document)
             self.choices.save(chat_id(self.project), self.choice)
             self.saved(chat=chat, controls=controls)
+
+    def header_saved(self, loaded: LoadedChat) -> None:
+        """The first line of the chat's file was written and read again; where its other lines are those that are known
+        here, what is here goes on from it. Else somebody else wrote, too, and saving the chat will say so.
+        """
+        project, known = self.project, self.on_disk
+        if project is None or project.chat is None or known is None or known.chat is None:
+            return
+        if project.document is None or loaded.document.lines[1:] != project.document.lines[1:]:
+            return
+        header, metadata = loaded.chat.header, loaded.chat.metadata
+        chat = replace(project.chat, header=header, metadata=metadata)
+        self.project = replace(project, chat=chat, document=loaded.document)
+        same = known.chat is project.chat
+        self.on_disk = replace(known, chat=chat if same else replace(known.chat, header=header, metadata=metadata))
+        self.state_changed.emit()
 
     def _show_parts(self, parts: Parts, title: str) -> None:
         project = self.project

@@ -12,6 +12,7 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QMenu, QToolButton
 
 from lorestudio.domain.state import ChatControls
+from lorestudio.exchange.chats import load_chat
 from lorestudio.exchange.settings_export import Merge, changes_list
 from lorestudio.settings import DeepLoreSettings
 from lorestudio.settings.differences import differences
@@ -29,7 +30,7 @@ from lorestudio.ui.settings_dialogs.profiles_dialog import SettingsProfilesDialo
 from lorestudio.ui.settings_dialogs.shortcuts_dialog import ShortcutsDialog
 from lorestudio.ui.shortcuts import ShortcutStore, with_shortcuts
 from lorestudio.ui.widgets.picker import Choice, Picker
-from lorestudio.ui.words import shorten, tr
+from lorestudio.ui.words import sentence_of, shorten, tr
 
 if TYPE_CHECKING:
     from lorestudio.ui.main_window import MainWindow
@@ -202,6 +203,14 @@ class SettingsCommands(QObject):
 
     def _state_written(self, copy: object, controls: ChatControls) -> None:
         self._session.saved(controls=controls)
+        path = self._project.chat_path if self._project is not None else None
+        if path is not None:
+            self._session.jobs.start(
+                tr("Reading {name}…", name=path.name),
+                lambda _report: load_chat(path),
+                done=self._session.header_saved,
+                failed=lambda error: self._window.say(Notice(sentence_of(error), "warning", key="settings")),
+            )
         name = copy.name if isinstance(copy, Path) else ""
         self._window.say(Notice(tr("The chat file was written. As it was: {name}", name=name), "good", key="settings"))
 

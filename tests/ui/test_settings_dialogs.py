@@ -321,6 +321,12 @@ def test_a_chats_choices_go_into_its_file_and_nothing_else_does(open_window, qtb
     window.run("chat.write_state")
     settle(window, qtbot)
     assert [row.title for row in window.settings_commands.dialog.model.rows] == ["Author's notebook"]
+    window.settings_commands.dialog.close()
+    window.run("chat.save")  # it goes on from the file as it is now, and asks nothing
+    settle(window, qtbot)
+    saved = json.loads(chat.read_bytes().split(b"\n")[0])["chat_metadata"]
+    assert (saved["deeplore_notebook"], saved["mine"]) == ("n", 1)
+    assert chat.read_bytes().split(b"\n")[1:] == before.split(b"\n")[1:]
 
 
 def test_where_nothing_was_chosen_there_is_nothing_to_write(open_window, qtbot) -> None:
