@@ -18,35 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.limits import last_room, positional, rank, token_limit
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Trace, Verdict
+from lorestudio.trace.reason import Reason, Tone
+from lorestudio.trace.recap_reasons import RECAP_REASONS
 from lorestudio.trace.wording import fill, one_line, place, plural
 
-
-class Tone(StrEnum):
-    """How a reason is meant."""
-
-    GOOD = "good"
-    NEUTRAL = "neutral"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """One reason code: `label` for a cell, templates of the sentence and the fix, and the details that come with it."""
-
-    code: str
-    tone: Tone
-    label: str
-    sentence: str
-    fix: str = ""
-    details: tuple[str, ...] = ()
+__all__ = ["REASONS", "Explanation", "Reason", "Tone", "explain", "explain_reason", "explain_stage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,9 +326,9 @@ _RUN: Final = (
     Reason("went_in", GOOD, "Injected", "It went in with {tokens:# token|# tokens}.", details=("tokens",)),
 )  # fmt: skip
 
-REASONS: Final[Mapping[str, Reason]] = MappingProxyType(
-    {reason.code: reason for group in (_MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN) for reason in group}
-)
+_TABLES: Final = (_MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, RECAP_REASONS)
+
+REASONS: Final[Mapping[str, Reason]] = MappingProxyType({reason.code: reason for group in _TABLES for reason in group})
 """Every reason by its code."""
 
 

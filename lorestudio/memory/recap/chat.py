@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.memory.recap import lifecycle, scenes
 from lorestudio.memory.recap.records import Record
-from lorestudio.memory.recap.running import RunningRecaps, after_deletion, cleaned
+from lorestudio.memory.recap.running import RunningRecaps, after_deletion, cleaned, write_store
 from lorestudio.memory.recap.storage import Storage, storage, with_store
+
+REFUSED_KEY: Final = "lorestudio_refused_running_recaps"
+"""Where the metadata keeps running recaps of other chats that were found in this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,13 @@ class RecapChat:
         return self.storage.store
 
     def with_running(self, store: RunningRecaps) -> RecapChat:
-        """With these versions of the running recap, as this chat's own."""
-        return replace(self, metadata=with_store(self.metadata, replace(store, chat_id=self.id)))
+        """With these versions of the running recap, as this chat's own; those of another chat are put aside."""
+        refused, metadata = self.storage.refused, self.metadata
+        if refused is not None:
+            aside = metadata.get(REFUSED_KEY)
+            kept = list(aside) if isinstance(aside, list | tuple) else []
+            metadata = {**metadata, REFUSED_KEY: [*kept, write_store(refused)]}
+        return replace(self, metadata=with_store(metadata, replace(store, chat_id=self.id)))
 
     @property
     def breaks(self) -> tuple[int, ...]:
