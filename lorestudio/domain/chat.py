@@ -13,7 +13,8 @@ class Message:
     """One message (spec: deeplore-engine 0.2, deeplore-ai-and-tools 5.2).
 
     `name` is None when the record has none; `text` is "" when the record's text is no string. `raw` keeps the record
-    as it was read, unknown fields included.
+    as it was read, unknown fields included; where it and another field disagree, the other field is newer. `line` is
+    the place in the chat's document that the message was read from, None for one that was written since.
     """
 
     name: str | None
@@ -26,6 +27,7 @@ class Message:
     extra: Mapping[str, Json] = field(default_factory=dict)
     send_date: str = ""
     raw: Mapping[str, Json] = field(default_factory=dict, repr=False, compare=False)
+    line: int | None = field(default=None, repr=False, compare=False)
 
     @property
     def swipe(self) -> int:
