@@ -58,10 +58,12 @@ def read_chain(operation: Operation) -> Chain:
     )
 
 
-def scene_operation(index: int, priority: float, chain: Chain | None = None, **metadata: Json) -> NewOperation:
-    """The operation for the recap of the scene that ends at a break."""
-    carried = chain.metadata if chain is not None else {}
-    return NewOperation(OperationType.SCENE_RECAP, {"index": index}, priority, metadata={**carried, **metadata})
+def scene_operation(index: int, priority: float, chain: Chain | None = None, *, manual: bool = False) -> NewOperation:
+    """The operation for the recap of the scene that ends at a break; `manual` leaves the running recap alone."""
+    carried: dict[str, Json] = chain.metadata if chain is not None else {}
+    if manual:
+        carried = {**carried, "manual": True}
+    return NewOperation(OperationType.SCENE_RECAP, {"index": index}, priority, metadata=carried)
 
 
 def resumed(chat: RecapChat, start: int, end: int, settings: RecapSettings) -> tuple[NewOperation, ...]:

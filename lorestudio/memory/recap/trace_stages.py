@@ -30,12 +30,16 @@ from lorestudio.trace.model import (
     Verdict,
 )
 
+SCENE_IDS: Final = 1_000_000
+VERSION_IDS: Final = 2_000_000
+"""Where the ids of scenes and versions begin, so that each keeps its own from turn to turn."""
+
 _TITLE: Final = 48
 
 
 @dataclass(slots=True)
 class Cast:
-    """Who the candidates are: messages have their index as id, then come scenes, then versions."""
+    """Who the candidates are: messages have their index as id, scenes and versions theirs above."""
 
     chat: RecapChat
     counter: TokenCounter
@@ -43,9 +47,8 @@ class Cast:
     scenes: dict[int, int] = field(default_factory=dict)
     versions: dict[int, int] = field(default_factory=dict)
 
-    def add(self, title: str, filename: str, text: str) -> int:
+    def add(self, number: int, title: str, filename: str, text: str) -> int:
         """One candidate; its id."""
-        number = len(self.entries)
         self.entries[number] = EntryRef(number, title, self.chat.id, filename, 100, self.counter.count(text))
         return number
 
@@ -58,16 +61,18 @@ def cast_of(done: Refresh, counter: TokenCounter, *, show_prefill: bool) -> Cast
         name, text = text_of(message.get("name")), " ".join(message_text(message).split())
         spoken = f"{name}: {text}" if name else text
         shown = spoken if len(spoken) <= _TITLE else f"{spoken[: _TITLE - 1]}…"
-        cast.add(f"#{index} {shown}", f"message {index}", get_memory(message, show_prefill=show_prefill))
+        cast.add(index, f"#{index} {shown}", f"message {index}", get_memory(message, show_prefill=show_prefill))
     for index in chat.breaks:
         first, last = display_range(chat.breaks, chat.recaps, index)
         message = chat.messages[index]
         name = text_of(_data(message, "scene_break_name")) or f"Scene {first}-{last}"
         recap = recap_in_words(text_of(_data(message, "scene_recap_memory")))
-        cast.scenes[index] = cast.add(name, f"scene {first}-{last}", recap)
+        cast.scenes[index] = cast.add(SCENE_IDS + index, name, f"scene {first}-{last}", recap)
     for version in done.storage.store.versions:
         title = f"Running recap, version {version.number}"
-        cast.versions[version.number] = cast.add(title, f"running recap {version.number}", version.content)
+        cast.versions[version.number] = cast.add(
+            VERSION_IDS + version.number, title, f"running recap {version.number}", version.content
+        )
     return cast
 
 

@@ -93,8 +93,13 @@ def on_load(chat: RecapChat, queue: QueueState, ctx: WorkContext) -> tuple[Recap
     return chat, search(chat, queue, ctx)
 
 
-def everything_missing(chat: RecapChat, queue: QueueState, ctx: WorkContext) -> tuple[NewOperation, ...]:
-    """For a person who asks for all of it: recaps that are due, recaps of bookmarks, and the search for breaks."""
+def everything_missing(
+    chat: RecapChat, queue: QueueState, ctx: WorkContext, start: int | None = None
+) -> tuple[NewOperation, ...]:
+    """For a person who asks for all of it: recaps that are due, recaps of bookmarks, and the search for breaks.
+
+    The search begins at `start` where that is given.
+    """
     queued = {item.params.get("index") for item in queue.operations if item.type == OperationType.SCENE_RECAP}
     known = frozenset(chat.recaps)
     scenes = tuple(
@@ -103,4 +108,4 @@ def everything_missing(chat: RecapChat, queue: QueueState, ctx: WorkContext) -> 
         if index not in known and index not in queued
     )
     recaps = due_recaps(chat, queue, ctx) if ctx.settings.auto_recap else ()
-    return (*recaps, *scenes, *search(chat, queue, ctx))
+    return (*recaps, *scenes, *search(chat, queue, ctx, start))
