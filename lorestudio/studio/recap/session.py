@@ -26,6 +26,7 @@ from lorestudio.memory.recap.queue_state import QueueState
 from lorestudio.memory.recap.refresh import Refresh, refreshed
 from lorestudio.memory.recap.requests import Preset, read_preset
 from lorestudio.memory.recap.running_work import combine_operation, running_operation
+from lorestudio.memory.recap.tracing import recap_trace
 from lorestudio.memory.recap.work import RecapWork
 from lorestudio.memory.recap.worker import QueueProgress, Worker
 from lorestudio.settings.files import parse_json, read_bytes
@@ -35,7 +36,7 @@ from lorestudio.studio.note_data import default_folder, place_key
 from lorestudio.studio.recap.book import ChatBook
 from lorestudio.studio.recap.edits import RecapEdits
 from lorestudio.studio.recap.queue_file import load_queue, queue_path, save_queue
-from lorestudio.trace.model import AiCall
+from lorestudio.trace.model import AiCall, Trace
 from lorestudio.vault.writer import digest_of
 
 RESCAN_KEY: Final = "forceFullRescan"
@@ -114,6 +115,11 @@ class RecapSession:
         """What is included, hidden and injected now; nothing is written."""
         return refreshed(self.chat, self.context.around, self.context.context_size)
 
+    def trace(self) -> Trace:
+        """The same as a trace, with the questions asked since the chat was opened."""
+        counter, size = self.context.around.counter, self.context.context_size
+        return recap_trace(self.refreshed(), self.settings, counter, context_size=size, calls=self.calls)
+
     async def keep(self, state: QueueState) -> None:
         """Write the queue."""
         await asyncio.to_thread(save_queue, queue_path(self.path), state)
@@ -158,6 +164,11 @@ class RecapSession:
             await self.worker.run()
         finally:
             self.release()
+
+    async def restore(self, state: QueueState) -> None:
+        """Give the queue a state that it had before, and write it."""
+        self.worker.state = state
+        await self.keep(state)
 
     async def enqueue(self, operations: Iterable[NewOperation]) -> tuple[str, ...]:
         """Queue operations; the ids of those that were taken."""
@@ -233,8 +244,7 @@ class RecapSession:
 
     async def _mark_rescan(self, *, wanted: bool) -> None:
         extra = {key: value for key, value in self.queue.extra.items() if key != RESCAN_KEY}
-        self.worker.state = replace(self.queue, extra={**extra, RESCAN_KEY: True} if wanted else extra)
-        await self.keep(self.queue)
+        await self.restore(replace(self.queue, extra={**extra, RESCAN_KEY: True} if wanted else extra))
 
 
 def load_presets(settings: RecapSettings) -> dict[str, Preset]:
