@@ -33,6 +33,7 @@ from lorestudio.studio.recap.cost import recap_cost
 from lorestudio.studio.recap.session import RecapSession
 from lorestudio.studio.recap.settings import QueueProgress, RecapSettings, recap_settings
 from lorestudio.trace import as_text, to_json
+from lorestudio.trace.wording import plural
 
 recap = typer.Typer(
     help="Recaps of a chat's messages and scenes, and the running recap that goes into its prompt.",
@@ -117,6 +118,10 @@ def scenes(
     turn: Annotated[
         int | None, typer.Option("--next", min=0, help="Use the next version of this scene's recap.")
     ] = None,
+    hide: Annotated[
+        int | None, typer.Option("--hide", min=0, help="Keep this message hidden, whatever hiding by scenes does.")
+    ] = None,
+    unhide: Annotated[int | None, typer.Option("--unhide", min=0, help="Leave it to hiding by scenes again.")] = None,
     back: Annotated[
         int | None, typer.Option("--back", min=0, help="Use the version before of this scene's recap.")
     ] = None,
@@ -126,6 +131,10 @@ def scenes(
         session = _opened(chat, _settings(settings))
         if toggle is not None:
             _change(session.edits.toggle_break(toggle))
+        if hide is not None:
+            _change(session.edits.keep_hidden(hide, wanted=True))
+        if unhide is not None:
+            _change(session.edits.keep_hidden(unhide, wanted=False))
         if turn is not None:
             _change(session.edits.turn_scene(turn, 1))
         if back is not None:
@@ -247,8 +256,10 @@ def clear_recaps(chat: ChatOption, yes: YesOption = False) -> None:
         finally:
             session.release()
         typer.echo(
-            f"{gone.single_recaps} recaps of messages, {gone.scene_recaps} of scenes, {gone.scene_breaks} scene breaks "
-            f"and {gone.running_recaps} versions of the running recap were taken out."
+            f"Taken out: {plural(gone.single_recaps, '# recap of a message|# recaps of messages')}, "
+            f"{plural(gone.scene_recaps, '# of a scene|# of scenes')}, "
+            f"{plural(gone.scene_breaks, '# scene break|# scene breaks')}, "
+            f"{plural(gone.running_recaps, '# version|# versions')} of the running recap."
         )
 
 

@@ -12,6 +12,7 @@ from lorestudio.studio import InputError
 from lorestudio.studio.recap.overview import RecapState, message_rows, scene_rows
 from lorestudio.studio.recap.session import RecapSession
 from lorestudio.trace import summary
+from lorestudio.trace.wording import plural
 
 _LOGGED = 12
 _SHOWN = 60
@@ -33,7 +34,7 @@ def status_lines(session: RecapSession) -> list[str]:
     lines = [
         messages,
         f"Scenes: {len(scenes)}, {bookmarks} without a recap.",
-        f"Running recap: {len(store.versions)} versions"
+        f"Running recap: {plural(len(store.versions), '# version|# versions')}"
         + (f", version {current.number} goes into the prompt." if current is not None else "."),
         summary(session.trace()),
     ]

@@ -30,7 +30,7 @@ def _injected(trace: Trace) -> str:
     if not trace.injections:
         return "no running recap goes into the prompt"
     limit = token_limit(trace)
-    room = "" if limit is None or limit.maximum is None else f", {number_words(limit.maximum)} is the context"
+    room = "" if limit is None or limit.maximum is None else f" of {number_words(limit.maximum)}"
     item = trace.injections[0]
-    name = item.title[:1].lower() + item.title[1:]
-    return f"{name}, goes into the prompt ({plural(item.tokens, '# token|# tokens')}{room})"
+    name = item.title[:1].lower() + item.title[1:].replace(",", "")
+    return f"{name} goes into the prompt ({number_words(item.tokens)}{room} tokens)"

@@ -11,7 +11,7 @@ from lorestudio.memory.recap.chat import RecapChat
 from lorestudio.memory.recap.exclusion import Surroundings
 from lorestudio.memory.recap.inclusion import Inclusion, token_limit, walk, with_flags
 from lorestudio.memory.recap.injection import Place, RecapInjection, injection, place_of
-from lorestudio.memory.recap.scenes import Hiding, auto_hide, reverted, with_hiding, with_visibility
+from lorestudio.memory.recap.scenes import Hiding, auto_hide, pinned_hidden, reverted, with_hiding, with_visibility
 from lorestudio.memory.recap.storage import Storage
 
 
@@ -41,8 +41,9 @@ def refreshed(chat: RecapChat, around: Surroundings, context_size: int) -> Refre
     stored = chat.storage
     chat = chat.with_messages(messages).with_running(stored.store)
     hiding = auto_hide(len(messages), chat.breaks, settings.auto_hide_scene_count)
-    shown_again = reverted(messages, hiding)
-    chat = chat.with_messages(with_hiding(messages, hiding))
+    pinned = pinned_hidden(messages)
+    shown_again = reverted(messages, hiding, pinned)
+    chat = chat.with_messages(with_hiding(messages, hiding, pinned))
     place = place_of(settings.running_scene_recap_position, settings.position_dialect)
     told = injection(stored.store, settings, enabled=settings.enabled)
     if not settings.enabled:

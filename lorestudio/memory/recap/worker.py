@@ -273,8 +273,15 @@ class Worker:
     # Its own housekeeping -----------------------------------------------------------------------------------------
 
     def _made(self, new: Iterable[NewOperation]) -> list[Operation]:
-        now = self.now_ms()
-        return [make_operation(item, now, self.state.queue_version, self.draw) for item in new]
+        now, version = self.now_ms(), self.state.queue_version
+        taken = {operation.id for operation in self.state.operations}
+        made: list[Operation] = []
+        for item in new:
+            while (operation := make_operation(item, now, version, self.draw)).id in taken:
+                pass
+            taken.add(operation.id)
+            made.append(operation)
+        return made
 
     async def _change(self, how: Callable[[QueueState], QueueState]) -> None:
         """Change the state and have it on the disk."""

@@ -40,6 +40,13 @@ class RecapEdits:
             lambda chat: chat.with_message(index, set_data(chat.messages[index], "exclude", wanted))
         )
 
+    async def keep_hidden(self, index: int, *, wanted: bool) -> Refresh:
+        """Hide a message for good, or leave it to hiding by scenes again."""
+        self.message(index)
+        return await self._changed(
+            lambda chat: chat.with_message(index, set_data(chat.messages[index], scenes.PINNED_HIDDEN, wanted))
+        )
+
     async def edit_message(self, index: int, text: str) -> Refresh:
         """Write the recap of a message."""
         self.message(index)
