@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCS = ROOT / "resources" / "docs"
 TRACES = (DOCS / "traces.md").read_text(encoding="utf-8")
+RECAP = (DOCS / "recap-memory.md").read_text(encoding="utf-8")
 AI_SELECTION = (DOCS / "ai-selection.md").read_text(encoding="utf-8")
 
 
@@ -46,7 +47,7 @@ def test_stages_in_the_documents_exist() -> None:
     named: list[str] = []
     for row in table_rows(TRACES, "| Phase | Stages | What they do |"):
         named += row[1].split(", ")
-    for row in table_rows(TRACES, "| Stage | What it does |"):
+    for row in (*table_rows(TRACES, "| Stage | What it does |"), *table_rows(RECAP, "| Stage | What it does |")):
         named += row[0].split(", ")
     assert set(named) == set(get_args(StageName))
 

@@ -14,7 +14,7 @@ from typing import Final
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.chat_document import BOM, ChatDocument, ChatFormat, LineKind, digest_of
-from lorestudio.exchange.chat_records import METADATA, new_header
+from lorestudio.exchange.chat_records import METADATA, message_record, new_header
 from lorestudio.exchange.chats import load_chat
 from lorestudio.exchange.json_edit import changed_text, spell_record
 from lorestudio.exchange.problems import InputError
@@ -72,12 +72,16 @@ class ChatFile:
         return [spell_record(new_header(created, next(dates, ""))) + self.document.newline, *texts]
 
 
+def recap_chat(chat: Chat, chat_id: str) -> RecapChat:
+    """A chat of the studio's as recap memory sees it."""
+    records = tuple(message_record(message) for message in chat.messages)
+    return RecapChat(chat_id, records, chat.metadata, chat.user_name, chat.character_name)
+
+
 def read_chat_file(path: Path) -> ChatFile:
     """Read a chat file. Raises InputError."""
     loaded = load_chat(path)
-    records = tuple(message.raw or _made(message.text, message.name, is_user=message.is_user)
-                    for message in loaded.chat.messages)  # fmt: skip
-    chat = RecapChat(path.stem, records, loaded.chat.metadata, loaded.chat.user_name, loaded.chat.character_name)
+    chat = recap_chat(loaded.chat, path.stem)
     problems = tuple(f"{path.name}: {problem}" for problem in loaded.problems)
     return ChatFile(path, chat, loaded.chat, loaded.document, problems)
 
@@ -149,11 +153,6 @@ def _extra(theirs: Mapping[str, Json], ours: Mapping[str, Json]) -> Mapping[str,
     names = (NAMESPACE, OLD_NAMESPACE)
     kept = {key: value for key, value in theirs.items() if key not in names}
     return {**kept, **{name: ours[name] for name in names if name in ours}}
-
-
-def _made(text: str, name: str | None, *, is_user: bool) -> Record:
-    """A record for a message of plain text."""
-    return {"name": name, "is_user": is_user, "is_system": False, "mes": text}
 
 
 def _rewritten(text: str, record: Mapping[str, Json]) -> str:

@@ -13,11 +13,14 @@ from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.memory.recap.chat import RecapChat
 from lorestudio.memory.recap.exclusion import Surroundings
 from lorestudio.memory.recap.refresh import refreshed
-from lorestudio.memory.recap.scenes import scene_recaps
+from lorestudio.memory.recap.scenes import auto_hide, scene_recaps
 from lorestudio.memory.recap.tracing import recap_trace
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
+from lorestudio.studio.project import Project
+from lorestudio.studio.recap.chat_file import recap_chat
+from lorestudio.studio.simulator import generations
 from lorestudio.trace.model import Trace, Turn
 
 
@@ -61,3 +64,29 @@ def replay_recap(
         if on_progress is not None:
             on_progress(Progress(number + 1, len(generations), generation))
     return tuple(traces)
+
+
+def replay_project(
+    project: Project,
+    settings: RecapSettings,
+    on_progress: Callable[[Progress], None] | None = None,
+    cancel: CancelToken | None = None,
+) -> tuple[Trace, ...]:
+    """The trace of every generation of a project's chat, as `Simulator.replay` gives DeepLore's. Raises Cancelled."""
+    if project.chat is None:
+        return ()
+    chat = recap_chat(project.chat, project.chat_path.stem if project.chat_path is not None else project.name)
+    hiding = auto_hide(len(chat.messages), chat.breaks, settings.auto_hide_scene_count)
+    shown = tuple(
+        replace(message, is_system=False) if hiding.hides(index) else message
+        for index, message in enumerate(project.chat.messages)
+    )  # when those replies were written, they were not hidden yet
+    return replay_recap(
+        chat,
+        generations(replace(project.chat, messages=shown)),
+        settings,
+        counter=project.counter,
+        context_size=project.context_size,
+        on_progress=on_progress,
+        cancel=cancel,
+    )

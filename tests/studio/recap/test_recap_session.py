@@ -3,18 +3,21 @@ import json
 
 import pytest
 
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.answers import LiveAnswers
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.memory.recap import scenes
+from lorestudio.settings import DeepLoreSettings
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken
+from lorestudio.studio.project import Project
 from lorestudio.studio.recap import book, queue_file
 from lorestudio.studio.recap import session as session_module
 from lorestudio.studio.recap.cost import recap_cost
 from lorestudio.studio.recap.overview import RecapState, message_rows, scene_rows
 from lorestudio.studio.recap.queue_file import queue_path
-from lorestudio.studio.recap.replay import replay_recap
+from lorestudio.studio.recap.replay import replay_project, replay_recap
 from lorestudio.studio.recap.session import RecapSession
 from lorestudio.trace import RunOutcome
 from tests.llm.server import Server, completion, reply
@@ -343,3 +346,13 @@ def test_a_break_set_by_hand_makes_no_recap(chat):
     session = asyncio.run(work())
     assert session.queue.operations == ()
     assert scenes.is_visible_break(session.chat.messages[5])
+
+
+def test_a_project_is_replayed_generation_by_generation(chat):
+    worked(chat)
+    empty = Project((), VaultIndex(), DeepLoreSettings(), context_size=1000)
+    traces = replay_project(empty.with_chat(chat), SETTINGS)
+    places = [(trace.turn.message, trace.turn.swipe) for trace in traces]
+    assert places == [(1, 0), (1, 1), (3, 0), (5, 0), (7, 0), (9, 0), (11, 0), (12, 0)]
+    assert traces[-1].injections[0].title == "Running recap, version 1"
+    assert replay_project(empty, SETTINGS) == ()
