@@ -1,4 +1,4 @@
-"""One reason code and how it is meant; the tables of them are in `reasons` and in the modules it takes them from."""
+"""What a reason is: the entry of the table of reason codes, and a reason filled in for one decision."""
 
 from __future__ import annotations
 
@@ -25,3 +25,13 @@ class Reason:
     sentence: str
     fix: str = ""
     details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A reason filled in for one decision; `fix` is empty where there is nothing to change."""
+
+    label: str
+    sentence: str
+    fix: str
+    tone: Tone

@@ -17,29 +17,19 @@ a warning and always has a fix.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from lorestudio.domain.javascript import Json
+from lorestudio.trace.contextwindow_reasons import CONTEXT_WINDOW
+from lorestudio.trace.hybrid_reasons import HYBRID
 from lorestudio.trace.limits import last_room, positional, rank, token_limit
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Trace, Verdict
-from lorestudio.trace.reason import Reason, Tone
+from lorestudio.trace.reason import Explanation, Reason, Tone
 from lorestudio.trace.recap_reasons import RECAP_REASONS
 from lorestudio.trace.wording import fill, one_line, place, plural
 
 __all__ = ["REASONS", "Explanation", "Reason", "Tone", "explain", "explain_reason", "explain_stage"]
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """A reason filled in for one decision; `fix` is empty where there is nothing to change."""
-
-    label: str
-    sentence: str
-    fix: str
-    tone: Tone
-
 
 GOOD, NEUTRAL, WARNING, ERROR = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING, Tone.ERROR
 
@@ -326,9 +316,13 @@ _RUN: Final = (
     Reason("went_in", GOOD, "Injected", "It went in with {tokens:# token|# tokens}.", details=("tokens",)),
 )  # fmt: skip
 
-_TABLES: Final = (_MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, RECAP_REASONS)
-
-REASONS: Final[Mapping[str, Reason]] = MappingProxyType({reason.code: reason for group in _TABLES for reason in group})
+REASONS: Final[Mapping[str, Reason]] = MappingProxyType(
+    {
+        reason.code: reason
+        for group in (_MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, CONTEXT_WINDOW, HYBRID, RECAP_REASONS)
+        for reason in group
+    }
+)
 """Every reason by its code."""
 
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.settings import switches
-from lorestudio.settings.declaration import StageName
+from lorestudio.settings.declaration import ContextWindowStage, DeepLoreStage, HybridStage, RecapStage
 from lorestudio.studio.modes import Mode
 from lorestudio.trace import REASONS
 
@@ -20,7 +20,6 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCS = ROOT / "resources" / "docs"
 TRACES = (DOCS / "traces.md").read_text(encoding="utf-8")
-RECAP = (DOCS / "recap-memory.md").read_text(encoding="utf-8")
 AI_SELECTION = (DOCS / "ai-selection.md").read_text(encoding="utf-8")
 
 
@@ -47,9 +46,18 @@ def test_stages_in_the_documents_exist() -> None:
     named: list[str] = []
     for row in table_rows(TRACES, "| Phase | Stages | What they do |"):
         named += row[1].split(", ")
-    for row in (*table_rows(TRACES, "| Stage | What it does |"), *table_rows(RECAP, "| Stage | What it does |")):
+    for row in table_rows(TRACES, "| Stage | What it does |"):
         named += row[0].split(", ")
-    assert set(named) == set(get_args(StageName))
+    assert set(named) == set(get_args(DeepLoreStage))
+
+
+@pytest.mark.parametrize(
+    ("page", "stages"),
+    [("context-window.md", ContextWindowStage), ("hybrid-retrieval.md", HybridStage), ("recap-memory.md", RecapStage)],
+)
+def test_the_page_of_a_system_names_its_stages(page: str, stages: object) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8").lower()
+    assert all(f"**{stage}" in text for stage in get_args(stages))
 
 
 def test_reasons_in_the_documents_exist() -> None:

@@ -9,16 +9,15 @@ from lorestudio.llm.answers import LiveAnswers
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.memory.recap import scenes
 from lorestudio.settings import DeepLoreSettings
-from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import Cancelled, CancelToken
 from lorestudio.studio.project import Project
 from lorestudio.studio.recap import book, queue_file
 from lorestudio.studio.recap import session as session_module
 from lorestudio.studio.recap.cost import recap_cost
 from lorestudio.studio.recap.overview import RecapState, message_rows, scene_rows
 from lorestudio.studio.recap.queue_file import queue_path
-from lorestudio.studio.recap.replay import replay_project, replay_recap
 from lorestudio.studio.recap.session import RecapSession
+from lorestudio.studio.recap.system import RecapSystem, chat_until
+from lorestudio.studio.systems import KINDS, replay_with
 from lorestudio.trace import RunOutcome
 from tests.llm.server import Server, completion, reply
 from tests.studio.recap.files import SETTINGS, records, without_times, write_chat
@@ -301,19 +300,24 @@ def test_the_cost_is_counted_without_asking_or_changing_anything(chat):
 
 
 def test_a_replay_shows_each_turn_what_it_knew(chat):
+    worked(chat)
+    empty = Project((), VaultIndex(), DeepLoreSettings(), context_size=1000)
+    project = empty.with_chat(chat)
+    traces = asyncio.run(replay_with(project, KINDS["recap"].make(SETTINGS, project)))
+    # The replies before message 4 are hidden by now, and so no generations.
+    assert [(trace.turn.message, trace.turn.number) for trace in traces] == [(5, 0), (7, 1), (9, 2), (11, 3), (12, 4)]
+    assert [trace.injections[0].title[-1] for trace in traces] == ["0", "0", "1", "1", "1"]
+    assert {trace.system for trace in traces} == {"recap"}
+    nothing = asyncio.run(replay_with(empty, RecapSystem.of(empty, SETTINGS)))
+    assert [trace.outcome for trace in nothing] == [RunOutcome.NOTHING_INJECTED]
+
+
+def test_before_the_first_scene_was_over_there_was_no_running_recap(chat):
     session = worked(chat)
-    generations = tuple(Generation(index) for index in (1, 5, 9, 12))
-    traces = replay_recap(session.chat, generations, SETTINGS, context_size=1000)
-    assert [trace.turn.message for trace in traces] == [1, 5, 9, 12]
-    assert [trace.outcome for trace in traces] == [
-        RunOutcome.NOTHING_INJECTED, RunOutcome.INJECTED, RunOutcome.INJECTED, RunOutcome.INJECTED,
-    ]  # fmt: skip
-    assert [trace.injections[0].title[-1] for trace in traces[1:]] == ["0", "1", "1"]
-    assert len(traces[0].entries) == 1  # message 0 alone
-    stop = CancelToken()
-    stop.cancel()
-    with pytest.raises(Cancelled):
-        replay_recap(session.chat, generations, SETTINGS, cancel=stop)
+    store = chat_until(session.chat, 3).running
+    assert store.versions == ()
+    assert chat_until(session.chat, 4).running.current == 0
+    assert chat_until(session.chat, 12).running == session.chat.running
 
 
 def test_the_questions_of_a_session_are_in_its_trace(chat):
@@ -346,13 +350,3 @@ def test_a_break_set_by_hand_makes_no_recap(chat):
     session = asyncio.run(work())
     assert session.queue.operations == ()
     assert scenes.is_visible_break(session.chat.messages[5])
-
-
-def test_a_project_is_replayed_generation_by_generation(chat):
-    worked(chat)
-    empty = Project((), VaultIndex(), DeepLoreSettings(), context_size=1000)
-    traces = replay_project(empty.with_chat(chat), SETTINGS)
-    places = [(trace.turn.message, trace.turn.swipe) for trace in traces]
-    assert places == [(1, 0), (1, 1), (3, 0), (5, 0), (7, 0), (9, 0), (11, 0), (12, 0)]
-    assert traces[-1].injections[0].title == "Running recap, version 1"
-    assert replay_project(empty, SETTINGS) == ()
