@@ -118,6 +118,10 @@ def scenes(
     turn: Annotated[
         int | None, typer.Option("--next", min=0, help="Use the next version of this scene's recap.")
     ] = None,
+    delete: Annotated[
+        int | None,
+        typer.Option("--delete", min=0, help="Take this scene out, with the running recaps that reach to it."),
+    ] = None,
     hide: Annotated[
         int | None, typer.Option("--hide", min=0, help="Keep this message hidden, whatever hiding by scenes does.")
     ] = None,
@@ -131,6 +135,8 @@ def scenes(
         session = _opened(chat, _settings(settings))
         if toggle is not None:
             _change(session.edits.toggle_break(toggle))
+        if delete is not None:
+            _change(session.edits.delete_scene(delete))
         if hide is not None:
             _change(session.edits.keep_hidden(hide, wanted=True))
         if unhide is not None:

@@ -78,6 +78,25 @@ class RecapChat:
         left = replace(self, messages=(*self.messages[:index], *self.messages[index + 1 :]))
         return left.with_running(store) if before.versions else left, gone
 
+    def without_scene(self, index: int) -> RecapChat:
+        """Without a scene: its break, its recap, and the versions of the running recap that reach to it.
+
+        Of the most recent scene, the messages from the scene before on count as not looked through any more; without
+        one before it, message 0 keeps its mark, as in the original (spec: recap-memory 11).
+        """
+        known = [place for place in self.breaks if scenes.has_recap(self.messages[place])]
+        earlier = max((place for place in known if place < index), default=0)
+        messages = list(self.messages)
+        messages[index] = scenes.cleared(messages[index])
+        if not any(place > index for place in known):
+            scenes.unchecked(messages, earlier + 1, len(messages))
+        store = self.running
+        for version in store.versions:
+            if version.reaches == index:
+                store = store.without(version.number)
+        left = self.with_messages(tuple(messages))
+        return (left.with_running(store) if store != self.running else left).cleaned()[0]
+
     def cleaned(self) -> tuple[RecapChat, tuple[int, ...]]:
         """Without versions of the running recap whose scene is gone, and their numbers."""
         store, gone = cleaned(self.running, len(self.messages), self.recaps)

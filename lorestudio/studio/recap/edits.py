@@ -33,6 +33,12 @@ class RecapEdits:
         self.message(index)
         return await self._changed(lambda chat: chat.with_messages(scenes.toggle(chat.messages, index)))
 
+    async def delete_scene(self, index: int) -> Refresh:
+        """Take a scene out: its break, its recap, and the versions of the running recap that reach to it."""
+        if not scenes.is_break(self.message(index)):
+            raise InputError(self.path, f"message {index} ends no scene.")
+        return await self._changed(lambda chat: chat.without_scene(index))
+
     async def exclude(self, index: int, *, wanted: bool) -> Refresh:
         """Exclude the recap of a message, or include it again."""
         self.message(index)

@@ -190,6 +190,24 @@ class TestChat:
         left, gone = found.without_message(2)
         assert (gone, left.running.versions) == ((0,), ())
 
+    def test_deleting_the_newest_scene_takes_its_versions_and_lets_its_messages_be_searched_again(self):
+        found = chat(*"abcdefgh")
+        for index in (2, 5):
+            found = found.with_messages(scenes.toggle(found.messages, index))
+            found = found.with_message(index, set_data(found.messages[index], "scene_recap_memory", "x"))
+        found = found.with_messages(scenes.checked(found.messages, 0, 5))
+        found = found.with_running(found.running.added("r1", 1, 0, 0, 2).added("r2", 2, 0, 2, 5))
+        left = found.without_scene(5)
+        assert left.breaks == (2,)
+        assert [version.content for version in left.running.versions] == ["r1"]
+        assert left.running.current == 0
+        marks = [message["extra"]["auto_recap"].get(scenes.CHECKED) for message in left.messages[:6]]
+        assert marks == [True, True, True, False, False, False]
+        # An older one leaves the marks alone.
+        older = found.without_scene(2)
+        assert (older.breaks, older.running.get().content) == ((5,), "r2")
+        assert all(message["extra"]["auto_recap"][scenes.CHECKED] for message in older.messages[:6])
+
     def test_a_branch_keeps_what_it_reaches(self):
         found = chat("a", "b", "c", "d")
         for index in (1, 3):
