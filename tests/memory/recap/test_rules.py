@@ -1,15 +1,19 @@
 """Rules of recap memory beyond the case file."""
 
 import asyncio
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.domain.tokens import CHARS_3_35
 from lorestudio.memory.recap import scenes, triggers
 from lorestudio.memory.recap.answer_json import answer_object, answer_value, filled
 from lorestudio.memory.recap.chat import RecapChat
 from lorestudio.memory.recap.detection_fit import fitted_end
+from lorestudio.memory.recap.exclusion import Surroundings
+from lorestudio.memory.recap.inclusion import walk
 from lorestudio.memory.recap.queue_state import QueueState
 from lorestudio.memory.recap.records import set_data, with_values
 from lorestudio.memory.recap.requests import Preset, count_request, make_request, read_preset
@@ -40,6 +44,24 @@ def test_the_way_a_range_is_cut():
         ("medium, taken back", 56, 75),
     ]  # fmt: skip
     assert [cut.after for cut in cuts[5:]] == list(range(74, 59, -1))
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An estimate by length that is no `CharacterEstimate`, so that the whole text is counted."""
+
+    name: str = "whole"
+    exact: bool = False
+
+    def count(self, text):
+        return CHARS_3_35.count(text)
+
+
+@given(st.lists(st.text(st.sampled_from("ab é\U0001f56f"), max_size=12), max_size=8), st.integers(0, 30))
+def test_lengths_that_add_up_count_as_the_whole_text_does(recaps, limit):
+    messages = [{"mes": "m", "extra": {"auto_recap": {"memory": recap}}} for recap in recaps]
+    one, other = (walk(messages, Surroundings(counter=counter), limit) for counter in (CHARS_3_35, Whole()))
+    assert one == other
 
 
 @pytest.mark.parametrize(
