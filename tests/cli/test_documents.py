@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.settings import switches
-from lorestudio.settings.declaration import ContextWindowStage, DeepLoreStage, HybridStage, RecapStage
+from lorestudio.settings.declaration import ContextWindowStage, DeepLoreStage, HybridStage, RecapStage, WorldInfoStage
 from lorestudio.studio.modes import Mode
 from lorestudio.trace import REASONS
 
@@ -53,7 +53,12 @@ def test_stages_in_the_documents_exist() -> None:
 
 @pytest.mark.parametrize(
     ("page", "stages"),
-    [("context-window.md", ContextWindowStage), ("hybrid-retrieval.md", HybridStage), ("recap-memory.md", RecapStage)],
+    [
+        ("context-window.md", ContextWindowStage),
+        ("hybrid-retrieval.md", HybridStage),
+        ("recap-memory.md", RecapStage),
+        ("world-info.md", WorldInfoStage),
+    ],
 )
 def test_the_page_of_a_system_names_its_stages(page: str, stages: object) -> None:
     text = (DOCS / page).read_text(encoding="utf-8").lower()
