@@ -41,6 +41,7 @@ from lorestudio.cli.previewing import chosen_generation, edited_note, preview_li
 from lorestudio.cli.profiles import profiles
 from lorestudio.cli.prompting import show_prompt
 from lorestudio.cli.propose import propose
+from lorestudio.cli.recap import recap
 from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import fixed
@@ -82,6 +83,7 @@ app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
 app.add_typer(settings_app, name="settings")
 app.command()(explain)
+app.add_typer(recap, name="recap")
 app.command()(history)
 app.command()(lint)
 app.command()(compare)

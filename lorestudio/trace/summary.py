@@ -12,6 +12,7 @@ from lorestudio.trace.journey import KEYWORD_STAGE, Fate, FateState, Journeys
 from lorestudio.trace.limits import positional, token_limit
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageStatus, Trace
 from lorestudio.trace.reasons import explain_reason, explain_stage
+from lorestudio.trace.recap_summary import recap_summary
 from lorestudio.trace.wording import fill, number_words, plural, quoted
 
 AI_REASONS: Final = frozenset({"ai_not_selected", "prefilter_dropped", "below_confidence"})
@@ -69,6 +70,8 @@ def summary(trace: Trace, journeys: Journeys | None = None) -> str:
 
     `journeys` is the same trace, where it was read already.
     """
+    if trace.system == "recap":
+        return recap_summary(trace)
     if trace.outcome is RunOutcome.SKIPPED or trace.skip_reason:
         return explain_reason(trace.skip_reason or "never_candidate", {}, trace).sentence
     sentences = [_counts(trace, (journeys or Journeys(trace)).fates), *_breaks(trace)]
