@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as ProgressBar
 
 from lorestudio import __version__
+from lorestudio.cli import diffing
 from lorestudio.cli.asking import Answering, agree, answering
 from lorestudio.cli.display import has_display, missing_for_x
 from lorestudio.cli.graphs import gaps_table, graph_tables
@@ -69,6 +70,7 @@ app.command()(lint)
 app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
+diffing.register(app)
 
 VaultArgument = Annotated[
     list[str],
