@@ -27,6 +27,9 @@ StageName: TypeAlias = Literal[
     "contextual gating",
     "re-injection cooldown", "requires and excludes", "duplicate stripping", "budget", "placement", "notes",
     "bookkeeping",
+    "text match", "links", "dependants", "requirements", "weight order", "lore budget", "lore filling",
+    "context elements", "conversation",
+    "auto-hide", "exclusion tree", "inclusion walk", "scene recaps", "running recap", "recap injection",
 ]  # fmt: skip
 """A stage of a run, as `StageRecord.name` spells it."""
 

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import camel_case
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.trace.model import Limit, Outcome, Phase, StageRecord, StageStatus, Verdict
@@ -246,7 +247,7 @@ def settings_by_key():
 
 
 def test_settings_are_called_what_the_settings_pane_calls_them():
-    titles = set(settings_by_key().values())
+    titles = set(settings_by_key().values()) | {info.title for info in ContextWindowSettings.model_fields.values()}
     named = {name for reason in REASONS.values() for name in re.findall(r"“([^”{}]+)”", reason.fix + reason.sentence)}
     assert named <= titles
     assert {"Token budget", "Scan depth", "Most entries"} <= named
