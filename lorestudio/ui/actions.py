@@ -14,6 +14,7 @@ class Where(StrEnum):
     WINDOW = "everywhere"
     CHAT = "in the chat"
     TRACE = "in the trace"
+    TIMELINE = "in the timeline"
     RUNS = "in the chat and the trace"
     VAULT = "in the vault"
     EDITOR = "in the editor"
@@ -337,6 +338,24 @@ ACTIONS: Final[tuple[Action, ...]] = (
         checkable=True,
     ),
     Action("trace.all_stages", "Show stages that decided nothing", "Trace", checkable=True),
+    Action(
+        "timeline.wider", "Wider turns", "Trace/Timeline", ("]",), Where.TIMELINE, _chat, "plus", separator_before=True
+    ),
+    Action("timeline.narrower", "Narrower turns", "Trace/Timeline", ("[",), Where.TIMELINE, _chat, "minus"),
+    Action(
+        "timeline.swipes",
+        "Show every swipe as a turn",
+        "Trace/Timeline",
+        enabled_when=_chat,
+        checkable=True,
+        separator_before=True,
+    ),
+    Action("timeline.injected", "Show only entries that went in", "Trace/Timeline", enabled_when=_chat, checkable=True),
+    Action(
+        "timeline.csv", "Save turns as CSV…", "Trace/Timeline", enabled_when=_chat, icon="save", separator_before=True
+    ),
+    Action("timeline.csv_entries", "Save entries as CSV…", "Trace/Timeline", enabled_when=_chat, icon="save"),
+    Action("timeline.picture", "Save the map as a picture…", "Trace/Timeline", enabled_when=_chat, icon="save"),
     Action("view.theme.system", "Like the system", "View/Theme", icon="contrast", checkable=True),
     Action("view.theme.light", "Light", "View/Theme", checkable=True),
     Action("view.theme.dark", "Dark", "View/Theme", checkable=True),
@@ -372,11 +391,12 @@ PANE_SHORTCUT: Final = "Ctrl+{number}"
 
 _OVERLAPS: Final = {
     Where.WINDOW: set(Where),
+    Where.TIMELINE: {Where.WINDOW, Where.RUNS, Where.TIMELINE},
     Where.VAULT: {Where.WINDOW, Where.VAULT},
     Where.EDITOR: {Where.WINDOW, Where.EDITOR},
     Where.CHAT: {Where.WINDOW, Where.CHAT, Where.RUNS},
     Where.TRACE: {Where.WINDOW, Where.TRACE, Where.RUNS},
-    Where.RUNS: {Where.WINDOW, Where.CHAT, Where.TRACE, Where.RUNS},
+    Where.RUNS: {Where.WINDOW, Where.CHAT, Where.TRACE, Where.TIMELINE, Where.RUNS},
 }
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget
 
-LAYOUT_VERSION: Final = 3
+LAYOUT_VERSION: Final = 4
 """Goes up when a saved layout would not fit any more; an older one is then left alone."""
 
 NARROW: Final = 1150
@@ -25,7 +25,7 @@ _V: Final = Qt.Orientation.Vertical
 def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, height: int) -> None:
     """The default layout for a window of this size: vault, chat over entry, trace and problems over why and budget.
 
-    The graph waits behind the entry, which has the most room.
+    The graph waits behind the entry, which has the most room; the timeline is a tab beside the trace.
     """
     for dock in docks.values():
         dock.setFloating(False)
@@ -45,6 +45,7 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.splitDockWidget(trace, why, _V)
         window.splitDockWidget(why, budget, _V)
         window.tabifyDockWidget(trace, problems)
+    window.tabifyDockWidget(problems, docks["timeline"])
     for name, beside in (("search", vault), ("graph", entry), ("links", entry)):
         window.tabifyDockWidget(beside, docks[name])
     for name, dock in docks.items():

@@ -50,6 +50,7 @@ from lorestudio.ui.selection import Selection, same_numbers
 from lorestudio.ui.session import Session
 from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
+from lorestudio.ui.timeline.commands import TimelineCommands
 from lorestudio.ui.vault_commands import VaultCommands
 from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.empty import EmptyState
@@ -100,10 +101,10 @@ class MainWindow(QMainWindow):
         self.budget = BudgetPane(theme, session, self.selection)
         self.problems = ProblemsPane(theme, session, self.selection, self.drafts)
         self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
-        self.vault_commands = VaultCommands(self)
+        self.vault_commands, self.timeline_commands = VaultCommands(self), TimelineCommands(self)
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
-            *self.vault_commands.panes,
+            *self.vault_commands.panes, *self.timeline_commands.panes,
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
@@ -120,7 +121,8 @@ class MainWindow(QMainWindow):
         self.status.problems.clicked.connect(partial(self.show_pane, "problems"))
         self._build()
         self._connect()
-        self.vault_commands.connect_window()
+        for commands in (self.vault_commands, self.timeline_commands):
+            commands.connect_window()
         self._make_room()
         self._show_project()
         self.update_actions()
@@ -135,7 +137,8 @@ class MainWindow(QMainWindow):
                 Where.VAULT: (self.vault.tree, self.vault.table),
                 Where.CHAT: (self.chat.view,),
                 Where.TRACE: (self.trace,),
-                Where.RUNS: (self.chat, self.trace, self.why, self.budget),
+                Where.RUNS: (self.chat, self.trace, self.why, self.budget, *self.timeline_commands.panes),
+                Where.TIMELINE: (self.timeline_commands.timeline,),
                 Where.EDITOR: (self.entry.editor,),
             }
         )
@@ -295,7 +298,7 @@ class MainWindow(QMainWindow):
             "help.details": self._show_details,
             "help.about": partial(dialogs.show_about, self),
         }
-        handlers |= self.vault_commands.handlers()
+        handlers |= self.vault_commands.handlers() | self.timeline_commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
         handlers |= self.proposals.handlers()
@@ -399,6 +402,7 @@ class MainWindow(QMainWindow):
         actions["entry.lock"].setChecked(self.proposals.is_locked(self.selection.entry))
         actions["view.full_screen"].setChecked(self.isFullScreen())
         self.vault_commands.update(actions)
+        self.timeline_commands.update(actions)
         steps = self.session.adjustments
         for name, title in (("adjust.undo", steps.undo_title), ("adjust.redo", steps.redo_title)):
             words = tr(self.commands.title(name))

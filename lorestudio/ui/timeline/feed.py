@@ -48,6 +48,8 @@ class TimelineFeed(QObject):
         self._index = VaultIndex()
         self._seen: dict[Generation, Trace] = {}
         self.generations: tuple[Generation, ...] = ()
+        self.line: tuple[Generation, ...] = ()
+        """The generations that the chat went on from: of each reply the active swipe."""
         self.columns: dict[Generation, int] = {}
         self.turns: dict[Generation, TimelineTurn] = {}
         self.grid = TimelineGrid(0)
@@ -70,19 +72,12 @@ class TimelineFeed(QObject):
     def totals(self) -> CacheTotals:
         """What prompt caches would have kept over the turns that the chat went on from."""
         if self._totals is None:
-            line = self.line
             self._totals = cache_totals(
-                turn.cache for each in line if (turn := self.turns.get(each)) is not None and turn.cache is not None
+                turn.cache
+                for each in self.line
+                if (turn := self.turns.get(each)) is not None and turn.cache is not None
             )
         return self._totals
-
-    @property
-    def line(self) -> tuple[Generation, ...]:
-        """The generations that the chat went on from: of each reply the active swipe."""
-        last: dict[int, Generation] = {}
-        for generation in self._session.generations:
-            last[generation.message] = generation  # the active swipe is made last
-        return tuple(last.values())
 
     def wake(self) -> None:
         """Somebody looks: keep up with the traces from now on."""
@@ -109,6 +104,8 @@ class TimelineFeed(QObject):
             return
         self._token.cancel()
         self._chat, self.generations = chat, order
+        # of one reply the active swipe is made last
+        self.line = tuple({generation.message: generation for generation in session.generations}.values())
         self.columns = {generation: column for column, generation in enumerate(order)}
         self.turns, self._seen, self._totals = {}, {}, None
         self.grid = TimelineGrid(len(order))

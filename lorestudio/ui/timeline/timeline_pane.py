@@ -224,6 +224,11 @@ class TimelinePane(Pane):
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
+    @property
+    def names(self) -> Names:
+        """Titles of the entries."""
+        return self._names
+
     def focus_target(self) -> QWidget:
         """The view that is shown."""
         if self._pages.currentWidget() is self.spark:
