@@ -57,6 +57,7 @@ class HeatMap(QAbstractScrollArea):
         self._row = self._column = -1
         self._cell = USUAL
         self._zoomed = False
+        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
         self.setMinimumHeight(BARS)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import Final
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from lorestudio.ui.theme import Theme, scaled
 from lorestudio.ui.timeline.drawing import ROW_HEIGHT, cells_image, draw_bars
 from lorestudio.ui.timeline.heat_map import HeatMap
 from lorestudio.ui.timeline.map_content import MapContent
 from lorestudio.ui.widgets.paint import draw_focus, hairline
-from lorestudio.ui.words import count, tr
+from lorestudio.ui.words import count, number, tr
 
 HEIGHT: Final = 40
 GRIP: Final = 5.0
@@ -192,7 +192,7 @@ class Sparkline(QWidget):
         """Look at a turn."""
         self._column = column
         known = 0 <= column < len(self._content.columns)
-        self.setAccessibleDescription(self._content.describe_column(column) if known else "")
+        self.setAccessibleDescription(self.describe(column) if known else "")
         self.update()
 
     def _box(self) -> QRectF:
@@ -211,8 +211,7 @@ class Sparkline(QWidget):
             if self._column >= 0:
                 left = box.left() + self._column * cell
                 painter.fillRect(QRectF(left, box.top(), max(2.0, cell), box.height()), theme.color("accent_soft"))
-            first = QRectF(box.left(), box.top(), cell, box.height())
-            draw_bars(painter, theme, self._content, range(amount), first)
+            self.draw(painter, QRectF(box.left(), box.top(), cell, box.height()))
             if self._column >= 0:
                 painter.setPen(hairline(theme.color("accent"), 1.5))
                 middle = box.left() + (self._column + 0.5) * cell
@@ -225,12 +224,31 @@ class Sparkline(QWidget):
             draw_focus(painter, self.rect(), theme)
         painter.end()
 
+    def draw(self, painter: QPainter, first: QRectF) -> None:
+        """Draw the bars; `first` is the room of the first turn."""
+        draw_bars(painter, self._theme, self._content, range(len(self._content.columns)), first)
+
+    def describe(self, column: int) -> str:
+        """A turn in words."""
+        return self._content.describe_column(column)
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: what is under the pointer, in words."""
+        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            column = self._column_at(event.pos().x())
+            QToolTip.showText(event.globalPos(), self.describe(column) if column >= 0 else "", self)
+            return True
+        return super().event(event)
+
+    def _column_at(self, x: float) -> int:
+        amount, box = len(self._content.columns), self._box()
+        return max(0, min(amount - 1, int((x - box.left()) / box.width() * amount))) if amount else -1
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Qt: go to the turn under the pointer."""
-        amount, box = len(self._content.columns), self._box()
-        if amount:
-            place = int((event.position().x() - box.left()) / box.width() * amount)
-            self.moved.emit(max(0, min(amount - 1, place)))
+        column = self._column_at(event.position().x())
+        if column >= 0:
+            self.moved.emit(column)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: arrows go from turn to turn."""
@@ -241,3 +259,50 @@ class Sparkline(QWidget):
             self.moved.emit(max(0, min(amount - 1, self._column + steps[key])))
         else:
             super().keyPressEvent(event)
+
+
+class CacheBars(Sparkline):
+    """What a prompt cache keeps of every turn, from below: kept, new messages, and read again because of lore."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.setAccessibleName(tr("What the prompt cache keeps of every turn"))
+
+    def describe(self, column: int) -> str:
+        """A turn in words."""
+        turn = self._content.turns[column]
+        cache = turn.cache if turn is not None else None
+        if cache is None:
+            return tr("{reply}: nothing to compare with", reply=self._content.label(column))
+        return tr(
+            "{reply}: {kept} kept (grey), {new} new (blue), {lore} read again because of lore (purple)",
+            reply=self._content.label(column),
+            kept=count(cache.kept, "token", "tokens"),
+            new=number(cache.new),
+            lore=number(cache.by_lore),
+        )
+
+    def draw(self, painter: QPainter, first: QRectF) -> None:
+        """Draw the bars, stacked; where several turns share a pixel, that with the most lore."""
+        caches = [turn.cache if turn is not None else None for turn in self._content.turns]
+        most = max((cache.tokens for cache in caches if cache is not None), default=1) or 1
+        scale, cell = first.height() / most, first.width()
+        share = max(1, int(1 / cell)) if cell < 1 else 1
+        stacks: tuple[list[QRectF], ...] = ([], [], [])
+        for start in range(0, len(caches), share):
+            some = [cache for cache in caches[start : start + share] if cache is not None]
+            if not some:
+                continue
+            cache = max(some, key=lambda each: each.by_lore)
+            left, wide = first.left() + start * cell, max(1.0, cell * share - (1 if cell >= 3 else 0))
+            bottom = first.bottom()
+            for stack, tokens in zip(stacks, (cache.kept, cache.new, cache.by_lore), strict=True):
+                high = tokens * scale
+                stack.append(QRectF(left, bottom - high, wide, high))
+                bottom -= high
+        painter.save()
+        painter.setPen(Qt.PenStyle.NoPen)
+        for fill, boxes in zip(("grey", "sky", "purple"), stacks, strict=True):
+            painter.setBrush(self._theme.fill(fill)[0])
+            painter.drawRects(boxes)
+        painter.restore()

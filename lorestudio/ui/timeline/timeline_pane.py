@@ -10,6 +10,7 @@ from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
+    QHeaderView,
     QLabel,
     QMenu,
     QSizePolicy,
@@ -31,7 +32,7 @@ from lorestudio.ui.theme import Theme
 from lorestudio.ui.timeline.feed import TimelineFeed
 from lorestudio.ui.timeline.heat_map import HeatMap
 from lorestudio.ui.timeline.map_content import MapContent, Shown, make_content, shown_generations
-from lorestudio.ui.timeline.minimap import Minimap, Sparkline
+from lorestudio.ui.timeline.minimap import CacheBars, Minimap, Sparkline
 from lorestudio.ui.timeline.tables import CauseTable, EntryTable, Names, TurnTable, how_many
 from lorestudio.ui.timeline.words import advice, cache_text, changes_html, totals_text
 from lorestudio.ui.widgets.empty import EmptyState
@@ -43,6 +44,9 @@ REFRESH_MS: Final = 120
 
 SMALL: Final = 150
 """In less height (device-independent pixels) a line of bars is all there is room for."""
+
+LOW: Final = 270
+"""In less height the overview and the line about the prompt cache give way to the map."""
 
 MAP, TURNS, ENTRIES, CACHE = range(4)
 _ORDERS: Final = {
@@ -146,8 +150,11 @@ class TimelinePane(Pane):
         column.setSpacing(2)
         self.totals, self.advice = self._line(tr("The whole chat")), self._line(tr("What to do"))
         self.advice.setProperty("kind", "small")
+        self.cache_bars = CacheBars(self.theme, page)
+        self.cache_bars.setFixedHeight(52)
         column.addWidget(self.totals)
         column.addWidget(self.advice)
+        column.addWidget(self.cache_bars)
         column.addWidget(self.causes, 1)
         return page
 
@@ -203,7 +210,8 @@ class TimelinePane(Pane):
         session, selection = self._session, self._selection
         self.map.moved.connect(self._go)
         self.map.entered.connect(self._enter)
-        self.spark.moved.connect(lambda column: self._go(-1, column))
+        for line in (self.spark, self.cache_bars):
+            line.moved.connect(lambda column: self._go(-1, column))
         self.changes.linkActivated.connect(self._link)
         self.tabs.currentChanged.connect(lambda _page: self._fill_tab())
         self.feed.changed.connect(self._later)
@@ -326,8 +334,11 @@ class TimelinePane(Pane):
             self.totals.setText(totals_text(totals))
             self.advice.setText(advice(totals.causes))
             self.advice.setVisible(bool(totals.causes))
-            for column, wide in enumerate((280, 60, 130, 60)):
-                self.causes.setColumnWidth(column, wide)
+            self.cache_bars.set_content(self.content)
+            header = self.causes.horizontalHeader()
+            for column in range(1, self.cause_table.columnCount()):
+                header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+            header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
             self.causes.setVisible(bool(totals.causes))
 
     def _show_chosen(self) -> None:
@@ -339,6 +350,7 @@ class TimelinePane(Pane):
         self.map.choose(content.row_of(self._selection.entry), column)
         self.minimap.update()
         self.spark.choose(column)
+        self.cache_bars.choose(column)
         turn = self.feed.turns.get(chosen) if chosen is not None else None
         if turn is None:
             self.changes.setText(tr("This reply was not run yet.") if chosen is not None else tr("Choose a reply."))
@@ -347,9 +359,14 @@ class TimelinePane(Pane):
             before, sent = self._name(turn.before), self._name(turn.sent_before)
             names = self._names
             self.changes.setText(changes_html(turn, before, names.title, names.id))
-            self.cache.setText(cache_text(turn.cache, tr("at {reply}", reply=sent)))
-        self.cache.setVisible(bool(self.cache.text()))
+            self.cache.setText(cache_text(turn.cache, tr("as at {reply}", reply=sent)))
+        self._show_lines()
         self._show_rows()
+
+    def _show_lines(self) -> None:
+        """In little height the map needs the room; what is left out then is in the table of turns."""
+        self.cache.setVisible(bool(self.cache.text()) and self.height() >= LOW)
+        self.minimap.setVisible(self.height() >= LOW)
 
     def _name(self, generation: Generation | None) -> str:
         if generation is None:
@@ -420,6 +437,7 @@ class TimelinePane(Pane):
         self.out.setVisible(wide)
         self.into.setVisible(wide)
         self.order.setMaximumWidth(140 if wide else 92)
+        self._show_lines()
         if self._session.project is not None and self._session.project.chat is not None:
             self._show_page()
 

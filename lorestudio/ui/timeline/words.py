@@ -83,7 +83,7 @@ def cache_text(turn: CacheTurn | None, since: str) -> str:
     if turn is None:
         return tr("Prompt cache: nothing was sent before this.")
     head = tr(
-        "Prompt cache: {kept} of {tokens} tokens as {since}, {missed} read again",
+        "Prompt cache: {kept} of {tokens} tokens are the same {since}; {missed} are read again",
         kept=number(turn.kept),
         tokens=number(turn.tokens),
         since=since,
