@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from lorestudio.engine import DeepLoreIndex
+from lorestudio.exchange.problems import InputError
+from lorestudio.llm.protocol import AnswerSource
 from lorestudio.studio.generation import Generation
+from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.note_differences import renamed
+from lorestudio.studio.preview import Preview
 from lorestudio.studio.project import Project, open_project, read_settings
 from lorestudio.studio.run_causes import RunSide
 from lorestudio.studio.run_differences import DifferenceKind, InputDifference, input_differences
@@ -25,6 +31,44 @@ def side_of(simulator: Simulator, generation: Generation, title: str = "") -> Ru
     """A generation that was run, as one side of a comparison. Raises KeyError where it was not."""
     trace = simulator.traces[generation]
     return RunSide(title or turn_words(trace.turn), trace, simulator.context(generation))
+
+
+def edited_side(side: RunSide, preview: Preview, title: str) -> RunSide:
+    """The run with unsaved texts, beside `side`, which is the same generation without them."""
+    context = side.context
+    if context is None:
+        return RunSide(title, preview.trace)
+    return RunSide(title, preview.trace, replace(context, index=DeepLoreIndex(preview.index, context.index)))
+
+
+def run_side(
+    project: Project,
+    generation: Generation,
+    title: str,
+    recorded: AnswerSource | None = None,
+    cancel: CancelToken | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> RunSide:
+    """Run a chat up to one generation, with recorded answers or else the stand-in's; no provider is asked.
+
+    For a worker. Raises Cancelled between two generations after a request to stop, and InputError where the chat does
+    not have the generation.
+    """
+    simulator = Simulator(project, recorded)
+    if generation not in simulator.generations:
+        raise InputError(f"#{generation.message}", "this reply is not in the chat any more. Choose another one.")
+    wanted = simulator.generations[: simulator.generations.index(generation) + 1]
+
+    async def run() -> None:
+        for done, each in enumerate(wanted, start=1):
+            if cancel is not None and cancel.cancelled:
+                raise Cancelled
+            await simulator.generate(each)
+            if on_progress is not None:
+                on_progress(Progress(done, len(wanted), each))
+
+    asyncio.run(run())
+    return side_of(simulator, generation, title)
 
 
 def with_settings_of(project: Project, path: Path) -> Project:

@@ -163,7 +163,7 @@ def _sections(lines: Sequence[ChangeLine]) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    return "".join(f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in " ".join(text.split()))
+    return "".join(f"\\{letter}" if letter in "\\`*_[]<>|" else letter for letter in " ".join(text.split()))
 
 
 # ---- JSON -----------------------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ class Situation:
     swipes: bool = False
     model: bool = False
     preview: bool = False
+    marked: bool = False
     back: bool = False
     forward: bool = False
 
@@ -355,6 +356,26 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "timeline.csv", "Save turns as CSV…", "Trace/Timeline", enabled_when=_chat, icon="save", separator_before=True
     ),
     Action("timeline.csv_entries", "Save entries as CSV…", "Trace/Timeline", enabled_when=_chat, icon="save"),
+    Action("compare.mark", "Mark this run for comparison", "Trace/Compare", ("M",), Where.RUNS, _trace, "place"),
+    Action(
+        "compare.marked",
+        "Compare the marked run with this one",
+        "Trace/Compare",
+        ("Ctrl+M",),
+        Where.WINDOW,
+        lambda now: now.trace and now.marked,
+        "columns",
+    ),
+    Action("compare.before", "Compare with the turn before", "Trace/Compare", enabled_when=_trace),
+    Action(
+        "compare.former",
+        "Compare with the run before the change",
+        "Trace/Compare",
+        enabled_when=_trace,
+        tip="Compare this run with the one before the last change of settings, notes or chat",
+    ),
+    Action("compare.settings", "Compare with other settings…", "Trace/Compare", enabled_when=_trace),
+    Action("compare.copy", "Copy the comparison as Markdown", "Trace/Compare", enabled_when=_trace, icon="copy"),
     Action("timeline.picture", "Save the map as a picture…", "Trace/Timeline", enabled_when=_chat, icon="save"),
     Action("view.theme.system", "Like the system", "View/Theme", icon="contrast", checkable=True),
     Action("view.theme.light", "Light", "View/Theme", checkable=True),

@@ -384,6 +384,7 @@ class MainWindow(QMainWindow):
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
             preview=session.preview_of(selection.generation) is not None,
+            marked=self.timeline_commands.marked,
             back=self.history.can_go_back,
             forward=self.history.can_go_forward,
         )

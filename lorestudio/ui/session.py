@@ -22,6 +22,7 @@ from lorestudio.studio.answering import (
     Source,
     default_profiles_path,
 )
+from lorestudio.studio.comparing import side_of
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, Progress
 from lorestudio.studio.keeping import chat_id
@@ -30,9 +31,11 @@ from lorestudio.studio.modes import Mode
 from lorestudio.studio.places import keep_key
 from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
+from lorestudio.studio.run_causes import RunSide
 from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
+from lorestudio.trace.text import turn_words
 from lorestudio.ui.adjusting import Adjustment, Adjustments, Parts, first_difference
 from lorestudio.ui.choices import ChoiceStore, RunChoice
 from lorestudio.ui.following import Opened, VaultFollower
@@ -99,6 +102,7 @@ class Session(QObject):
         """
         super().__init__(parent)
         self.jobs = Jobs(self)
+        self.keep_in = keep_in
         self.graphs_in = keep_in.parent / "graphs" if keep_in is not None else None
         self.connections = connections or Connections(default_profiles_path())
         self.profiles = ProfileFile()
@@ -183,6 +187,16 @@ class Session(QObject):
         if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
             return None
         return Previewer(simulator, generation) if simulator.project.vault_state is not None else None
+
+    def side(self, generation: Generation | None, title: str = "") -> RunSide | None:
+        """The run of a generation for comparing, None where there is none; with its inputs if it is as chosen now."""
+        trace = self.traces.get(generation) if generation is not None else None
+        if trace is None or generation is None:
+            return None
+        simulator = self._simulators.get(self.choice.effective)
+        if simulator is None or simulator.traces.get(generation) is not trace:
+            return RunSide(title or turn_words(trace.turn), trace)
+        return side_of(simulator, generation, title)
 
     def journeys(self, trace: Trace) -> Journeys:
         """A trace, read so that entries can be asked about; the panes share that of the trace that is shown."""

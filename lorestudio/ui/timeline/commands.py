@@ -12,11 +12,13 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog
 
 from lorestudio.studio.generation import Generation
+from lorestudio.ui import dialogs
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.timeline import export
+from lorestudio.ui.timeline.compare_pane import ComparePane, copy_markdown
 from lorestudio.ui.timeline.tables import EntryTable, TurnTable, as_rows
 from lorestudio.ui.timeline.timeline_pane import TimelinePane
-from lorestudio.ui.words import sentence_of, tr
+from lorestudio.ui.words import sentence_case, sentence_of, tr
 
 if TYPE_CHECKING:
     from lorestudio.ui.main_window import MainWindow
@@ -30,12 +32,14 @@ class TimelineCommands(QObject):
         super().__init__(window)
         self._window = window
         self.timeline = TimelinePane(window.theme, window.session, window.selection)
-        self.timeline.jump.connect(self.jump)
+        self.compare = ComparePane(window.theme, window.session, window.selection)
+        for pane in (self.timeline, self.compare):
+            pane.jump.connect(self.jump)
 
     @property
     def panes(self) -> tuple[Pane, ...]:
         """The panes."""
-        return (self.timeline,)
+        return self.timeline, self.compare
 
     def handlers(self) -> dict[str, Callable[[], object]]:
         """What each action does."""
@@ -48,11 +52,19 @@ class TimelineCommands(QObject):
             "timeline.csv": partial(self._ask_file, ".csv", entries=False),
             "timeline.csv_entries": partial(self._ask_file, ".csv", entries=True),
             "timeline.picture": partial(self._ask_file, ".png", entries=False),
+            "compare.mark": self.mark,
+            "compare.marked": self.compare_marked,
+            "compare.before": partial(self._compare, "before"),
+            "compare.former": self.compare_former,
+            "compare.settings": partial(self._ask_settings, 1),
+            "compare.copy": self.copy,
         }
 
     def connect_window(self) -> None:
         """Follow what the panes ask for; call it once the window has its actions."""
         self.timeline.wanted.connect(self._window.run)
+        self.compare.wanted.connect(self._wanted)
+        self.compare.desk.changed.connect(self._window.update_actions)
 
     def update(self, actions: dict[str, QAction]) -> None:
         """Tick what is on."""
@@ -65,6 +77,65 @@ class TimelineCommands(QObject):
             self._window.chat.show_generation(generation)
         if isinstance(entry, int) and entry != self._window.selection.entry:
             self._window.selection.choose_entry(entry)
+
+    @property
+    def marked(self) -> bool:
+        """Whether a run is marked."""
+        return self.compare.desk.marked is not None
+
+    # ---- comparing --------------------------------------------------------------------------------------------------
+
+    def mark(self) -> None:
+        """Mark the shown run for a comparison."""
+        desk = self.compare.desk
+        if desk.mark() and desk.marked is not None:
+            text = tr("{run} is marked. Ctrl+M compares it with the run that is shown then.", run=desk.marked.title)
+            self._window.status.flash(sentence_case(text))
+
+    def compare_marked(self) -> None:
+        """Compare the marked run with the shown one; with unsaved texts where these are tried out."""
+        if self.marked:
+            self._compare("marked")
+        else:
+            text = tr("No run is marked. Choose a reply and press M; then choose another one and press Ctrl+M.")
+            self._window.say(Notice(text, key="compare"))
+
+    def compare_former(self) -> None:
+        """Compare the shown run with the one that it replaced, or with itself without the unsaved texts."""
+        session, selection = self._window.session, self._window.selection
+        if session.preview_of(selection.generation) is not None:
+            self._compare("shown", "unsaved")
+        elif self.compare.desk.last_former:
+            self._compare(self.compare.desk.last_former)
+        else:
+            text = tr("This reply was run once only. Change a setting or a note, and the run before can be compared.")
+            self._window.say(Notice(text, key="compare"))
+
+    def _compare(self, before: str, after: str = "shown") -> None:
+        self._window.show_pane("compare")
+        self.compare.choose(before, after)
+
+    def copy(self) -> None:
+        """Copy the comparison as Markdown."""
+        if copy_markdown(self.compare):
+            self._window.status.flash(tr("The comparison was copied."))
+
+    def _wanted(self, action: str) -> None:
+        if action in {"compare.settings0", "compare.settings1"}:
+            self._ask_settings(int(action[-1]))
+        else:
+            self._window.run(action)
+
+    def _ask_settings(self, place: int) -> None:
+        """Ask for a file of settings; the shown run is the other side."""
+
+        def chosen(path: Path) -> None:
+            key = self.compare.desk.add_settings(path)
+            self._compare(*((key, "shown") if place == 0 else ("shown", key)))
+
+        start = str(self._window.settings.value("folders/settings", ""))
+        filters = tr("Settings (*.json);;All files (*)")
+        dialogs.choose_file(self._window, tr("Compare with the settings of a file"), start, filters, chosen)
 
     # ---- files ------------------------------------------------------------------------------------------------------
 
