@@ -104,38 +104,34 @@ class TimelineGrid:
 
     # ---- over rows --------------------------------------------------------------------------------------------------
 
-    def _table(self, value: Callable[[Ending], int]) -> NDArray[np.uint8]:
-        return np.array([0, *(value(ending) for ending in self.endings)][:256], dtype=np.uint8)
-
     def injected(self, columns: Sequence[int] | None = None) -> NDArray[np.int64]:
         """How often each row's entry went in."""
-        found: NDArray[np.int64] = np.sum(self._chosen(columns, lambda ending: ending.injected), axis=1, dtype=np.int64)
-        return found
+        return self._often(self._told(self._of(columns), lambda ending: ending.injected))
 
     def candidates(self, columns: Sequence[int] | None = None) -> NDArray[np.int64]:
         """How often each row's entry went in or could have."""
-        found: NDArray[np.int64] = np.sum(
-            self._chosen(columns, lambda ending: ending.candidate), axis=1, dtype=np.int64
-        )
+        return self._often(self._told(self._of(columns), lambda ending: ending.candidate))
+
+    def _of(self, columns: Sequence[int] | None) -> NDArray[np.uint8]:
+        """The cells of these columns; of columns side by side without a copy."""
+        if columns is None:
+            return self.codes
+        places = np.asarray(columns, dtype=np.intp)
+        if len(places) and places[-1] - places[0] == len(places) - 1 and bool(np.all(np.diff(places) == 1)):
+            return self.codes[:, places[0] : places[-1] + 1]
+        return self.codes[:, places]
+
+    def _told(self, codes: NDArray[np.uint8], value: Callable[[Ending], bool]) -> NDArray[np.bool_]:
+        table = np.zeros(256, dtype=np.bool_)
+        told = [False, *(value(ending) for ending in self.endings)][:256]
+        table[: len(told)] = told
+        found: NDArray[np.bool_] = np.take(table, codes)
         return found
 
-    def first(self, columns: Sequence[int] | None = None) -> NDArray[np.int64]:
-        """The place in `columns` at which each row's entry went in first, or else was a candidate first.
-
-        Rows whose entry never was have the number of columns.
-        """
-        wanted = len(columns) if columns is not None else self.columns
-        went_in = self._chosen(columns, lambda ending: ending.injected)
-        could = self._chosen(columns, lambda ending: ending.candidate)
-        if not wanted or not len(could):
-            return np.zeros(len(could), dtype=np.int64)
-        ever = np.max(went_in, axis=1, keepdims=True)
-        chosen = np.where(ever, went_in, could)
-        return np.where(np.max(chosen, axis=1), np.argmax(chosen, axis=1), wanted).astype(np.int64)
-
-    def _chosen(self, columns: Sequence[int] | None, value: Callable[[Ending], int]) -> NDArray[np.uint8]:
-        codes = self.codes if columns is None else self.codes[:, np.asarray(columns, dtype=np.intp)]
-        return self._table(value)[codes]
+    @staticmethod
+    def _often(told: NDArray[np.bool_]) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = np.count_nonzero(told, axis=1).astype(np.int64)
+        return found
 
     def rows(
         self,
@@ -149,9 +145,15 @@ class TimelineGrid:
 
         `name` gives an entry's folder and title, which also decide between equals.
         """
-        often = self.injected(columns)
-        shown = np.flatnonzero(often if only_injected else self.candidates(columns))
-        first = self.first(columns)
+        codes = self._of(columns)
+        went_in = self._told(codes, lambda ending: ending.injected)
+        could = self._told(codes, lambda ending: ending.candidate)
+        often = self._often(went_in)
+        shown = np.flatnonzero(often if only_injected else could.any(axis=1))
+        if not len(shown):
+            return ()
+        # the first turn that an entry went in; of one that never did, the first in which it could have
+        first = np.where(often > 0, np.argmax(went_in, axis=1), np.argmax(could, axis=1))
 
         def key(row: int) -> tuple[object, ...]:
             folder, title = name(self.entries[row])
@@ -174,7 +176,7 @@ class TimelineGrid:
         Where several columns share one, the outcome that matters most stands for them (an entry that went in once is
         seen from any distance).
         """
-        codes = self.codes[np.ix_(np.asarray(rows, dtype=np.intp), np.asarray(columns, dtype=np.intp))]
+        codes = np.take(self._of(columns), np.asarray(rows, dtype=np.intp), axis=0)
         count = codes.shape[1]
         if count <= width or not codes.size:
             return codes
@@ -185,4 +187,5 @@ class TimelineGrid:
             if place < 255:
                 rank[place + 1], back[level] = level, place + 1
         starts = (np.arange(max(1, width), dtype=np.int64) * count) // max(1, width)
-        return back[np.maximum.reduceat(rank[codes], starts, axis=1)]
+        found: NDArray[np.uint8] = np.take(back, np.maximum.reduceat(np.take(rank, codes), starts, axis=1))
+        return found

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, Folder, LeftOutNote, NoteProblem, ParserWarning, VaultIndex
 from lorestudio.domain.state import EngineState
+from lorestudio.engine import DeepLoreIndex, RunContext
 from lorestudio.llm.messages import Usage
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.answering import ChatReply, ChatRequest, Keys, LlmError, Profile
@@ -212,6 +213,18 @@ class FakeSimulator:
         swipe = chat.messages[message].swipe if message < len(chat.messages) else 0
         generation = Generation(message, swipe)
         return generation if generation in self.generations else None
+
+    def context(self, generation: Generation) -> RunContext:
+        chat = self.project.chat or Chat()
+        positions = tuple(place for place in range(generation.message) if not chat.messages[place].is_system)
+        return RunContext(
+            DeepLoreIndex(self.project.index),
+            tuple(chat.messages[place] for place in positions),
+            self.project.settings,
+            Turn(generation.message, generation.swipe, generation.message),
+            self.project.controls,
+            positions=positions,
+        )
 
     async def generate(self, generation: Generation) -> Trace:
         for item in self.generations[: self.generations.index(generation) + 1]:

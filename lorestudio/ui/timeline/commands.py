@@ -64,6 +64,8 @@ class TimelineCommands(QObject):
         """Follow what the panes ask for; call it once the window has its actions."""
         self.timeline.wanted.connect(self._window.run)
         self.compare.wanted.connect(self._wanted)
+        for pane in (self.timeline, self.compare):
+            self._window.docks[pane.name].visibilityChanged.connect(pane.set_seen)
         self.compare.desk.changed.connect(self._window.update_actions)
 
     def update(self, actions: dict[str, QAction]) -> None:

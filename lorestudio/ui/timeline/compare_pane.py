@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QSize, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent, QStandardItemModel
+from PySide6.QtCore import QModelIndex, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QStandardItemModel
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -65,6 +65,7 @@ class ComparePane(Pane):
         self._done: tuple[object, object] | None = None
         self._token = CancelToken()
         self._number = 0
+        self._seen = self._running = False
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(80)
@@ -127,7 +128,9 @@ class ComparePane(Pane):
         self.tree.setUniformRowHeights(True)
         self.tree.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         self.tree.setAllColumnsShowFocus(True)
-        self.tree.setIconSize(QSize(0, 0))
+        self.tree.setIndentation(13)
+        self.tree.setRootIsDecorated(False)
+        self.tree.setExpandsOnDoubleClick(False)
         self.empty = EmptyState(self.theme, "columns", self)
         self.empty.pressed.connect(self.wanted)
         shown = QWidget(self)
@@ -160,6 +163,8 @@ class ComparePane(Pane):
         self.stop.clicked.connect(self._cancel)
         self.tree.activated.connect(self._go)
         self.tree.clicked.connect(self._go)
+        self.tree.expanded.connect(self._paint_groups)
+        self.tree.collapsed.connect(self._paint_groups)
         self.desk.changed.connect(self._wait)
         self.theme.changed.connect(self._paint_icons)
         self.theme.changed.connect(self._show_rows)
@@ -172,6 +177,17 @@ class ComparePane(Pane):
     def focus_target(self) -> QWidget:
         """The differences, or where runs are chosen."""
         return self.tree if self._pages.currentWidget() is self._shown else self.sides[0]
+
+    def set_seen(self, seen: bool) -> None:
+        """Whether somebody sees the pane: a tab behind another one is not seen, though Qt calls it visible."""
+        self._seen = seen
+        if seen:
+            self._settle()
+            return
+        self._later.stop()
+        if self._running:
+            self._done = None  # begun anew when somebody looks again
+        self._cancel()
 
     def choose(self, before: str, after: str) -> None:
         """Compare these runs, by the keys of the desk's choices."""
@@ -190,7 +206,7 @@ class ComparePane(Pane):
     # ---- choosing ---------------------------------------------------------------------------------------------------
 
     def _wait(self) -> None:
-        if self.isVisible():
+        if self._seen:
             self._later.start()
 
     def _settle(self) -> None:
@@ -257,6 +273,7 @@ class ComparePane(Pane):
     def _cancel(self) -> None:
         self._token.cancel()
         self._number += 1
+        self._running = False
         self.stop.hide()
         self.state.setText("")
         self._foot.hide()
@@ -303,6 +320,7 @@ class ComparePane(Pane):
         self.state.setText(text)
         self.state.setToolTip(text)
         self.stop.setVisible(stoppable)
+        self._running = stoppable
         self._foot.setVisible(bool(text))
 
     def _show(self, found: Compared) -> None:
@@ -328,6 +346,7 @@ class ComparePane(Pane):
             self.tree.setFirstColumnSpanned(place, QModelIndex(), True)
         for group in opened:
             self.tree.setExpanded(group.index(), True)
+        self._paint_groups()
         header = self.tree.header()
         header.setStretchLastSection(True)
         header.setSectionResizeMode(3, QHeaderView.ResizeMode.ResizeToContents)
@@ -335,28 +354,23 @@ class ComparePane(Pane):
         for column, share in ((0, 0.3), (1, 0.21), (2, 0.21)):
             header.resizeSection(column, round(room * share))
 
+    def _paint_groups(self) -> None:
+        """An arrow before each group says whether it is open."""
+        for place in range(self.model.rowCount()):
+            group = self.model.item(place)
+            name = "chevron-down" if self.tree.isExpanded(group.index()) else "chevron-right"
+            group.setIcon(self.theme.icon(name))
+
     def _go(self, index: QModelIndex) -> None:
+        if not index.parent().isValid():
+            self.tree.setExpanded(index, not self.tree.isExpanded(index))
+            return
         key = index.siblingAtColumn(0).data(ITEM)
         project = self._session.project
         if isinstance(key, tuple) and project is not None:
             entry = Names.of(project.index).id((str(key[0]), str(key[1])))
             if entry is not None:
                 self.jump.emit(None, entry)
-
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Qt: what happened while nobody looked."""
-        super().showEvent(event)
-        self._settle()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Qt: nobody looks any more."""
-        super().hideEvent(event)
-        self._later.stop()
-        if self.stop.isVisibleTo(self):
-            self._done = None  # begun anew when somebody looks again
-        self._cancel()
 
 
 def compare_runs(

@@ -305,12 +305,11 @@ def draw_bars(painter: QPainter, theme: Theme, content: MapContent, columns: ran
     pen.setStyle(Qt.PenStyle.DashLine)
     painter.setPen(pen)
     line: list[QPointF] = []
-    for column in columns:
-        budget = content.budgets[column]
-        if budget is None:
-            continue
-        left, height = first.left() + column * cell, first.bottom() - budget * scale
-        line += [QPointF(left, height), QPointF(left + cell, height)]
+    for start, stop, budget in content.budget_runs:
+        if stop > columns.start and start < columns.stop:
+            height = first.bottom() - budget * scale
+            left, right = (first.left() + max(columns.start, min(columns.stop, at)) * cell for at in (start, stop))
+            line += [QPointF(left, height), QPointF(right, height)]
     if line:
         painter.drawPolyline(QPolygonF(line))
     painter.restore()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSize
-from PySide6.QtGui import QFont, QImage, QPainter
+from PySide6.QtGui import QFont, QImage, QImageWriter, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
 from lorestudio.settings.files import write_atomically
@@ -72,7 +72,7 @@ def picture(theme: Theme, font: QFont, content: MapContent, cell: float, kind: s
         painter.setFont(font)
         drawing.draw(painter, (-1, -1))
         painter.end()
-        image.save(buffer, b"PNG")
+        QImageWriter(buffer, QByteArray(b"PNG")).write(image)
     else:
         message = tr("A picture is saved as .png or .svg, not as {kind}.", kind=kind or tr("a file without an ending"))
         raise ValueError(message)

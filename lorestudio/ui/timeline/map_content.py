@@ -63,6 +63,19 @@ class MapContent:
         return tuple(turn.summary.budget if turn is not None else None for turn in self.turns)
 
     @cached_property
+    def budget_runs(self) -> tuple[tuple[int, int, float], ...]:
+        """Where the budget stays the same: first column, column after the last one, and the budget."""
+        runs: list[tuple[int, int, float]] = []
+        for place, budget in enumerate(self.budgets):
+            if budget is None:
+                continue
+            if runs and runs[-1][1] == place and runs[-1][2] == budget:
+                runs[-1] = (runs[-1][0], place + 1, budget)
+            else:
+                runs.append((place, place + 1, budget))
+        return tuple(runs)
+
+    @cached_property
     def most_tokens(self) -> float:
         """The top of the scale: the largest budget, or the most that was injected."""
         return max(1.0, float(self.tokens.max(initial=0)), *(each for each in self.budgets if each is not None))

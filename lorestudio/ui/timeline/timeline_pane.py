@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -74,6 +75,7 @@ class TimelinePane(Pane):
         self.content = MapContent()
         self._names = Names()
         self._fresh = True
+        self._seen = False
         self._refresh = QTimer(self)
         self._refresh.setSingleShot(True)
         self._refresh.setInterval(REFRESH_MS)
@@ -123,6 +125,8 @@ class TimelinePane(Pane):
         for page in (whole, self.spark, self.empty):
             self._pages.addWidget(page)
         self._pages.setMinimumHeight(24)
+        self._pages.setMinimumWidth(240)
+        self._pages.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.column.addWidget(self._pages, 1)
         self._paint_icons()
 
@@ -232,6 +236,16 @@ class TimelinePane(Pane):
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
+    def set_seen(self, seen: bool) -> None:
+        """Whether somebody sees the pane: a tab behind another one is not seen, though Qt calls it visible."""
+        self._seen = seen
+        if seen:
+            self.feed.wake()
+            self._fill()
+        else:
+            self._refresh.stop()
+            self.feed.sleep()
+
     @property
     def names(self) -> Names:
         """Titles of the entries."""
@@ -263,17 +277,25 @@ class TimelinePane(Pane):
     # ---- filling ----------------------------------------------------------------------------------------------------
 
     def _later(self) -> None:
-        if self.isVisible() and not self._refresh.isActive():
+        if self._seen and not self._refresh.isActive():
             self._refresh.start()
 
     def _replaced(self) -> None:
         project = self._session.project
         self._names = Names.of(project.index) if project is not None else Names()
         self._fresh = True
-        self._fill()
+        if self._seen:
+            self._fill()
 
     def _fill(self) -> None:
         """Show what is known of the turns by now."""
+        begun = time.perf_counter()
+        self._fill_now()
+        # Where there is much to sort, less often, so that a replay and the person get their share.
+        spent = 1000 * (time.perf_counter() - begun)
+        self._refresh.setInterval(max(REFRESH_MS, min(2000, round(8 * spent))))
+
+    def _fill_now(self) -> None:
         self._refresh.stop()
         project, feed = self._session.project, self.feed
         if project is None or project.chat is None:
@@ -440,18 +462,6 @@ class TimelinePane(Pane):
         self._show_lines()
         if self._session.project is not None and self._session.project.chat is not None:
             self._show_page()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Qt: somebody looks."""
-        super().showEvent(event)
-        self.feed.wake()
-        self._fill()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Qt: nobody looks any more."""
-        super().hideEvent(event)
-        self._refresh.stop()
-        self.feed.sleep()
 
 
 _TURN_WIDTHS: Final = (72, 40, 60, 70, 60, 44, 260, 76, 76, 64, 220)
