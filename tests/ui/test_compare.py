@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from lorestudio.settings import DeepLoreSettings
-from lorestudio.studio import Generation, Simulator
+from lorestudio.studio import Generation, Simulator, open_project
+from lorestudio.studio.preview import NoteText
 from lorestudio.trace import compare
 from lorestudio.ui.main_window import MainWindow
 from lorestudio.ui.qt import ACCESSIBLE_TEXT, ITEM
@@ -255,3 +256,28 @@ def test_former_runs_are_bounded_and_forgotten_with_the_chat(window: MainWindow,
     window.session.set_project(replace(project, chat=long_chat(3)))
     settle(window, qtbot)
     assert not [choice for choice in desk.choices() if choice.key.startswith("former")]
+
+
+def test_unsaved_texts_are_compared_with_what_is_saved(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    note = "---\ntags: [lorebook]\nkeys: [{key}]\n---\nIt is of stone.\n"
+    (folder / "Tower.md").write_text(note.format(key="spire"), encoding="utf-8")
+    window = make_window(make_simulator=Simulator)
+    window.session.set_project(replace(open_project([folder]), chat=long_chat(2)))
+    settle(window, qtbot)
+    go(window, 4)
+    previewer = window.session.previewer(Generation(4))
+    assert previewer is not None
+    preview = previewer.preview([NoteText("vault", "Tower.md", note.format(key="skarn"))])
+    window.session.show_preview(preview)
+    window.run("compare.former")
+    settle(window, qtbot)
+    pane = pane_of(window)
+    assert pane.compared is not None
+    assert pane.compared.before.trace is window.session.traces[Generation(4)]
+    assert pane.compared.after.trace is preview.trace
+    assert [change.title for change in pane.compared.diff.entered] == ["Tower"]
+    assert pane.compared.causes is not None
+    assert pane.compared.causes.causes[0].difference.sentence == "Tower: keys changed"
+    window.session.show_preview(None)

@@ -66,7 +66,6 @@ class TimelineCommands(QObject):
         self.compare.wanted.connect(self._wanted)
         for pane in (self.timeline, self.compare):
             self._window.docks[pane.name].visibilityChanged.connect(pane.set_seen)
-        self.compare.desk.changed.connect(self._window.update_actions)
 
     def update(self, actions: dict[str, QAction]) -> None:
         """Tick what is on."""

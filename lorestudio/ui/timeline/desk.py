@@ -57,6 +57,7 @@ class CompareDesk(QObject):
         self._now: dict[Generation, RunSide] = {}
         self._former: dict[Generation, list[RunSide]] = {}
         self._files: list[Path] = []
+        self._last: tuple[object, ...] = ()
         self._kept: dict[Generation, tuple[RunSide, ...]] = {}
         session.project_changed.connect(self._project_changed)
         session.traces_changed.connect(lambda _generations: self._look())
@@ -216,7 +217,10 @@ class CompareDesk(QObject):
                 oldest = next(iter(self._now))
                 del self._now[oldest]
                 self._former.pop(oldest, None)
-        self.changed.emit()
+        now = shown, side.trace if side is not None else None, side is not None and side.context is not None
+        if now != self._last:  # while a replay runs there is news of other replies all the time
+            self._last = now
+            self.changed.emit()
 
 
 def _first_difference(before: RunSide, after: RunSide) -> str:
