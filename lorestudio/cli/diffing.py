@@ -22,14 +22,6 @@ from lorestudio.cli.messages import clear_messages, say_all
 from lorestudio.domain.javascript import Json
 from lorestudio.studio import Generation, InputError, Progress, Project, Simulator, open_project
 from lorestudio.studio.answering import AnswerKind
-from lorestudio.studio.comparing import (
-    TurnDiff,
-    replay_differences,
-    side_of,
-    turn_diffs,
-    with_settings_of,
-    with_vaults_of,
-)
 from lorestudio.studio.comparison_text import (
     HEADINGS,
     cause_words,
@@ -41,6 +33,14 @@ from lorestudio.studio.comparison_text import (
 )
 from lorestudio.studio.modes import Mode, with_mode
 from lorestudio.studio.run_causes import Causes, RunSide, What, find_causes
+from lorestudio.studio.run_sides import (
+    TurnDiff,
+    replay_differences,
+    side_of,
+    turn_diffs,
+    with_settings_of,
+    with_vaults_of,
+)
 from lorestudio.trace import summary
 from lorestudio.trace.diff import Key, TraceDiff, compare
 

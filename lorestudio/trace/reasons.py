@@ -22,6 +22,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.contextwindow_reasons import CONTEXT_WINDOW
+from lorestudio.trace.hybrid_reasons import HYBRID
 from lorestudio.trace.limits import last_room, positional, rank, token_limit
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.reason import Explanation, Reason, Tone
@@ -317,7 +318,7 @@ _RUN: Final = (
 REASONS: Final[Mapping[str, Reason]] = MappingProxyType(
     {
         reason.code: reason
-        for group in (_MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, CONTEXT_WINDOW)
+        for group in (_MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, CONTEXT_WINDOW, HYBRID)
         for reason in group
     }
 )

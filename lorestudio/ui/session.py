@@ -22,7 +22,6 @@ from lorestudio.studio.answering import (
     Source,
     default_profiles_path,
 )
-from lorestudio.studio.comparing import side_of
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, Progress
 from lorestudio.studio.keeping import chat_id
@@ -32,6 +31,7 @@ from lorestudio.studio.places import keep_key
 from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
 from lorestudio.studio.run_causes import RunSide
+from lorestudio.studio.run_sides import side_of
 from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace

@@ -11,12 +11,12 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.studio.answering import AnswerKind, load_recorded
 from lorestudio.studio.chat_timeline import generation_before
-from lorestudio.studio.comparing import edited_side, run_side, with_settings_of
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import CancelToken, Progress
 from lorestudio.studio.keeping import Keeper
 from lorestudio.studio.run_causes import RunSide
 from lorestudio.studio.run_differences import input_differences
+from lorestudio.studio.run_sides import edited_side, run_side, with_settings_of
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
 from lorestudio.ui.words import count, number, shorten, tr

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio import Generation, Project, Simulator
-from lorestudio.studio.comparing import replay_differences, side_of, turn_diffs, with_vaults_of
 from lorestudio.studio.comparison_text import change_lines, comparison_json, comparison_markdown, tokens_words
 from lorestudio.studio.run_causes import RunSide, What, effects, find_causes
+from lorestudio.studio.run_sides import replay_differences, side_of, turn_diffs, with_vaults_of
 from lorestudio.trace import compare
 from tests.studio.previews import project_of
 
