@@ -170,15 +170,18 @@ class TimelineGrid:
 
     # ---- for drawing ------------------------------------------------------------------------------------------------
 
-    def picture(self, rows: Sequence[int], columns: Sequence[int], width: int) -> NDArray[np.uint8]:
-        """The codes of these rows and columns in at most `width` columns.
+    def picture(
+        self, rows: Sequence[int], columns: Sequence[int], width: int, height: int | None = None
+    ) -> NDArray[np.uint8]:
+        """The codes of these rows and columns in at most `width` columns, and `height` rows where that is given.
 
-        Where several columns share one, the outcome that matters most stands for them (an entry that went in once is
+        Where several cells share one, the outcome that matters most stands for them (an entry that went in once is
         seen from any distance).
         """
         codes = np.take(self._of(columns), np.asarray(rows, dtype=np.intp), axis=0)
-        count = codes.shape[1]
-        if count <= width or not codes.size:
+        down, across = codes.shape
+        high = down if height is None else max(1, height)
+        if (across <= width and down <= high) or not codes.size:
             return codes
         order = sorted(range(len(self.endings)), key=lambda place: _WEIGHT[self.endings[place].state])
         rank = np.zeros(256, dtype=np.uint8)
@@ -186,6 +189,16 @@ class TimelineGrid:
         for level, place in enumerate(order[:255], start=1):
             if place < 255:
                 rank[place + 1], back[level] = level, place + 1
-        starts = (np.arange(max(1, width), dtype=np.int64) * count) // max(1, width)
-        found: NDArray[np.uint8] = np.take(back, np.maximum.reduceat(np.take(rank, codes), starts, axis=1))
+        ranks = np.take(rank, codes)
+        if across > width:
+            ranks = np.maximum.reduceat(ranks, _starts(across, max(1, width)), axis=1)
+        if down > high:
+            ranks = np.maximum.reduceat(ranks, _starts(down, high), axis=0)
+        found: NDArray[np.uint8] = np.take(back, ranks)
         return found
+
+
+def _starts(count: int, parts: int) -> NDArray[np.int64]:
+    """Where each of so many parts of `count` things begins."""
+    found: NDArray[np.int64] = (np.arange(parts, dtype=np.int64) * count) // parts
+    return found

@@ -97,13 +97,15 @@ PromptPieces: TypeAlias = tuple[Piece | Stretch, ...]
 def prompt_pieces(trace: Trace, chat: ChatPieces) -> PromptPieces:
     """The prompt of a run: what stands before and after the main prompt, then the chat with what is placed in it.
 
-    Within a position, and within a depth and role, prompts follow each other by name; at one depth the order is
+    After the main prompt, and within a depth and role, prompts follow each other by name, before the main prompt the
+    other way round; at one depth the order is
     assistant, user, system, and exactly `depth` messages are newer (spec: deeplore-ai-and-tools 5.7). A depth that is
     no whole number or beyond `DEEPEST` is never placed.
     """
     made: list[Piece | Stretch] = []
     for position in (BEFORE_MAIN, AFTER_MAIN):
-        for block in sorted(_at(trace, position), key=lambda block: block.tag):
+        # the host puts each before the main prompt in turn, so that the last one stands first
+        for block in sorted(_at(trace, position), key=lambda block: block.tag, reverse=position == BEFORE_MAIN):
             made += _block_pieces(trace, block, chat.counter)
     count, done = chat.before(trace.turn.message), 0
     for block in sorted(_at(trace, IN_CHAT), key=lambda block: (-block.depth, -block.role, block.tag)):

@@ -75,6 +75,13 @@ def test_the_order_of_a_prompt() -> None:
     assert order(told) == ["Amber", "Cliff", "#0-2", "Brook", "#2-6"]
 
 
+def test_before_the_main_prompt_the_last_tag_stands_first() -> None:
+    before = [block(2, 0, (title, title), tag=tag) for title, tag in (("Amber", "a"), ("Brook", "b"))]
+    after = [block(0, 0, (title, title), tag=tag) for title, tag in (("Amber", "a"), ("Brook", "b"))]
+    assert order(run(0, *before)) == ["Brook", "Amber"]
+    assert order(run(0, *after)) == ["Amber", "Brook"]
+
+
 def test_at_one_depth_assistant_comes_first_and_system_last() -> None:
     told = run(
         2,

@@ -87,15 +87,17 @@ def cell_colors(marks: tuple[Mark, ...], theme: Theme) -> np.ndarray[tuple[int],
     return colors
 
 
-def cells_image(content: MapContent, theme: Theme, rows: range | tuple[int, ...], columns: range, width: int) -> QImage:
-    """The cells of these drawn rows and columns, one pixel each, in at most `width` pixels."""
+def cells_image(
+    content: MapContent, theme: Theme, rows: range, columns: range, width: int, height: int | None = None
+) -> QImage:
+    """The cells of these drawn rows and columns, one pixel each, in at most `width` by `height` pixels."""
     chosen = [content.rows[row] for row in rows]
-    codes = content.grid.picture(chosen, [content.columns[column] for column in columns], max(1, width))
+    codes = content.grid.picture(chosen, [content.columns[column] for column in columns], max(1, width), height)
     if not codes.size:
         return QImage()
     pixels = np.ascontiguousarray(cell_colors(content.marks, theme)[codes])
-    height, across = pixels.shape
-    return QImage(pixels.data, across, height, 4 * across, QImage.Format.Format_RGB32).copy()
+    down, across = pixels.shape
+    return QImage(pixels.data, across, down, 4 * across, QImage.Format.Format_RGB32).copy()
 
 
 class MapDrawing:

@@ -86,7 +86,8 @@ class Minimap(QWidget):
         if content.rows and content.columns:
             if self._image is None:
                 columns, rows = range(len(content.columns)), range(len(content.rows))
-                self._image = cells_image(content, theme, rows, columns, round(box.width()))
+                size = round(box.width()), round(box.height())
+                self._image = cells_image(content, theme, rows, columns, *size)
             painter.drawImage(box, self._image)
             frame = self.frame
             veil = theme.color("panel")

@@ -35,7 +35,7 @@ from lorestudio.ui.timeline.heat_map import HeatMap
 from lorestudio.ui.timeline.map_content import MapContent, Shown, make_content, shown_generations
 from lorestudio.ui.timeline.minimap import CacheBars, Minimap, Sparkline
 from lorestudio.ui.timeline.tables import CauseTable, EntryTable, Names, TurnTable, how_many
-from lorestudio.ui.timeline.words import advice, cache_text, changes_html, totals_text
+from lorestudio.ui.timeline.words import advice, cache_text, changes_html, changes_text, totals_text
 from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.words import tr
@@ -381,6 +381,7 @@ class TimelinePane(Pane):
             before, sent = self._name(turn.before), self._name(turn.sent_before)
             names = self._names
             self.changes.setText(changes_html(turn, before, names.title, names.id))
+            self.changes.setToolTip(changes_text(turn.changes, names.title))
             self.cache.setText(cache_text(turn.cache, tr("as at {reply}", reply=sent)))
         self._show_lines()
         self._show_rows()

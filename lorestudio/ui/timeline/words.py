@@ -12,6 +12,8 @@ from lorestudio.trace.prompt_cache import CacheTotals, CacheTurn, Cause, CauseKi
 from lorestudio.ui.words import count, number, tr
 
 _LISTED: Final = 6
+_LINKED: Final = 3
+"""So many entries of a kind are named above the map; the tables and the comparison have all of them."""
 
 CAUSE_WORDS: Final[Mapping[CauseKind, str]] = {
     CauseKind.ENTERED: "entered",
@@ -52,8 +54,8 @@ def changes_html(
         return f"<b>{escape(head)}</b> {escape(same)}"
     parts = []
     for sign, word, keys in groups:
-        names = [_link(title(key), entry(key)) for key in keys[:_LISTED]]
-        more = tr(" and {more} more", more=number(len(keys) - _LISTED)) if len(keys) > _LISTED else ""
+        names = [_link(title(key), entry(key)) for key in keys[:_LINKED]]
+        more = tr(" and {more} more", more=number(len(keys) - _LINKED)) if len(keys) > _LINKED else ""
         parts.append(f"<span title='{escape(word)}'>{escape(sign)}&nbsp;{', '.join(names)}{escape(more)}</span>")
     return f"<b>{escape(head)}</b> {' &nbsp; '.join(parts)}"
 
