@@ -25,6 +25,9 @@ from lorestudio.ui.words import tr
 PAUSE_MS: Final = 120
 """New traces are gathered for so long before they are looked at."""
 
+REPLAY_PAUSE_MS: Final = 400
+"""While a replay runs, which wants the same interpreter, they are gathered for so long."""
+
 BATCH_SECONDS: Final = 0.03
 """After so long the window gets what was looked at so far."""
 
@@ -57,7 +60,6 @@ class TimelineFeed(QObject):
         self._totals: CacheTotals | None = None
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE_MS)
         self._pause.timeout.connect(self._look)
         session.project_changed.connect(self._project_changed)
         session.traces_changed.connect(lambda _generations: self._wait())
@@ -115,7 +117,7 @@ class TimelineFeed(QObject):
 
     def _wait(self) -> None:
         if self._awake and not self._pause.isActive():
-            self._pause.start()
+            self._pause.start(REPLAY_PAUSE_MS if self._session.replaying else PAUSE_MS)
 
     def _look(self) -> None:
         self._pause.stop()

@@ -159,6 +159,12 @@ class TimelinePane(Pane):
         column.addWidget(self.totals)
         column.addWidget(self.advice)
         column.addWidget(self.cache_bars)
+        self.legend = self._line(tr("What the bars show"))
+        self.legend.setProperty("kind", "small")
+        self.legend.setText(
+            tr("Each prompt, from below: kept, new messages (blue), read again because of lore (purple)")
+        )
+        column.addWidget(self.legend)
         column.addWidget(self.causes, 1)
         return page
 
@@ -221,7 +227,6 @@ class TimelinePane(Pane):
         self.feed.changed.connect(self._later)
         self.feed.replaced.connect(self._replaced)
         session.project_changed.connect(self._later)
-        session.traces_changed.connect(lambda _generations: self._later())
         session.state_changed.connect(self._later)
         selection.generation_changed.connect(self._show_chosen)
         selection.entry_changed.connect(self._show_chosen)
