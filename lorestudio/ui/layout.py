@@ -14,7 +14,7 @@ LAYOUT_VERSION: Final = 4
 NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
 
-HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "compare"})
+HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "compare"})
 """Panes that are not in sight until somebody wants them."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
@@ -46,7 +46,8 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.splitDockWidget(why, budget, _V)
         window.tabifyDockWidget(trace, problems)
     window.tabifyDockWidget(problems, docks["timeline"])
-    for name, beside in (("search", vault), ("graph", entry), ("links", entry), ("compare", docks["timeline"])):
+    beside_which = {"search": vault, "graph": entry, "links": entry, "bench": entry, "compare": docks["timeline"]}
+    for name, beside in beside_which.items():
         window.tabifyDockWidget(beside, docks[name])
     for name, dock in docks.items():
         dock.setVisible(name not in HIDDEN_AT_FIRST)

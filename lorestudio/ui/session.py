@@ -183,10 +183,17 @@ class Session(QObject):
 
     def previewer(self, generation: Generation | None) -> Previewer | None:
         """Tries out other texts on a generation, None where it was not run as is chosen now."""
+        simulator = self.simulator(generation)
+        if simulator is None or generation is None or simulator.project.vault_state is None:
+            return None
+        return Previewer(simulator, generation)
+
+    def simulator(self, generation: Generation | None) -> Simulator | None:
+        """What ran a generation as is chosen now, None where nothing has, or a replay is under way."""
         simulator = self._simulators.get(self.choice.effective)
         if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
             return None
-        return Previewer(simulator, generation) if simulator.project.vault_state is not None else None
+        return simulator
 
     def side(self, generation: Generation | None, title: str = "") -> RunSide | None:
         """The run of a generation for comparing, None where there is none; with its inputs if it is as chosen now."""
@@ -194,9 +201,12 @@ class Session(QObject):
         if trace is None or generation is None:
             return None
         simulator = self._simulators.get(self.choice.effective)
-        if simulator is None or simulator.traces.get(generation) is not trace:
-            return RunSide(title or turn_words(trace.turn), trace)
-        return side_of(simulator, generation, title)
+        if simulator is not None and simulator.traces.get(generation) is trace:
+            try:
+                return side_of(simulator, generation, title)
+            except ValueError:  # its inputs cannot be had any more
+                pass
+        return RunSide(title or turn_words(trace.turn), trace)
 
     def journeys(self, trace: Trace) -> Journeys:
         """A trace, read so that entries can be asked about; the panes share that of the trace that is shown."""

@@ -6,12 +6,11 @@ import asyncio
 import time
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Never, Self
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, Folder, LeftOutNote, NoteProblem, ParserWarning, VaultIndex
 from lorestudio.domain.state import EngineState
-from lorestudio.engine import DeepLoreIndex, RunContext
 from lorestudio.llm.messages import Usage
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.answering import ChatReply, ChatRequest, Keys, LlmError, Profile
@@ -208,23 +207,16 @@ class FakeSimulator:
     def resume(self, _states: Sequence[EngineState], traces: Sequence[Trace]) -> None:
         self._traces = {Generation(trace.turn.message, trace.turn.swipe): trace for trace in traces}
 
+    def context(self, generation: Generation) -> Never:
+        """There is no engine whose inputs these would be."""
+        message = f"Reply #{generation.message} was made by hand."
+        raise ValueError(message)
+
     def shown(self, message: int) -> Generation | None:
         chat = self.project.chat or Chat()
         swipe = chat.messages[message].swipe if message < len(chat.messages) else 0
         generation = Generation(message, swipe)
         return generation if generation in self.generations else None
-
-    def context(self, generation: Generation) -> RunContext:
-        chat = self.project.chat or Chat()
-        positions = tuple(place for place in range(generation.message) if not chat.messages[place].is_system)
-        return RunContext(
-            DeepLoreIndex(self.project.index),
-            tuple(chat.messages[place] for place in positions),
-            self.project.settings,
-            Turn(generation.message, generation.swipe, generation.message),
-            self.project.controls,
-            positions=positions,
-        )
 
     async def generate(self, generation: Generation) -> Trace:
         for item in self.generations[: self.generations.index(generation) + 1]:

@@ -382,7 +382,9 @@ class TracePane(Pane):
             self.empty.say(tr("No trace"), tr("A trace shows what the pipeline did with every entry, and why."))
         elif project.chat is None:
             text = tr("A run needs a chat: its last messages are searched for the keys of the entries.")
-            self.empty.say(tr("No chat to run"), text, (("chat.open", tr("Open chat…")),))
+            text += " " + tr("Or test any text against the vault at once.")
+            buttons = (("chat.open", tr("Open chat…")), ("pane.bench", tr("Test a text")))
+            self.empty.say(tr("No chat to run"), text, buttons)
         elif self._session.busy:
             self.empty.say(tr("Working…"), tr("The trace appears as soon as this reply has been run."))
         elif self._selection.generation is None:
