@@ -151,6 +151,7 @@ class ComparePane(Pane):
     def _combo(self, parent: QWidget, name: str) -> QComboBox:
         combo = QComboBox(parent)
         combo.setAccessibleName(name)
+        combo.view().setAccessibleName(name)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.setMinimumContentsLength(10)
         return combo

@@ -193,6 +193,7 @@ class TimelinePane(Pane):
         row.setSpacing(1)
         self.order = QComboBox(corner)
         self.order.setAccessibleName(tr("Order of the entries"))
+        self.order.view().setAccessibleName(tr("Order of the entries"))
         self.order.setToolTip(tr("Order of the entries"))
         for order, words in _ORDERS.items():
             self.order.addItem(tr(words), order)
