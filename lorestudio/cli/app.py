@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as ProgressBar
 
 from lorestudio import __version__
+from lorestudio.cli import diffing
 from lorestudio.cli.asking import Answering, agree, answering
 from lorestudio.cli.bench import try_text
 from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, compare, replay_system
@@ -90,6 +91,7 @@ app.command()(compare)
 app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
+diffing.register(app)
 app.command("test")(try_text)
 app.command("prompt")(show_prompt)
 

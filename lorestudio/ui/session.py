@@ -33,9 +33,12 @@ from lorestudio.studio.places import keep_key
 from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
 from lorestudio.studio.prompt_setup import PromptSetup
+from lorestudio.studio.run_causes import RunSide
+from lorestudio.studio.run_sides import side_of
 from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
+from lorestudio.trace.text import turn_words
 from lorestudio.ui.adjusting import Adjustment, Adjustments, Parts, first_difference
 from lorestudio.ui.choices import ChoiceStore, RunChoice
 from lorestudio.ui.following import Opened, VaultFollower
@@ -103,6 +106,7 @@ class Session(QObject):
         """
         super().__init__(parent)
         self.jobs = Jobs(self)
+        self.keep_in = keep_in
         self.graphs_in = keep_in.parent / "graphs" if keep_in is not None else None
         self.connections = connections or Connections(default_profiles_path())
         self.profiles = ProfileFile()
@@ -194,6 +198,19 @@ class Session(QObject):
         if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
             return None
         return simulator
+
+    def side(self, generation: Generation | None, title: str = "") -> RunSide | None:
+        """The run of a generation for comparing, None where there is none; with its inputs if it is as chosen now."""
+        trace = self.traces.get(generation) if generation is not None else None
+        if trace is None or generation is None:
+            return None
+        simulator = self._simulators.get(self.choice.effective)
+        if simulator is not None and simulator.traces.get(generation) is trace:
+            try:
+                return side_of(simulator, generation, title)
+            except ValueError:  # its inputs cannot be had any more
+                pass
+        return RunSide(title or turn_words(trace.turn), trace)
 
     def journeys(self, trace: Trace) -> Journeys:
         """A trace, read so that entries can be asked about; the panes share that of the trace that is shown."""
