@@ -1,0 +1,246 @@
+"""Finished generations of a chat in the order they were run, in bounded memory.
+
+A trace of a large vault takes some hundred kilobytes, and a long chat has thousands. The newest and the lately looked
+at are kept as they are, `UNPACKED` of them; the others are packed, to about a twentieth, and unpacked when somebody
+asks. The counts of the states (`domain.state.Tally`) are kept at every `CHECKPOINT`th generation and counted again from
+there.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import io
+import pickle
+import threading
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final, overload
+
+from lorestudio.domain.entry import EMPTY
+from lorestudio.domain.state import EngineState, Tally
+from lorestudio.engine import RunResult
+from lorestudio.engine.deeplore.counts import counted
+from lorestudio.engine.deeplore.reads import uncounted
+from lorestudio.studio.generation import Generation
+from lorestudio.trace.model import Trace
+
+UNPACKED: Final = 600
+"""So many generations stay as they are: about 60 MB for a vault of a thousand notes."""
+
+CHECKPOINT: Final = 32
+_QUICK: Final = 1  # of zlib's levels; the others take three times as long for a tenth less
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A generation that was run, and the state after it without its counts."""
+
+    trace: Trace
+    state: EngineState
+
+
+class Runs:
+    """Finished generations by their place, from 0; the state before the first is `first`. Any thread may read."""
+
+    def __init__(self, first: EngineState, unpacked: int = UNPACKED) -> None:
+        self._first = self._last = first
+        self._unpacked = unpacked
+        self._packed: list[bytes] = []  # empty where it was never packed
+        self._live: OrderedDict[int, Finished] = OrderedDict()
+        self._tallies: list[Tally | None] = []
+        self._checkpoints: dict[int, EngineState] = {}
+        self._known: list[bool] = []
+        self._words: dict[str, str] = {}
+        self._lock = threading.RLock()
+
+    def __len__(self) -> int:
+        return len(self._tallies)
+
+    def append(self, result: RunResult, *, tally_known: bool = True) -> None:
+        """The next generation. Without a known tally the counts after it are kept as they are."""
+        with self._lock:
+            place = len(self._tallies)
+            tally = self._shared(result.tally) if tally_known else None
+            if not tally_known or place % CHECKPOINT == 0:
+                self._checkpoints[place] = _counts(result.state)
+            self._live[place] = Finished(result.trace, uncounted(result.state))
+            self._packed.append(b"")
+            self._known.append(tally_known)
+            self._last = result.state
+            self._tallies.append(tally)
+            self._pack_surplus()
+
+    def cut(self, length: int) -> None:
+        """Forget all generations from place `length` on."""
+        with self._lock:
+            if length >= len(self._tallies):
+                return
+            last = self.state(length - 1)
+            for place in range(length, len(self._tallies)):
+                self._live.pop(place, None)
+                self._checkpoints.pop(place, None)
+            del self._tallies[length:], self._packed[length:], self._known[length:]
+            self._last = last
+
+    def trace(self, place: int) -> Trace:
+        """The trace of a generation. Raises IndexError."""
+        return self._finished(place).trace
+
+    def state(self, place: int) -> EngineState:
+        """The state after a generation, -1 for the one before the first. Raises IndexError."""
+        with self._lock:
+            if place == -1:
+                return self._first
+            if place == len(self._tallies) - 1:
+                return self._last
+            lean = self._finished(place).state
+            start = place
+            while start >= 0 and start not in self._checkpoints:
+                start -= 1
+            counts = self._checkpoints[start] if start >= 0 else _counts(self._first)
+            for tally in self._tallies[start + 1 : place + 1]:
+                counts = counted(counts, tally)
+        return with_counts(lean, counts)
+
+    def lean_state(self, place: int) -> EngineState:
+        """The state after a generation without its counts, -1 for the one before the first."""
+        return uncounted(self._first) if place == -1 else self._finished(place).state
+
+    def tally(self, place: int) -> Tally | None:
+        """What a generation counted. Raises LookupError where that is not known."""
+        if not self._known[place]:
+            raise LookupError(place)
+        return self._tallies[place]
+
+    # ---- packing ----------------------------------------------------------------------------------------------------
+
+    def _finished(self, place: int) -> Finished:
+        with self._lock:
+            if not 0 <= place < len(self._tallies):
+                raise IndexError(place)
+            known = self._live.get(place)
+            if known is not None:
+                self._live.move_to_end(place)
+                return known
+            finished = self._live[place] = _unpacked(self._packed[place])
+            self._pack_surplus()
+            return finished
+
+    def _pack_surplus(self) -> None:
+        while len(self._live) > self._unpacked:
+            place, finished = self._live.popitem(last=False)
+            if not self._packed[place]:
+                self._packed[place] = _packed(finished)
+
+    def _shared(self, tally: Tally | None) -> Tally | None:
+        """The tally with every name kept once."""
+        if tally is None:
+            return None
+        word = self._words.setdefault
+        matched, injected = (tuple(word(key, key) for key in keys) for keys in (tally.matched, tally.injected))
+        return replace(tally, matched=matched, injected=injected)
+
+
+class States(Sequence[EngineState]):
+    """The states after the generations that `runs` has now, each made when it is asked for."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs, self._length = runs, len(runs)
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> EngineState: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[EngineState, ...]: ...
+    def __getitem__(self, place: int | slice) -> EngineState | tuple[EngineState, ...]:
+        if isinstance(place, slice):
+            return tuple(self._runs.state(one) for one in range(self._length)[place])
+        return self._runs.state(range(self._length)[place])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._length)
+
+
+class TraceBook(Mapping[Generation, Trace]):
+    """Traces by generation, some of them in `Runs`, where they may be packed. Going through the keys unpacks none."""
+
+    def __init__(self, traces: Mapping[Generation, Trace] = MappingProxyType({})) -> None:
+        self._places: dict[Generation, Trace | tuple[Runs, int]] = {}
+        self.take(traces)
+
+    def take(self, traces: Mapping[Generation, Trace]) -> None:
+        """`update`, without unpacking what is in another book."""
+        self._places.update(traces.places if isinstance(traces, TraceBook) else traces)
+
+    @property
+    def places(self) -> Mapping[Generation, Trace | tuple[Runs, int]]:
+        """Each trace, or where it is."""
+        return self._places
+
+    def put(self, generation: Generation, runs: Runs, place: int) -> None:
+        """The trace is that of `place` in `runs`."""
+        self._places[generation] = (runs, place)
+
+    def part(self, generations: Sequence[Generation]) -> TraceBook:
+        """A book of these generations alone."""
+        book = TraceBook()
+        for generation in generations:
+            book._places[generation] = self._places[generation]
+        return book
+
+    def __getitem__(self, generation: Generation) -> Trace:
+        found = self._places[generation]
+        return found if isinstance(found, Trace) else found[0].trace(found[1])
+
+    def __contains__(self, generation: object) -> bool:
+        return generation in self._places
+
+    def __iter__(self) -> Iterator[Generation]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def _counts(state: EngineState) -> EngineState:
+    return EngineState(chat_counts=state.chat_counts, swipe_keys=state.swipe_keys, analytics=state.analytics)
+
+
+def with_counts(state: EngineState, counts: EngineState) -> EngineState:
+    """The state with the counts of another."""
+    return replace(state, chat_counts=counts.chat_counts, swipe_keys=counts.swipe_keys, analytics=counts.analytics)
+
+
+# ---- the packed form, which never leaves the process -----------------------------------------------------------------
+
+
+def _mapping(items: dict[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(items) if items else EMPTY
+
+
+def _reduced(mapping: Mapping[str, Any]) -> tuple[Callable[[dict[str, Any]], Mapping[str, Any]], tuple[dict[str, Any]]]:
+    return _mapping, (dict(mapping),)
+
+
+_TABLE: Final = {**copyreg.dispatch_table, MappingProxyType: _reduced}
+
+
+def _packed(finished: Finished) -> bytes:
+    buffer = io.BytesIO()
+    pickler = pickle.Pickler(buffer, protocol=5)
+    pickler.dispatch_table = _TABLE
+    pickler.dump(finished)
+    return zlib.compress(buffer.getbuffer(), _QUICK)
+
+
+def _unpacked(packed: bytes) -> Finished:
+    finished: Finished = pickle.loads(zlib.decompress(packed))  # noqa: S301  # packed in this process, see `_packed`
+    return finished
