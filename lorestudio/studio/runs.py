@@ -42,61 +42,103 @@ class Finished:
     state: EngineState
 
 
+class Cell:
+    """One finished generation, as it is or packed; only its shelf looks inside."""
+
+    __slots__ = ("finished", "packed")
+
+    def __init__(self, finished: Finished) -> None:
+        self.finished: Finished | None = finished
+        self.packed = b""  # until it is packed for the first time
+
+
+class Shelf:
+    """Hands out what is in cells, and packs all but the `unpacked` ones that were asked for last. For any thread."""
+
+    def __init__(self, unpacked: int = UNPACKED) -> None:
+        self._unpacked = unpacked
+        self._order: OrderedDict[Cell, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def put(self, finished: Finished) -> Cell:
+        """A new cell."""
+        cell = Cell(finished)
+        with self._lock:
+            self._touch(cell)
+        return cell
+
+    def get(self, cell: Cell) -> Finished:
+        """What is in a cell."""
+        with self._lock:
+            finished = cell.finished
+            if finished is None:
+                finished = cell.finished = _unpacked(cell.packed)
+            self._touch(cell)
+            return finished
+
+    def _touch(self, cell: Cell) -> None:
+        self._order[cell] = None
+        self._order.move_to_end(cell)
+        while len(self._order) > self._unpacked:
+            oldest, _ = self._order.popitem(last=False)
+            if oldest.finished is not None:
+                oldest.packed = oldest.packed or _packed(oldest.finished)
+                oldest.finished = None
+
+
 class Runs:
     """Finished generations by their place, from 0; the state before the first is `first`. Any thread may read."""
 
     def __init__(self, first: EngineState, unpacked: int = UNPACKED) -> None:
         self._first = self._last = first
-        self._unpacked = unpacked
-        self._packed: list[bytes] = []  # empty where it was never packed
-        self._live: OrderedDict[int, Finished] = OrderedDict()
+        self._shelf = Shelf(unpacked)
+        self._cells: list[Cell] = []
         self._tallies: list[Tally | None] = []
         self._checkpoints: dict[int, EngineState] = {}
-        self._known: list[bool] = []
         self._words: dict[str, str] = {}
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
-        return len(self._tallies)
+        return len(self._cells)
 
-    def append(self, result: RunResult, *, tally_known: bool = True) -> None:
-        """The next generation. Without a known tally the counts after it are kept as they are."""
+    def append(self, result: RunResult) -> None:
+        """The next generation."""
         with self._lock:
-            place = len(self._tallies)
-            tally = self._shared(result.tally) if tally_known else None
-            if not tally_known or place % CHECKPOINT == 0:
+            place = len(self._cells)
+            if place % CHECKPOINT == 0:
                 self._checkpoints[place] = _counts(result.state)
-            self._live[place] = Finished(result.trace, uncounted(result.state))
-            self._packed.append(b"")
-            self._known.append(tally_known)
+            self._tallies.append(self._shared(result.tally))
             self._last = result.state
-            self._tallies.append(tally)
-            self._pack_surplus()
+            self._cells.append(self._shelf.put(Finished(result.trace, uncounted(result.state))))
 
     def cut(self, length: int) -> None:
         """Forget all generations from place `length` on."""
         with self._lock:
-            if length >= len(self._tallies):
+            if length >= len(self._cells):
                 return
             last = self.state(length - 1)
-            for place in range(length, len(self._tallies)):
-                self._live.pop(place, None)
+            for place in range(length, len(self._cells)):
                 self._checkpoints.pop(place, None)
-            del self._tallies[length:], self._packed[length:], self._known[length:]
+            del self._tallies[length:], self._cells[length:]
             self._last = last
 
     def trace(self, place: int) -> Trace:
         """The trace of a generation. Raises IndexError."""
-        return self._finished(place).trace
+        return self._shelf.get(self._cells[place]).trace
+
+    def reader(self, place: int) -> Callable[[], Trace]:
+        """What gives that trace, also when it has been cut off. Raises IndexError."""
+        shelf, cell = self._shelf, self._cells[place]
+        return lambda: shelf.get(cell).trace
 
     def state(self, place: int) -> EngineState:
         """The state after a generation, -1 for the one before the first. Raises IndexError."""
         with self._lock:
             if place == -1:
                 return self._first
-            if place == len(self._tallies) - 1:
+            if place == len(self._cells) - 1:
                 return self._last
-            lean = self._finished(place).state
+            lean = self.lean_state(place)
             start = place
             while start >= 0 and start not in self._checkpoints:
                 start -= 1
@@ -106,34 +148,12 @@ class Runs:
         return with_counts(lean, counts)
 
     def lean_state(self, place: int) -> EngineState:
-        """The state after a generation without its counts, -1 for the one before the first."""
-        return uncounted(self._first) if place == -1 else self._finished(place).state
+        """The state after a generation without its counts, -1 for the one before the first. Raises IndexError."""
+        return uncounted(self._first) if place == -1 else self._shelf.get(self._cells[place]).state
 
     def tally(self, place: int) -> Tally | None:
-        """What a generation counted. Raises LookupError where that is not known."""
-        if not self._known[place]:
-            raise LookupError(place)
+        """What a generation counted. Raises IndexError."""
         return self._tallies[place]
-
-    # ---- packing ----------------------------------------------------------------------------------------------------
-
-    def _finished(self, place: int) -> Finished:
-        with self._lock:
-            if not 0 <= place < len(self._tallies):
-                raise IndexError(place)
-            known = self._live.get(place)
-            if known is not None:
-                self._live.move_to_end(place)
-                return known
-            finished = self._live[place] = _unpacked(self._packed[place])
-            self._pack_surplus()
-            return finished
-
-    def _pack_surplus(self) -> None:
-        while len(self._live) > self._unpacked:
-            place, finished = self._live.popitem(last=False)
-            if not self._packed[place]:
-                self._packed[place] = _packed(finished)
 
     def _shared(self, tally: Tally | None) -> Tally | None:
         """The tally with every name kept once."""
@@ -170,10 +190,10 @@ class States(Sequence[EngineState]):
 
 
 class TraceBook(Mapping[Generation, Trace]):
-    """Traces by generation, some of them in `Runs`, where they may be packed. Going through the keys unpacks none."""
+    """Traces by generation, some of them from `Runs`, where they may be packed. Going through the keys unpacks none."""
 
     def __init__(self, traces: Mapping[Generation, Trace] = MappingProxyType({})) -> None:
-        self._places: dict[Generation, Trace | tuple[Runs, int]] = {}
+        self._places: dict[Generation, Trace | Callable[[], Trace]] = {}
         self.take(traces)
 
     def take(self, traces: Mapping[Generation, Trace]) -> None:
@@ -181,13 +201,13 @@ class TraceBook(Mapping[Generation, Trace]):
         self._places.update(traces.places if isinstance(traces, TraceBook) else traces)
 
     @property
-    def places(self) -> Mapping[Generation, Trace | tuple[Runs, int]]:
-        """Each trace, or where it is."""
+    def places(self) -> Mapping[Generation, Trace | Callable[[], Trace]]:
+        """Each trace, or what gives it."""
         return self._places
 
     def put(self, generation: Generation, runs: Runs, place: int) -> None:
         """The trace is that of `place` in `runs`."""
-        self._places[generation] = (runs, place)
+        self._places[generation] = runs.reader(place)
 
     def part(self, generations: Sequence[Generation]) -> TraceBook:
         """A book of these generations alone."""
@@ -198,7 +218,7 @@ class TraceBook(Mapping[Generation, Trace]):
 
     def __getitem__(self, generation: Generation) -> Trace:
         found = self._places[generation]
-        return found if isinstance(found, Trace) else found[0].trace(found[1])
+        return found if isinstance(found, Trace) else found()
 
     def __contains__(self, generation: object) -> bool:
         return generation in self._places

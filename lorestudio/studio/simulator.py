@@ -106,26 +106,21 @@ class Simulator:
         """Give up whatever is running: it writes neither a trace nor a state, however it ends."""
         self._epoch += 1
 
-    def resume(
-        self, states: Sequence[EngineState], traces: Sequence[Trace], tallies: Sequence[Tally | None] | None = None
-    ) -> None:
-        """Go on from generations run earlier on the same inputs: their traces in order, and the state after each.
+    def resume(self, results: Sequence[RunResult]) -> None:
+        """Go on from generations run earlier on the same inputs, in order.
 
-        `tallies` are what they counted, where that is known. Raises ValueError where they do not belong to the
-        beginning of this chat.
+        Raises ValueError where they do not belong to the beginning of this chat.
         """
-        places = [Generation(trace.turn.message, trace.turn.swipe) for trace in traces]
-        counts = len(traces) if tallies is None else len(tallies)
-        if not len(states) == len(traces) == counts or tuple(places) != self.generations[: len(places)]:
+        places = [Generation(result.trace.turn.message, result.trace.turn.swipe) for result in results]
+        if tuple(places) != self.generations[: len(places)]:
             message = "These traces do not belong to this chat."
             raise ValueError(message)
         self.abandon()
         self._runs.cut(0)
         self._record.cut(0)
         self._traces, self.ran = TraceBook(), 0
-        for place, (state, trace) in enumerate(zip(states, traces, strict=True)):
-            tally = tallies[place] if tallies is not None else None
-            self._keep(RunResult(trace, state, tally), tally_known=tallies is not None)
+        for result in results:
+            self._keep(result)
 
     def rewind(self, length: int) -> None:
         """Forget all but the first `length` generations."""
@@ -149,6 +144,11 @@ class Simulator:
     def states(self) -> Sequence[EngineState]:
         """The state after each generation run so far, in order."""
         return States(self._runs)
+
+    def counted_apart(self) -> tuple[tuple[EngineState, Tally | None], ...]:
+        """For each generation run so far the state after it without its counts, and what it counted."""
+        runs = self._runs
+        return tuple((runs.lean_state(place), runs.tally(place)) for place in range(len(runs)))
 
     @property
     def index(self) -> DeepLoreIndex:
@@ -232,9 +232,9 @@ class Simulator:
             self.ran += ran
             self._keep(result)
 
-    def _keep(self, result: RunResult, *, tally_known: bool = True) -> None:
+    def _keep(self, result: RunResult) -> None:
         place = len(self._runs)
-        self._runs.append(result, tally_known=tally_known)
+        self._runs.append(result)
         self._traces.put(self.generations[place], self._runs, place)
 
     def offer(self, generation: Generation, record: Record, ctx: RunContext) -> RunResult | None:

@@ -8,7 +8,8 @@ replays came there: they may have parted at an edit and met again, when its effe
 What is taken over is what a run would have made: the same trace but for the times, with the names of the inputs as they
 are now, and the same state, its counts counted anew from those before.
 
-Not taken over is a generation whose question to a model failed: asked again it may be answered.
+Not taken over is a generation whose question to a model failed: asked again it may be answered. One that was answered
+keeps its answer, and says who gave it, as if it had been recorded.
 """
 
 from __future__ import annotations
@@ -72,10 +73,7 @@ def taken_over(old: Record, place: int, before: RunContext, new: Record, ctx: Ru
     same = entries[0] is entries[1] or reads_all_entries(ctx.settings)
     if not same and not old.unaffected(*entries).leaves(trace, ctx):
         return None
-    try:
-        tally = old.runs.tally(place)
-    except LookupError:
-        return None
+    tally = old.runs.tally(place)
     state = _after(trace, old.runs.lean_state(place), tally, ctx.state)
     return RunResult(_named(trace, ctx), state, tally)
 

@@ -28,6 +28,8 @@ from lorestudio.studio.modes import Mode
 from lorestudio.studio.places import keep_key
 from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
+from lorestudio.studio.ranges import MessageRange
+from lorestudio.studio.runs import TraceBook
 from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
@@ -37,11 +39,13 @@ from lorestudio.ui.jobs import Jobs
 from lorestudio.ui.live import LiveBoard, LiveRun
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.replaying import (
+    MOST_EARLIER,
     Finished,
     MakeSimulator,
     Replay,
     Replayer,
     ReplayNews,
+    Tallied,
     Wanted,
     Withdrawn,
 )
@@ -75,6 +79,7 @@ class Session(QObject):
     profiles_changed = Signal()
     live_changed = Signal()
     progress = Signal(object)  # Progress
+    news = Signal(object)  # ReplayNews: before `progress`, with what else is known
     notice = Signal(object)  # Notice
     question = Signal(object)  # Question: a person is to answer
     withdrawn = Signal(object)  # Question: nobody waits for its answer any more
@@ -103,7 +108,7 @@ class Session(QObject):
         self.choice = RunChoice()
         self.live: LiveRun | None = None
         self.project: Project | None = None
-        self.traces: dict[Generation, Trace] = {}
+        self.traces = TraceBook()
         self.generations: tuple[Generation, ...] = ()
         self._journeys: Journeys | None = None
         self._known: frozenset[Generation] = frozenset()
@@ -120,6 +125,8 @@ class Session(QObject):
         self._preview: Preview | None = None
         self.preview_shown = True
         self.renewed = False
+        self._earlier: tuple[Simulator, ...] = ()
+        self.tally: Tallied | None = None
         self._replay: Replay | None = None
         self._next: Wanted | None = None
         self._board = LiveBoard()
@@ -323,15 +330,19 @@ class Session(QObject):
         `renewed` says that it is the one before with newer notes: then what is looked at stays, and so do the traces,
         as results from before, until newer ones are there.
         """
-        told = self.project.problems if self.project is not None else ()
+        before = self.project
+        told = before.problems if before is not None else ()
         self._preview = None
         self.renewed = renewed
         keep = renewed and self.project is not None and same_numbers(self.project.index, project.index)
         self.choice = self.choices.load(chat_id(project)) or RunChoice.of(project)
         self.project = project = self.choice.applied(project)
-        self._simulators, self._made_as, self.live = {}, {}, None
+        same_chat = before is not None and chat_id(before) == chat_id(project)
+        known = (*reversed(self._simulators.values()), *self._earlier) if same_chat else ()
+        self._earlier = known[:MOST_EARLIER]
+        self._simulators, self._made_as, self.live, self.tally = {}, {}, None, None
         self.generations = ()
-        self.traces = self.traces if keep else {}
+        self.traces = TraceBook(self.traces) if keep else TraceBook()
         self._older = frozenset(self.traces)
         self.stale = ""
         if project.chat is not None:
@@ -379,6 +390,15 @@ class Session(QObject):
         if generation in self.generations:
             self._start(Wanted(self.choice.effective, generation))
 
+    def replay_range(self, messages: MessageRange) -> None:
+        """Run the replies from one message to another, and before them what they build on where it is missing.
+
+        Raises ValueError, with a sentence, where no reply stands there.
+        """
+        part = messages.part(self.generations)
+        first, last = self.generations[part.start], self.generations[part.stop - 1]
+        self._start(Wanted(self.choice.effective, last, first))
+
     def begin(self, finished: Finished) -> None:
         """Start the replay whose cost was asked about."""
         if finished.wanted.choice == self.choice.effective:
@@ -411,9 +431,14 @@ class Session(QObject):
 
     def close(self) -> None:
         """End all jobs; nothing of the session runs afterwards."""
+        replay = self._replay
         self.cancel()
         self._look.stop()
         self.jobs.wait()
+        if replay is not None and replay.tally.begun:  # nobody hears any more that it has ended
+            simulator = replay.simulators.get(replay.wanted.choice)
+            if simulator is not None:
+                self._replayer.save(simulator)
         if self._follower is not None:
             self._follower.close()
 
@@ -429,7 +454,7 @@ class Session(QObject):
             return
         if self.busy:
             return
-        replay = self._replay = Replay(wanted, self._simulators)
+        replay = self._replay = Replay(wanted, self._simulators, earlier=self._earlier)
         replay.heard.set()
         self._board.follow(lambda: None)
         self._set_activity(tr("Replaying the chat…"))
@@ -507,11 +532,12 @@ class Session(QObject):
     def _replay_news(self, news: ReplayNews) -> None:
         replay, choice = self._replay, self.choice.effective
         if replay is not None and replay.wanted.choice == choice and replay.simulators is self._simulators:
-            self.traces.update(news.traces)
+            self.traces.take(news.traces)
             self._made_as.update(dict.fromkeys(news.traces, choice))
             self._older -= news.traces.keys()
             if news.traces:
                 self.traces_changed.emit(tuple(news.traces))
+            self.news.emit(news)
             self.progress.emit(news.progress)
         if replay is not None:
             replay.seen.set()
@@ -540,13 +566,30 @@ class Session(QObject):
             self._failed(error)
 
     def _ended(self, problems: Sequence[str]) -> None:
-        """Nothing runs any more: take what was made, and say what went wrong beside it."""
-        self._replay = None
+        """Nothing runs any more: take what was made, keep it, and say what went wrong beside it."""
+        replay, self._replay = self._replay, None
+        if replay is not None:
+            self.tally = replay.tally
+            self._keep(replay)
         self._look.stop()
         self.live = None
         self._take()
         self._set_activity("")
         self.live_changed.emit()
+        self._tell(problems)
+
+    def _keep(self, replay: Replay) -> None:
+        """Keep the runs for the next start, beside whatever comes next."""
+        simulator = replay.simulators.get(replay.wanted.choice)
+        if simulator is not None and replay.tally.begun and self._replayer.keeps:
+            self.jobs.start(
+                tr("Keeping the runs"),
+                lambda _report: self._replayer.save(simulator),
+                done=self._tell,
+                failed=lambda error: self._tell((sentence_of(error),)),
+            )
+
+    def _tell(self, problems: Sequence[str]) -> None:
         for problem in problems:
             self.notice.emit(Notice(problem, "warning"))
 
@@ -560,8 +603,9 @@ class Session(QObject):
         return simulator.traces if simulator is not None else {}
 
     def _take(self) -> None:
-        current = dict(self._current_traces())
-        self.traces = {**self.traces, **current}
+        current = self._current_traces()
+        self.traces = TraceBook(self.traces)
+        self.traces.take(current)
         self._made_as.update(dict.fromkeys(current, self.choice.effective))
         self._older -= current.keys()
         if self._simulators:

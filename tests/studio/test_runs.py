@@ -57,15 +57,6 @@ def test_counts_are_counted_again_from_the_last_checkpoint(replayed: Simulator, 
     assert list(States(runs)) == wanted
 
 
-def test_without_a_known_tally_the_state_is_kept_whole(made: list[RunResult]) -> None:
-    runs = Runs(EngineState())
-    for result in made:
-        runs.append(RunResult(result.trace, result.state), tally_known=False)
-    assert list(States(runs)) == [result.state for result in made]
-    with pytest.raises(LookupError):
-        runs.tally(1)
-
-
 def test_what_is_cut_off_is_gone_and_can_be_made_again(made: list[RunResult]) -> None:
     runs = filled(made, unpacked=2)
     runs.cut(3)
@@ -75,6 +66,13 @@ def test_what_is_cut_off_is_gone_and_can_be_made_again(made: list[RunResult]) ->
         runs.trace(3)
     runs.append(made[3])
     assert runs.trace(3) == made[3].trace
+
+
+def test_a_book_keeps_what_was_cut_off(made: list[RunResult]) -> None:
+    runs, book = filled(made, unpacked=2), TraceBook()
+    book.put(Generation(7), runs, 3)
+    runs.cut(0)
+    assert book[Generation(7)] == made[3].trace
 
 
 def test_a_list_of_states_stays_as_long_as_it_was(made: list[RunResult]) -> None:
@@ -89,9 +87,8 @@ def test_a_book_takes_from_another_without_unpacking(made: list[RunResult]) -> N
     first, second = TraceBook(), TraceBook({Generation(99): made[0].trace})
     for place in range(3):
         first.put(Generation(place), runs, place)
-    unpacked = list(runs._live)
     second.take(first.part([Generation(1), Generation(2)]))
-    assert list(runs._live) == unpacked
+    assert [cell.finished is None for cell in runs._cells[:3]] == [True, True, True]
     assert list(second) == [Generation(99), Generation(1), Generation(2)]
     assert second[Generation(2)] == made[2].trace
     assert second.get(Generation(0)) is None
