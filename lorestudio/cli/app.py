@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
@@ -14,11 +13,9 @@ from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as ProgressBar
 
 from lorestudio import __version__
-from lorestudio.cli.asking import Answering, agree, answering
+from lorestudio.cli.asking import agree, answering
 from lorestudio.cli.display import has_display, missing_for_x
 from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
@@ -28,18 +25,21 @@ from lorestudio.cli.notes import list_links, rename_note, search_notes
 from lorestudio.cli.previewing import chosen_generation, edited_note, preview_lines
 from lorestudio.cli.profiles import profiles
 from lorestudio.cli.propose import propose
+from lorestudio.cli.replaying import replay_chat
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import fixed
-from lorestudio.studio import InputError, Progress, Project, Simulator, demo_project, open_project
+from lorestudio.studio import InputError, Project, Simulator, demo_project, open_project
 from lorestudio.studio.answering import AnswerKind, live_cost, load_recorded, note_cost
 from lorestudio.studio.chat_notes import ChatNotes, NotesDesk
 from lorestudio.studio.doctor import examine
 from lorestudio.studio.files import write_bytes
 from lorestudio.studio.graph_analysis import study
 from lorestudio.studio.graph_export import gaps_json, graph_json
+from lorestudio.studio.keeping import default_folder
 from lorestudio.studio.modes import Mode, mode_of, with_mode
 from lorestudio.studio.note_graph import build_graph
 from lorestudio.studio.preview import Previewer
+from lorestudio.studio.ranges import MessageRange
 from lorestudio.studio.scenarios import run_scenarios
 from lorestudio.studio.session_notes import NotesOutcome, SessionNotes
 from lorestudio.trace import Trace, ai_totals, to_json
@@ -128,7 +128,7 @@ def demo(screenshot: ScreenshotOption = None) -> None:
             raise typer.Exit(_window(project))
         else:
             typer.echo("There is no display here, so the demo is replayed in the terminal.\n")
-            _show(_replay(project), project)
+            _show(replay_chat(project).traces, project)
             _picture(project, _writable_folder() / "lorestudio-demo.png")
 
 
@@ -165,6 +165,10 @@ def replay(
     answers: AnswersOption = AnswerKind.STAND_IN.value,
     fixed_switches: FixedOption = None,
     yes: YesOption = False,
+    messages: Annotated[
+        str | None,
+        typer.Option("--messages", metavar="A-B", help="Only the replies from message A to B; A- is to the end."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all traces as JSON.")] = False,
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
@@ -174,15 +178,19 @@ def replay(
         asked = answering(answers, project)
         if mode_of(project.settings).asks_model:
             agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)
-        traces = _replay(project, asked, quiet=as_json)
+        wanted = MessageRange.parse(messages, "--messages") if messages is not None else MessageRange()
+        replayed = replay_chat(project, asked, wanted, default_folder() / "stopped", quiet=as_json)
+        traces = replayed.traces
         if not as_json:
             _show(traces, project)
+            replayed.end()
             return
         say_all(project.problems)
         totals = ai_totals(traces)
         if totals.failed:
             say(f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations; the traces say why.")
         typer.echo(_json_line([to_json(trace) for trace in traces]), nl=False)
+        replayed.end()
 
 
 @app.command()
@@ -315,31 +323,6 @@ def _note_folder(project: Project) -> Path:
     if folder is None:
         raise InputError("--save", "a note is saved into a vault's folder, and this vault has none. Name its folder.")
     return folder
-
-
-def _replay(project: Project, asked: Answering | None = None, *, quiet: bool = False) -> tuple[Trace, ...]:
-    """Replay with a progress bar on the error stream; Ctrl+C ends it."""
-    simulator = Simulator(project) if asked is None else Simulator(project, asked.source, model=asked.model)
-    columns = (
-        TextColumn("Replaying"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("generations"),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    hidden = quiet or not console.is_terminal
-    with ProgressBar(*columns, console=console, transient=True, disable=hidden) as bar:
-        return asyncio.run(simulator.replay(_advance(bar, len(simulator.generations))))
-
-
-def _advance(bar: ProgressBar, total: int) -> Callable[[Progress], None]:
-    task = bar.add_task("", total=total)
-
-    def advance(progress: Progress) -> None:
-        bar.update(task, completed=progress.done)
-
-    return advance
 
 
 def _show(traces: tuple[Trace, ...], project: Project) -> None:

@@ -161,6 +161,11 @@ def is_kept(folder: Path, project: Project) -> bool:
     return (folder / f"{chat_id(project)}.states.json.gz").exists()
 
 
+def forget(folder: Path, project: Project) -> None:
+    """Begin anew with the next replay of the project's chat. Raises OSError."""
+    (folder / f"{chat_id(project)}.states.json.gz").unlink(missing_ok=True)
+
+
 def chat_id(project: Project) -> str:
     """The name under which a chat's runs are kept: by its file, or by its vaults where there is none."""
     places = [project.chat_path] if project.chat_path is not None else list(project.places)

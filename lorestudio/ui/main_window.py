@@ -45,6 +45,7 @@ from lorestudio.ui.panes.why_pane import WhyPane
 from lorestudio.ui.profiles_dialog import ProfilesDialog
 from lorestudio.ui.proposal_commands import ProposalCommands
 from lorestudio.ui.question_dialog import QuestionDialog
+from lorestudio.ui.replay_commands import ReplayCommands
 from lorestudio.ui.replaying import Finished
 from lorestudio.ui.selection import Selection, same_numbers
 from lorestudio.ui.session import Session
@@ -294,6 +295,8 @@ class MainWindow(QMainWindow):
             "help.about": partial(dialogs.show_about, self),
         }
         handlers |= self.vault_commands.handlers()
+        self.replay_commands = ReplayCommands(self)
+        handlers |= self.replay_commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
         handlers |= self.proposals.handlers()

@@ -79,6 +79,7 @@ class Session(QObject):
     profiles_changed = Signal()
     live_changed = Signal()
     progress = Signal(object)  # Progress
+    replayed = Signal(object)  # Tallied: a replay that a person asked for has come to its end
     news = Signal(object)  # ReplayNews: before `progress`, with what else is known
     notice = Signal(object)  # Notice
     question = Signal(object)  # Question: a person is to answer
@@ -545,8 +546,11 @@ class Session(QObject):
 
     def _ran(self, finished: Finished) -> None:
         self._ended(finished.problems)
-        if self._next is not None or not finished.cost:
+        if self._next is not None:
             self._go_on()
+        elif not finished.cost:
+            if finished.wanted.asked and self.tally is not None:
+                self.replayed.emit(self.tally)
         elif finished.wanted.asked:
             self.cost_known.emit(finished)
         else:
