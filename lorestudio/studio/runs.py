@@ -14,7 +14,7 @@ import pickle
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, overload
@@ -24,7 +24,7 @@ from lorestudio.domain.state import EngineState, Tally
 from lorestudio.engine import RunResult
 from lorestudio.engine.deeplore.counts import counted
 from lorestudio.engine.deeplore.reads import uncounted
-from lorestudio.studio.generation import Generation
+from lorestudio.trace.firing import fired_in
 from lorestudio.trace.model import Trace
 
 UNPACKED: Final = 600
@@ -42,14 +42,29 @@ class Finished:
     state: EngineState
 
 
-class Cell:
-    """One finished generation, as it is or packed; only its shelf looks inside."""
+@dataclass(frozen=True, slots=True)
+class Gist:
+    """What is asked of all runs of a chat at once: ids of the entries that a run matched, and that it injected."""
 
-    __slots__ = ("finished", "packed")
+    matched: tuple[int, ...]
+    injected: frozenset[int]
+
+
+def gist_of(trace: Trace) -> Gist:
+    """The gist of a trace."""
+    matched, injected = fired_in(trace)
+    return Gist(tuple(sorted(matched)), injected)
+
+
+class Cell:
+    """One finished generation, as it is or packed; only its shelf looks inside. Its gist is there in any case."""
+
+    __slots__ = ("finished", "gist", "packed")
 
     def __init__(self, finished: Finished) -> None:
         self.finished: Finished | None = finished
         self.packed = b""  # until it is packed for the first time
+        self.gist = gist_of(finished.trace)
 
 
 class Shelf:
@@ -84,6 +99,19 @@ class Shelf:
             if oldest.finished is not None:
                 oldest.packed = oldest.packed or _packed(oldest.finished)
                 oldest.finished = None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A trace on a shelf."""
+
+    shelf: Shelf
+    cell: Cell
+
+    @property
+    def trace(self) -> Trace:
+        """The trace, unpacked."""
+        return self.shelf.get(self.cell).trace
 
 
 class Runs:
@@ -126,10 +154,9 @@ class Runs:
         """The trace of a generation. Raises IndexError."""
         return self._shelf.get(self._cells[place]).trace
 
-    def reader(self, place: int) -> Callable[[], Trace]:
-        """What gives that trace, also when it has been cut off. Raises IndexError."""
-        shelf, cell = self._shelf, self._cells[place]
-        return lambda: shelf.get(cell).trace
+    def held(self, place: int) -> Held:
+        """That trace, also when it has been cut off. Raises IndexError."""
+        return Held(self._shelf, self._cells[place])
 
     def state(self, place: int) -> EngineState:
         """The state after a generation, -1 for the one before the first. Raises IndexError."""
@@ -187,47 +214,6 @@ class States(Sequence[EngineState]):
 
     def __hash__(self) -> int:
         return hash(self._length)
-
-
-class TraceBook(Mapping[Generation, Trace]):
-    """Traces by generation, some of them from `Runs`, where they may be packed. Going through the keys unpacks none."""
-
-    def __init__(self, traces: Mapping[Generation, Trace] = MappingProxyType({})) -> None:
-        self._places: dict[Generation, Trace | Callable[[], Trace]] = {}
-        self.take(traces)
-
-    def take(self, traces: Mapping[Generation, Trace]) -> None:
-        """`update`, without unpacking what is in another book."""
-        self._places.update(traces.places if isinstance(traces, TraceBook) else traces)
-
-    @property
-    def places(self) -> Mapping[Generation, Trace | Callable[[], Trace]]:
-        """Each trace, or what gives it."""
-        return self._places
-
-    def put(self, generation: Generation, runs: Runs, place: int) -> None:
-        """The trace is that of `place` in `runs`."""
-        self._places[generation] = runs.reader(place)
-
-    def part(self, generations: Sequence[Generation]) -> TraceBook:
-        """A book of these generations alone."""
-        book = TraceBook()
-        for generation in generations:
-            book._places[generation] = self._places[generation]
-        return book
-
-    def __getitem__(self, generation: Generation) -> Trace:
-        found = self._places[generation]
-        return found if isinstance(found, Trace) else found()
-
-    def __contains__(self, generation: object) -> bool:
-        return generation in self._places
-
-    def __iter__(self) -> Iterator[Generation]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
 
 
 def _counts(state: EngineState) -> EngineState:

@@ -19,8 +19,9 @@ from lorestudio.studio.digests import input_digests
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.project import Project
-from lorestudio.studio.runs import Runs, States, TraceBook
+from lorestudio.studio.runs import Runs, States
 from lorestudio.studio.taking_over import Record, taken_over
+from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.model import Trace, Turn
 
 __all__ = ["Generation", "Simulator", "Superseded", "generations"]

@@ -17,8 +17,8 @@ from lorestudio.studio.jobs import CancelToken, Progress
 from lorestudio.studio.keeping import Keeper
 from lorestudio.studio.pace import Pace
 from lorestudio.studio.project import Project
-from lorestudio.studio.runs import TraceBook
 from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.model import Trace
 from lorestudio.ui.choices import RunChoice
 from lorestudio.ui.live import LiveBoard
@@ -26,7 +26,7 @@ from lorestudio.ui.models.ai_calls import failed_calls
 from lorestudio.ui.running import StoppableRun
 from lorestudio.ui.words import count, number, sentence_of, tr
 
-REPORT_SECONDS: Final = 1 / 30
+REPORT_SECONDS: Final = 1 / 15
 """Progress reaches the window at most this often."""
 
 COURTESY_SECONDS: Final = 0.1

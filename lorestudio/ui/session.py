@@ -29,8 +29,8 @@ from lorestudio.studio.places import keep_key
 from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
 from lorestudio.studio.ranges import MessageRange
-from lorestudio.studio.runs import TraceBook
 from lorestudio.studio.simulator import Simulator, Superseded, generations
+from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.ui.choices import ChoiceStore, RunChoice
@@ -609,12 +609,12 @@ class Session(QObject):
     def _take(self) -> None:
         current = self._current_traces()
         self.traces = TraceBook(self.traces)
-        self.traces.take(current)
+        changed = self.traces.take(current)
         self._made_as.update(dict.fromkeys(current, self.choice.effective))
         self._older -= current.keys()
         if self._simulators:
             self.progress.emit(Progress(len(current), len(self.generations)))
-            self.traces_changed.emit(None)
+            self.traces_changed.emit(changed)
 
     def _set_activity(self, text: str) -> None:
         self.activity = text

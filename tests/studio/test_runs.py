@@ -9,7 +9,8 @@ from lorestudio.domain.state import EngineState
 from lorestudio.engine import RunResult
 from lorestudio.engine.deeplore.counts import counted
 from lorestudio.studio import Generation, Simulator
-from lorestudio.studio.runs import CHECKPOINT, Runs, States, TraceBook, with_counts
+from lorestudio.studio.runs import CHECKPOINT, Runs, States, with_counts
+from lorestudio.studio.trace_book import TraceBook
 
 
 def results(simulator: Simulator) -> list[RunResult]:

@@ -142,8 +142,8 @@ class ChatPane(Pane):
         done = sorted({item.message for item in self._session.generations})
         changed, before = [], None
         for message in done:
-            trace = self._trace_of(message, self.model.viewed_swipe(message))
-            now = frozenset(injection.entry for injection in trace.injections) if trace is not None else None
+            gist = self._session.traces.gist(Generation(message, self.model.viewed_swipe(message)))
+            now = gist.injected if gist is not None else None
             if now is not None and now != before:
                 changed.append(message)
             before = now
