@@ -1,4 +1,4 @@
-"""Traces by generation, for those who look at a chat's runs: cheap to copy, and unpacked only when they are asked for."""
+"""Traces by generation, for those who look at a chat's runs: cheap to copy, unpacked only when they are asked for."""
 
 from __future__ import annotations
 

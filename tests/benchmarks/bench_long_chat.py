@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer, QTimerEvent
+from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.studio.project import Project
@@ -39,10 +39,12 @@ class Turns(QObject):
         super().__init__()
         self._clock, self._computed = time.perf_counter(), time.thread_time()
         self.longest = (0.0, 0.0)
-        self.startTimer(BEAT_MS, Qt.TimerType.PreciseTimer)
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._beat)
+        self._timer.start(BEAT_MS)
 
-    def timerEvent(self, _event: QTimerEvent) -> None:
-        """Qt: the loop has come to the timer."""
+    def _beat(self) -> None:
         clock, computed = time.perf_counter(), time.thread_time()
         late = clock - self._clock - BEAT_MS / 1000
         self.longest = max(self.longest[0], late), max(self.longest[1], computed - self._computed)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListView, QStackedWidget, QToolButton, QWidget
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QToolButton, QWidget
 
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Progress
@@ -17,6 +17,7 @@ from lorestudio.ui.session import Session
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.widgets.chat_delegate import ChatDelegate
 from lorestudio.ui.widgets.empty import EmptyState
+from lorestudio.ui.widgets.message_list import MessageList
 from lorestudio.ui.widgets.mode_bar import ModeBar
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.progress import ProgressStrip
@@ -42,20 +43,6 @@ class _Number(QLineEdit):
             super().keyPressEvent(event)
 
 
-class _MessageList(QListView):
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: another width breaks the lines anew; the chosen message stays in sight."""
-        super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self.scheduleDelayedItemsLayout()
-            QTimer.singleShot(0, self, self._keep_in_sight)
-
-    def _keep_in_sight(self) -> None:
-        self.executeDelayedItemsLayout()
-        if self.currentIndex().isValid():
-            self.scrollTo(self.currentIndex())
-
-
 class ChatPane(Pane):
     """Follows and sets the chosen message. `wanted` carries the id of an action that a button asks for."""
 
@@ -66,13 +53,12 @@ class ChatPane(Pane):
         self._session, self._selection = session, selection
         self.model = ChatList(self)
         self.model.set_traces(self._trace_of)
-        self.view = _MessageList(self)
+        self.view = MessageList(self)
         self.view.setModel(self.model)
         self.delegate = ChatDelegate(theme, self.view)
         self.view.setItemDelegate(self.delegate)
-        self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.view.set_guess(self.model.lengths, self.delegate.guess)
         self.view.verticalScrollBar().setSingleStep(24)
-        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setMouseTracking(True)
         self.view.setAccessibleName(tr("Messages"))
         self.empty = EmptyState(theme, "chat", self)
