@@ -40,7 +40,6 @@ class RangeDialog(QDialog):
             box.setRange(0, last)
             box.setPrefix("#")
             box.setAccessibleName(name)
-            box.valueChanged.connect(self._explain)
         self.first.setValue(message or 0)
         self.last.setValue(last)
         column = QVBoxLayout(self)
@@ -66,6 +65,8 @@ class RangeDialog(QDialog):
         buttons.addWidget(cancel)
         buttons.addWidget(self.go)
         column.addLayout(buttons)
+        for box in (self.first, self.last):
+            box.valueChanged.connect(self._explain)
         self._explain()
         self.first.setFocus()
         self.first.selectAll()

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.trace.model import Trace
+from lorestudio.trace.remarks import estimate
 from lorestudio.ui.models.budget import BudgetView, Segment, budget_view
 from lorestudio.ui.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, ITEM, NO_INDEX, TOOLTIP, Index
 from lorestudio.ui.selection import Selection
@@ -193,6 +194,7 @@ class BudgetPane(Pane):
         self.bar.set_view(view)
         self.model.set_view(view)
         self.note_changed.emit(_headline(view))
+        self.setToolTip(tr(estimate(trace)))
         if view.segments:
             self._pages.setCurrentWidget(self._shown_page)
         else:

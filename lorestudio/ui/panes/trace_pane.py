@@ -44,6 +44,7 @@ from lorestudio.ui.widgets.funnel_delegate import FunnelDelegate
 from lorestudio.ui.widgets.journey_view import JourneyView
 from lorestudio.ui.widgets.live_bar import LiveBar
 from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.run_remarks import RunRemarks, nothing_words
 from lorestudio.ui.words import count, number, sentence_case, tr
 
 PROMPT, LOG, AI = 2, 3, 4
@@ -103,6 +104,7 @@ class TracePane(Pane):
         column.setSpacing(0)
         column.addWidget(self.failure)
         column.addWidget(self.summary)
+        column.addWidget(self.remarks)
         column.addWidget(self.switches)
         column.addWidget(self.tabs, 1)
         self.empty = EmptyState(theme, "trace", self)
@@ -130,6 +132,8 @@ class TracePane(Pane):
         self.failure = MessageBar(theme, self)
         self.failure.pressed.connect(self.wanted)
         self.failure.closed.connect(self.failure.hide)
+        self.remarks = RunRemarks(theme, self)
+        self.remarks.pressed.connect(self.wanted)
         self.switches = QLabel(self)
         self.switches.setProperty("kind", "small")
         self.switches.setWordWrap(True)
@@ -362,6 +366,7 @@ class TracePane(Pane):
             self.failure.say("\n".join(trace.warnings), "warning")
         else:
             self.failure.hide()
+        self.remarks.show_trace(trace, self._session.project)
         lines = switch_lines(trace, {switch.name: switch.title for switch in switches()})
         self.switches.setText(tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines)))
         self.switches.setVisible(bool(lines))
@@ -434,11 +439,7 @@ class TracePane(Pane):
         if self.filter.text():
             self.nothing.say(tr("No row fits the filter"), tr("Rows are filtered by title and result."))
         else:
-            tips = tr(
-                "To widen the search: raise the scan depth, add keys that the chat uses, or switch recursion or fuzzy "
-                "search on."
-            )
-            self.nothing.say(tr("Nothing came into question"), tips)
+            self.nothing.say(tr("Nothing came into question"), nothing_words(self._trace))
         self._rows_or_nothing.setCurrentWidget(self.nothing)
 
     def _filter(self, text: str) -> None:
