@@ -39,6 +39,7 @@ class RangeDialog(QDialog):
         for box, name in ((self.first, tr("From message")), (self.last, tr("To message"))):
             box.setRange(0, last)
             box.setPrefix("#")
+            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)  # the arrow keys do the same
             box.setAccessibleName(name)
         self.first.setValue(message or 0)
         self.last.setValue(last)

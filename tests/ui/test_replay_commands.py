@@ -144,7 +144,7 @@ def test_a_run_that_matched_nearly_everything_names_the_key(window, qtbot) -> No
     assert bar.isVisible()
     assert "9 of 10 entries" in bar.label.text()
     assert "“the” alone let in 9" in bar.label.text()
-    assert "estimates of 4 characters a token" in window.trace.remarks.counts.text()
+    assert "estimates of 4 characters a token" in window.budget.counts.text()
     bar.closed.emit()
     window.chat.choose(2)
     window.chat.choose(6)

@@ -83,7 +83,6 @@ class TracePane(Pane):
         self.summary.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.summary.setContentsMargins(12, 8, 12, 6)
         self.summary.setAccessibleName(tr("Summary"))
         self.model = JourneyTable(self)
         self.journey = JourneyView(theme, self.model, self)
@@ -103,7 +102,10 @@ class TracePane(Pane):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.failure)
-        column.addWidget(self.summary)
+        line = QVBoxLayout()
+        line.setContentsMargins(12, 8, 12, 6)
+        line.addWidget(self.summary)
+        column.addLayout(line)
         column.addWidget(self.remarks)
         column.addWidget(self.switches)
         column.addWidget(self.tabs, 1)

@@ -1,16 +1,16 @@
-"""What to know about the run that is shown: too much matched, notes could not be read, counts are estimates."""
+"""What to know about the run that is shown: too much matched, or notes could not be read."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lorestudio.studio.project import Project
 from lorestudio.trace.model import Trace
-from lorestudio.trace.remarks import estimate, searched, too_broad, ways_to_widen
+from lorestudio.trace.remarks import searched, too_broad, ways_to_widen
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.widgets.bars import MessageBar
-from lorestudio.ui.words import count, sentence_case, tr
+from lorestudio.ui.words import count, tr
 
 
 def nothing_words(trace: Trace | None) -> str:
@@ -25,10 +25,7 @@ def nothing_words(trace: Trace | None) -> str:
 
 
 class RunRemarks(QWidget):
-    """One bar for each thing that a person can do something about, and a line about the counts.
-
-    `pressed` carries the id of an action.
-    """
+    """One bar for each thing that a person can do something about. `pressed` carries the id of an action."""
 
     pressed = Signal(str)
 
@@ -43,12 +40,6 @@ class RunRemarks(QWidget):
             bar.pressed.connect(self.pressed)
             bar.closed.connect(lambda bar=bar: self._dismiss(bar))
             column.addWidget(bar)
-        self.counts = QLabel(self)
-        self.counts.setProperty("kind", "small")
-        self.counts.setWordWrap(True)
-        self.counts.setContentsMargins(12, 0, 12, 6)
-        self.counts.setAccessibleName(tr("How tokens were counted"))
-        column.addWidget(self.counts)
 
     def show_trace(self, trace: Trace, project: Project | None) -> None:
         """Say what there is to say about this run."""
@@ -65,9 +56,6 @@ class RunRemarks(QWidget):
             tr("{notes} no part in this run.", notes=notes) if broken else "",
             (("pane.problems", tr("Show the problems")),),
         )
-        words = tr(sentence_case(estimate(trace)))
-        self.counts.setText(words)
-        self.counts.setVisible(bool(words) and bool(trace.injections))
 
     def _say(self, bar: MessageBar, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
         if text and bar not in self._dismissed:
