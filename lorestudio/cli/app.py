@@ -16,6 +16,7 @@ from rich.console import Console
 
 from lorestudio import __version__
 from lorestudio.cli.asking import agree, answering
+from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, compare, replay_system
 from lorestudio.cli.display import has_display, missing_for_x
 from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
@@ -42,6 +43,7 @@ from lorestudio.studio.preview import Previewer
 from lorestudio.studio.ranges import MessageRange
 from lorestudio.studio.scenarios import run_scenarios
 from lorestudio.studio.session_notes import NotesOutcome, SessionNotes
+from lorestudio.studio.systems import DEEPLORE
 from lorestudio.trace import Trace, ai_totals, to_json
 
 QT_PACKAGES: Final = (
@@ -66,6 +68,7 @@ app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
 app.command()(history)
 app.command()(lint)
+app.command()(compare)
 app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
@@ -169,27 +172,26 @@ def replay(
         str | None,
         typer.Option("--messages", metavar="A-B", help="Only the replies from message A to B; A- is to the end."),
     ] = None,
+    system: SystemOption = DEEPLORE,
+    system_settings: SystemSettingsOption = None,
+    assignments: SetOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all traces as JSON.")] = False,
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     with clear_messages():
         project = replace(open_project(vault, chat, settings, seed), context_size=context)
         project = _adjusted(project, mode, fixed_switches)
+        if system != DEEPLORE:
+            if messages is not None:
+                raise InputError("--messages", f"{system} is replayed as a whole. Leave the range out.")
+            _say_traces(replay_system(project, system, system_settings, assignments), project, as_json=as_json)
+            return
         asked = answering(answers, project)
         if mode_of(project.settings).asks_model:
             agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)
         wanted = MessageRange.parse(messages, "--messages") if messages is not None else MessageRange()
         replayed = replay_chat(project, asked, wanted, default_folder() / "stopped", quiet=as_json)
-        traces = replayed.traces
-        if not as_json:
-            _show(traces, project)
-            replayed.end()
-            return
-        say_all(project.problems)
-        totals = ai_totals(traces)
-        if totals.failed:
-            say(f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations; the traces say why.")
-        typer.echo(_json_line([to_json(trace) for trace in traces]), nl=False)
+        _say_traces(replayed.traces, project, as_json=as_json)
         replayed.end()
 
 
@@ -330,6 +332,17 @@ def _show(traces: tuple[Trace, ...], project: Project) -> None:
     console.print(replay_table(traces, project))
     console.print()
     console.print(replay_summary(traces, project), highlight=False, markup=False)
+
+
+def _say_traces(traces: tuple[Trace, ...], project: Project, *, as_json: bool) -> None:
+    if not as_json:
+        _show(traces, project)
+        return
+    say_all(project.problems)
+    totals = ai_totals(traces)
+    if totals.failed:
+        say(f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations; the traces say why.")
+    typer.echo(_json_line([to_json(trace) for trace in traces]), nl=False)
 
 
 def _json_line(value: object) -> bytes:

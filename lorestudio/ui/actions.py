@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -34,6 +34,8 @@ class Situation:
     notes: bool = False
     undo: bool = False
     redo: bool = False
+    adjusted: bool = False
+    taken_back: bool = False
     note: bool = False
     unsaved: bool = False
     swipes: bool = False
@@ -131,6 +133,26 @@ ACTIONS: Final[tuple[Action, ...]] = (
         enabled_when=lambda now: now.redo,
         icon="redo",
         tip="Do again what was undone last",
+    ),
+    Action(
+        "adjust.undo",
+        "Undo setting or chat change",
+        "Edit",
+        ("Ctrl+Z",),
+        Where.RUNS,
+        lambda now: now.adjusted,
+        "undo",
+        "Take the last change of settings, chat or choices for the chat back",
+    ),
+    Action(
+        "adjust.redo",
+        "Redo setting or chat change",
+        "Edit",
+        ("Ctrl+Shift+Z",),
+        Where.RUNS,
+        lambda now: now.taken_back,
+        "redo",
+        "Do again what was taken back last",
     ),
     Action("go.entry", "Go to entry…", "Edit", ("Ctrl+O",), enabled_when=lambda now: now.project, icon="entry"),
     Action("go.graph", "Relationship graph", "View", ("Ctrl+G",), enabled_when=_project, icon="graph"),
@@ -345,6 +367,20 @@ ACTIONS: Final[tuple[Action, ...]] = (
 
 MENUS: Final = ("File", "Edit", "Entry", "View", "Run", "Trace", "Help")
 """The menu bar, from left to right."""
+
+VIEW_KEYS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "in the graph": (
+        ("Go to the nearest entry that way", "Left  Right  Up  Down"),
+        ("Go round the neighbours of the entry", "Tab  Shift+Tab"),
+        ("Back to the entry whose neighbours they are", "Esc"),
+        ("Open the note", "Return"),
+        ("Move the picture", "Shift+Left  Shift+Right  Shift+Up  Shift+Down"),
+        ("Zoom", "+  -"),
+        ("Show all of it", "0"),
+        ("What can be done with the entry", "Menu"),
+    ),
+}
+"""Keys that a view answers itself, by the place where they work: titles with their keys."""
 
 PANE_SHORTCUT: Final = "Ctrl+{number}"
 """Opens the pane with that number; the panes' actions are made from the panes."""

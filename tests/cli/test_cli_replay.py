@@ -292,3 +292,9 @@ def test_a_range_that_cannot_be_replayed(lorestudio: Run, vault: Path, chat: Pat
     assert result.exit_code == 2
     assert "--messages" in result.stderr
     assert told in result.stderr
+
+
+def test_another_system_takes_no_range(lorestudio: Run, vault: Path, chat: Path) -> None:
+    result = lorestudio("replay", vault, "--chat", chat, "--system", "hybrid", "--messages", "3")
+    assert result.exit_code == 2
+    assert "replayed as a whole" in result.stderr
