@@ -138,6 +138,10 @@ class Session(QObject):
         self._next: Wanted | None = None
         self._board = LiveBoard()
         self._replayer = Replayer(make_simulator, self.connections, keep_in, self._board)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self._hear)
         self._look = QTimer(self)
         self._look.setInterval(LOOK_MS)
         self._look.timeout.connect(self._look_at_run)
@@ -556,6 +560,7 @@ class Session(QObject):
         replay = self._replay
         self.cancel()
         self._look.stop()
+        self._rest.stop()
         self.jobs.wait()
         if replay is not None and replay.tally.begun:  # nobody hears any more that it has ended
             simulator = replay.simulators.get(replay.wanted.choice)
@@ -668,7 +673,12 @@ class Session(QObject):
             self.progress.emit(news.progress)
         if replay is not None:
             replay.seen.set()
-            QTimer.singleShot(REST_MS, self, replay.heard.set)
+            self._rest.start()
+
+    def _hear(self) -> None:
+        """The window has had its rest and takes more news."""
+        if self._replay is not None:
+            self._replay.heard.set()
 
     def _ran(self, finished: Finished) -> None:
         self._ended(finished.problems)
@@ -698,6 +708,7 @@ class Session(QObject):
     def _ended(self, problems: Sequence[str]) -> None:
         """Nothing runs any more: take what was made, keep it, and say what went wrong beside it."""
         replay, self._replay = self._replay, None
+        self._rest.stop()
         if replay is not None:
             self.tally = replay.tally
             self._keep(replay)
