@@ -16,8 +16,19 @@ from rich.console import Console
 
 from lorestudio import __version__
 from lorestudio.cli.asking import agree, answering
+from lorestudio.cli.bench import try_text
 from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, compare, replay_system
+from lorestudio.cli.controls import (
+    BlockOption,
+    Chosen,
+    ContextOption,
+    FolderOption,
+    PinOption,
+    PresetOption,
+    with_chosen,
+)
 from lorestudio.cli.display import has_display, missing_for_x
+from lorestudio.cli.explain import explain
 from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
 from lorestudio.cli.lint import lint
@@ -66,12 +77,14 @@ app = typer.Typer(
 
 app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
+app.command()(explain)
 app.command()(history)
 app.command()(lint)
 app.command()(compare)
 app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
+app.command("test")(try_text)
 
 VaultArgument = Annotated[
     list[str],
@@ -86,10 +99,13 @@ SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
-ContextOption = Annotated[
+SizeOption = Annotated[
     int,
     typer.Option(
-        "--context", metavar="TOKENS", min=0, help="Context size of the story's model, to be warned of too much lore."
+        "--context-size",
+        metavar="TOKENS",
+        min=0,
+        help="Context size of the story's model, to be warned of too much lore.",
     ),
 ]
 ModeOption = Annotated[
@@ -141,12 +157,12 @@ def open_window(
     chat: ChatOption = None,
     settings: SettingsOption = None,
     seed: SeedOption = 0,
-    context: ContextOption = 0,
+    context_size: SizeOption = 0,
     screenshot: ScreenshotOption = None,
 ) -> None:
     """Open a vault in the window, with a chat where one is given."""
     with clear_messages():
-        project = replace(open_project(vault, chat, settings, seed), context_size=context)
+        project = replace(open_project(vault, chat, settings, seed), context_size=context_size)
         if screenshot is not None:
             _picture(project, screenshot)
         elif has_display():
@@ -163,7 +179,12 @@ def replay(
     chat: ReplayedChat,
     settings: SettingsOption = None,
     seed: SeedOption = 0,
-    context: ContextOption = 0,
+    context_size: SizeOption = 0,
+    preset: PresetOption = None,
+    context: ContextOption = None,
+    pin: PinOption = None,
+    block: BlockOption = None,
+    folder: FolderOption = None,
     mode: ModeOption = None,
     answers: AnswersOption = AnswerKind.STAND_IN.value,
     fixed_switches: FixedOption = None,
@@ -179,7 +200,8 @@ def replay(
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     with clear_messages():
-        project = replace(open_project(vault, chat, settings, seed), context_size=context)
+        project = replace(open_project(vault, chat, settings, seed), context_size=context_size)
+        project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
         project = _adjusted(project, mode, fixed_switches)
         if system != DEEPLORE:
             if messages is not None:

@@ -36,7 +36,8 @@ RecapStage: TypeAlias = Literal[
     "auto-hide", "exclusion tree", "inclusion walk", "scene recaps", "running recap", "recap injection",
 ]  # fmt: skip
 HybridStage: TypeAlias = Literal["keyword prefilter", "semantic rank", "duplicate titles", "insertion order"]
-StageName: TypeAlias = DeepLoreStage | ContextWindowStage | HybridStage | RecapStage
+WorldInfoStage: TypeAlias = Literal["book", "keys", "inclusion groups", "probability and budget"]
+StageName: TypeAlias = DeepLoreStage | ContextWindowStage | HybridStage | WorldInfoStage | RecapStage
 """A stage of a run, as `StageRecord.name` spells it."""
 
 Unit: TypeAlias = Literal["", "messages", "tokens", "entries", "generations", "ms", "seconds", "characters"]

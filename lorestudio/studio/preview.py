@@ -20,11 +20,11 @@ from lorestudio.engine.deeplore.would_match import KeyMatch, WouldMatch, would_m
 from lorestudio.llm.protocol import AnswerSource
 from lorestudio.llm.recorded import RecordedAnswers
 from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import Cancelled, CancelToken
+from lorestudio.studio.jobs import CancelToken, StopBetweenStages
 from lorestudio.studio.offline_answers import SENTENCES, Answered, OfflineAnswers, Unanswered
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import Simulator
-from lorestudio.trace.model import Phase, StageRecord, Trace
+from lorestudio.trace.model import Trace
 from lorestudio.vault.edited import EditedVaults, NoteText
 from lorestudio.vault.incremental import VaultState
 
@@ -137,7 +137,7 @@ class Previewer:
         Raises Cancelled between two stages after a request to stop, and VaultError for a text that belongs nowhere.
         """
         begun = time.perf_counter()
-        stop = _Stop(cancel or CancelToken())
+        stop = StopBetweenStages(cancel or CancelToken())
         state = self._vaults.with_texts(notes)
         stop.look()
         answers = OfflineAnswers(self.before, self._recorded, self._unanswered)
@@ -166,25 +166,6 @@ class Previewer:
         parts = f"{self._context.digests.get('inputs', '')} edited {index.vault.digest}"
         digests = {**self._context.digests, "inputs": hashlib.sha256(parts.encode()).hexdigest()}
         return replace(self._context, index=index, answers=answers, watcher=None, digests=digests)
-
-
-@dataclass(frozen=True, slots=True)
-class _Stop:
-    """Looks for a request to stop whenever a stage begins."""
-
-    token: CancelToken
-
-    def look(self) -> None:
-        """Raises Cancelled after a request to stop."""
-        if self.token.cancelled:
-            raise Cancelled
-
-    def began(self, _name: str, _phase: Phase) -> None:
-        """A stage begins."""
-        self.look()
-
-    def finished(self, _record: StageRecord) -> None:
-        """A stage is over."""
 
 
 def _state_of(project: Project) -> VaultState:

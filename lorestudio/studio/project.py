@@ -14,6 +14,7 @@ from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chat_metadata import existing_folders, read_controls
 from lorestudio.exchange.chats import load_chat
+from lorestudio.exchange.control_problems import control_problems
 from lorestudio.settings import Behaviour, DeepLoreSettings, load, sanitise
 from lorestudio.studio.library import read_once, reading_key
 from lorestudio.studio.places import is_address, vault_sources
@@ -61,7 +62,8 @@ class Project:
         loaded = load_chat(path)
         controls = read_controls(loaded.chat.metadata)
         folders = existing_folders(controls.folders, self.index.folders)
-        problems = [f"{path.name}: {problem}" for problem in loaded.problems]
+        told = (*loaded.problems, *control_problems(loaded.chat.metadata))
+        problems = [f"{path.name}: {problem}" for problem in told]
         if folders != controls.folders:
             gone = ", ".join(folder for folder in controls.folders if folder not in folders)
             problems.append(f"{path.name}: the folder filter names folders that the vault does not have: {gone}.")

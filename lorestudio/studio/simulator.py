@@ -46,6 +46,12 @@ def generations(chat: Chat | None) -> tuple[Generation, ...]:
     return (*found, Generation(len(chat.messages)))
 
 
+def active_character(project: Project) -> str:
+    """Whose entry DeepLore's “active character” is: the one that a person chose, else the chat's, "" for nobody."""
+    chosen = project.controls.character
+    return chosen if chosen is not None else (project.chat or Chat()).character_name
+
+
 class Superseded(Stopped):  # something newer took its place
     """The run was given up while it was under way; nothing of it was kept."""
 
@@ -66,7 +72,9 @@ class Simulator:
         watcher: Watcher | None = None,
         model: str = "",
         earlier: Sequence[Simulator] = (),
+        base: DeepLoreIndex | None = None,
     ) -> None:
+        """With a `base`, an index that differs from the project's in few entries, less has to be prepared anew."""
         self.project = project
         self.model = model
         self.answers: AnswerSource = StandInAnswers() if answers is None else answers
@@ -75,7 +83,7 @@ class Simulator:
         self.generations = generations(project.chat)
         self._places = {generation: place for place, generation in enumerate(self.generations)}
         self._inputs = input_digests(project, self.generations, f"{self.answers.name}:{model}")
-        self._index = _index(project, earlier)
+        self._index = _index(project, earlier, base)
         chat = project.chat or Chat()
         self._positions = tuple(place for place, message in enumerate(chat.messages) if not message.is_system)
         self._sent = tuple(chat.messages[place] for place in self._positions)
@@ -276,7 +284,7 @@ class Simulator:
             turn=Turn(generation.message, generation.swipe, 0, "swipe" if again else "normal"),
             controls=self._controls(generation),
             state=state,
-            character=project.chat.character_name if project.chat is not None else "",
+            character=active_character(project),
             clock_ms=CLOCK_START_MS + place * CLOCK_STEP_MS,
             context_size=project.context_size,
             counter=project.counter,
@@ -289,7 +297,8 @@ class Simulator:
         )
 
 
-def _index(project: Project, earlier: Sequence[Simulator]) -> DeepLoreIndex:
-    """The project's index; what an earlier one has prepared of it is not prepared again."""
-    same = next((one.index for one in earlier if one.index.vault is project.index), None)
-    return same or DeepLoreIndex(project.index, earlier[0].index if earlier else None)
+def _index(project: Project, earlier: Sequence[Simulator], base: DeepLoreIndex | None) -> DeepLoreIndex:
+    """The project's index; what is prepared of another one already is not prepared again."""
+    known = [one.index for one in earlier] if base is None else [base, *(one.index for one in earlier)]
+    same = next((index for index in known if index.vault is project.index), None)
+    return same or DeepLoreIndex(project.index, known[0] if known else None)

@@ -37,6 +37,7 @@ class Situation:
     adjusted: bool = False
     taken_back: bool = False
     note: bool = False
+    why_not: bool = False
     unsaved: bool = False
     swipes: bool = False
     model: bool = False
@@ -341,6 +342,16 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("trace.ai", "What the model was asked", "Trace", ("A",), Where.RUNS, _trace, icon="ai"),
     Action("trace.entry", "Open the chosen entry", "Trace", ("E",), Where.RUNS, _entry),
     Action("trace.why", "Why? for the chosen cell", "Trace", ("W",), Where.RUNS, _entry),
+    Action(
+        "trace.why_not",
+        "What would bring it in, or keep it out?",
+        "Trace",
+        ("Y",),
+        Where.RUNS,
+        lambda now: now.why_not,
+        "search",
+        "Try single changes with the engine, and list those that bring the chosen entry in, or keep it out",
+    ),
     Action("trace.filter", "Filter rows", "Trace", ("F",), Where.TRACE, _trace),
     Action(
         "preview.toggle",
@@ -365,7 +376,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("help.about", "About lorestudio", "Help", separator_before=True),
 )
 
-MENUS: Final = ("File", "Edit", "Entry", "View", "Run", "Trace", "Help")
+MENUS: Final = ("File", "Edit", "Entry", "Chat", "View", "Run", "Trace", "Help")
 """The menu bar, from left to right."""
 
 VIEW_KEYS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
@@ -379,11 +390,20 @@ VIEW_KEYS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("Show all of it", "0"),
         ("What can be done with the entry", "Menu"),
     ),
+    "in the choices above the chat": (
+        ("Go to the next or previous choice", "Right  Left"),
+        ("Go to the first or last choice", "Home  End"),
+        ("Take the choice away", "Del"),
+        ("Change the choice, or go to its entry", "Return"),
+    ),
 }
 """Keys that a view answers itself, by the place where they work: titles with their keys."""
 
 PANE_SHORTCUT: Final = "Ctrl+{number}"
 """Opens the pane with that number; the panes' actions are made from the panes."""
+
+LAST_WITH_SHORTCUT: Final = 9
+"""There are no more digits; further panes are in the View menu and the palette."""
 
 _OVERLAPS: Final = {
     Where.WINDOW: set(Where),
@@ -401,7 +421,7 @@ def pane_action(number: int, name: str, title: str) -> Action:
         f"pane.{name}",
         title,
         "View",
-        (PANE_SHORTCUT.format(number=number),),
+        (PANE_SHORTCUT.format(number=number),) if number <= LAST_WITH_SHORTCUT else (),
         separator_before=number == 1,
     )
 

@@ -8,13 +8,13 @@ from typing import Final
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget
 
-LAYOUT_VERSION: Final = 3
+LAYOUT_VERSION: Final = 4
 """Goes up when a saved layout would not fit any more; an older one is then left alone."""
 
 NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
 
-HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links"})
+HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench"})
 """Panes that are not in sight until somebody wants them."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
@@ -45,7 +45,7 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.splitDockWidget(trace, why, _V)
         window.splitDockWidget(why, budget, _V)
         window.tabifyDockWidget(trace, problems)
-    for name, beside in (("search", vault), ("graph", entry), ("links", entry)):
+    for name, beside in (("search", vault), ("graph", entry), ("links", entry), ("bench", entry)):
         window.tabifyDockWidget(beside, docks[name])
     for name, dock in docks.items():
         dock.setVisible(name not in HIDDEN_AT_FIRST)

@@ -29,6 +29,8 @@ from lorestudio.trace.text import turn_words
 from lorestudio.ui import dialogs, layout
 from lorestudio.ui.actions import ACTIONS, Situation, Where, pane_action
 from lorestudio.ui.behaviour_dialog import BehaviourDialog
+from lorestudio.ui.control_actions import CONTROL_ACTIONS
+from lorestudio.ui.control_commands import ControlCommands
 from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.editor.live_preview import LivePreview
 from lorestudio.ui.history import History
@@ -52,6 +54,7 @@ from lorestudio.ui.session import Session
 from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
 from lorestudio.ui.vault_commands import VaultCommands
+from lorestudio.ui.why_not_commands import WhyNotCommands
 from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.pane import Pane, PaneDock
@@ -78,10 +81,7 @@ class MainWindow(QMainWindow):
             lambda: session.previewer(self.selection.generation),
             self,
         )
-        self._names_timer = QTimer(self)
-        self._names_timer.setSingleShot(True)
-        self._names_timer.setInterval(0)
-        self._names_timer.timeout.connect(self._show_names)
+        self._names_timer = self._at_next_turn(self._show_names)
         self.history = History(self.selection, self)
         self._leaving = False
         self._shown_index = VaultIndex()
@@ -102,17 +102,19 @@ class MainWindow(QMainWindow):
         self.problems = ProblemsPane(theme, session, self.selection, self.drafts)
         self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
         self.vault_commands = VaultCommands(self)
+        self.control_commands = ControlCommands(self)
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
-            *self.vault_commands.panes,
+            *self.vault_commands.panes, *self.control_commands.panes,
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
-        table = (*ACTIONS, *pane_actions)
+        table = (*ACTIONS, *CONTROL_ACTIONS, *pane_actions)
         self.commands = Commands(self, table, self.run, theme)
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
         )
+        self.why_not = WhyNotCommands(self)
         self._handlers = self._make_handlers()
         self.bars = BarStack(theme, self.commands.title, self)
         self.welcome = EmptyState(theme, "lorestudio", self, large=True)
@@ -128,6 +130,14 @@ class MainWindow(QMainWindow):
         session.load_profiles()
 
     # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _at_next_turn(self, work: Callable[[], None]) -> QTimer:
+        """A timer that does the work once events have been handled, however often it was started until then."""
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(0)
+        timer.timeout.connect(work)
+        return timer
 
     def _build(self) -> None:
         self.commands.fill_menu_bar(self.menuBar(), self)
@@ -193,6 +203,7 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         session, selection = self.session, self.selection
+        self.why_not.connect_window()
         session.project_changed.connect(self._show_project)
         session.state_changed.connect(self.update_actions)
         session.state_changed.connect(self._forget_old_news)
@@ -229,6 +240,7 @@ class MainWindow(QMainWindow):
         for dock in self.docks.values():
             dock.visibilityChanged.connect(lambda _visible: self._names_timer.start())
             dock.dockLocationChanged.connect(lambda _area: self._names_timer.start())
+        self.control_commands.connect_window()
         self._paint()
 
     def _make_handlers(self) -> dict[str, Callable[[], object]]:
@@ -296,9 +308,9 @@ class MainWindow(QMainWindow):
             "help.details": self._show_details,
             "help.about": partial(dialogs.show_about, self),
         }
-        handlers |= self.vault_commands.handlers()
         self.replay_commands = ReplayCommands(self)
-        handlers |= self.replay_commands.handlers()
+        for commands in (self.vault_commands, self.control_commands, self.why_not, self.replay_commands):
+            handlers |= commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
         handlers |= self.proposals.handlers()
@@ -380,6 +392,7 @@ class MainWindow(QMainWindow):
             adjusted=bool(session.adjustments.undo_title),
             taken_back=bool(session.adjustments.redo_title),
             note=self.entry.path is not None,
+            why_not=selection.generation is not None and (selection.entry is not None or bool(selection.left_out)),
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
@@ -402,6 +415,7 @@ class MainWindow(QMainWindow):
         actions["entry.lock"].setChecked(self.proposals.is_locked(self.selection.entry))
         actions["view.full_screen"].setChecked(self.isFullScreen())
         self.vault_commands.update(actions)
+        self.control_commands.update(actions)
         steps = self.session.adjustments
         for name, title in (("adjust.undo", steps.undo_title), ("adjust.redo", steps.redo_title)):
             words = tr(self.commands.title(name))
@@ -697,6 +711,8 @@ class MainWindow(QMainWindow):
             layout.save(self, self.settings)
         self.problems.stop()
         self.graph.stop()
+        self.control_commands.stop()
+        self.why_not.stop()
         self.session.close()
         self.entry.safety.close()
         event.accept()

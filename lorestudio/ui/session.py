@@ -191,10 +191,17 @@ class Session(QObject):
 
     def previewer(self, generation: Generation | None) -> Previewer | None:
         """Tries out other texts on a generation, None where it was not run as is chosen now."""
+        simulator = self.simulator(generation)
+        if simulator is None or generation is None or simulator.project.vault_state is None:
+            return None
+        return Previewer(simulator, generation)
+
+    def simulator(self, generation: Generation | None) -> Simulator | None:
+        """What ran a generation as is chosen now, None where nothing has, or a replay is under way."""
         simulator = self._simulators.get(self.choice.effective)
         if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
             return None
-        return Previewer(simulator, generation) if simulator.project.vault_state is not None else None
+        return simulator
 
     def journeys(self, trace: Trace) -> Journeys:
         """A trace, read so that entries can be asked about; the panes share that of the trace that is shown."""

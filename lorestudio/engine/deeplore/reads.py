@@ -100,7 +100,7 @@ class Reads:
             candidates = sorted(cache.candidates)
             state = replace(state, ai=replace(state.ai, cache=replace(cache, candidates=frozenset())))
         last = _tail(ctx.chat[-1]) if ctx.chat else ()
-        self._add(digest, ctx.turn, ctx.clock_ms, ctx.controls, state, list(candidates), len(ctx.chat), last)
+        self._add(digest, ctx.turn, ctx.clock_ms, ctx.held, ctx.controls, state, list(candidates), len(ctx.chat), last)
         first = 0 if self._whole_chat else max(0, len(ctx.chat) - self._depth)
         for place in range(first, len(ctx.chat)):
             self._add(digest, ctx.position(place), _line(ctx.chat[place]))

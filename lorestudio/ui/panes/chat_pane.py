@@ -215,7 +215,11 @@ class ChatPane(Pane):
             self.empty.say(
                 tr("This vault has no chat open"),
                 tr("Open a chat file of SillyTavern (.jsonl) to see what every reply had in its prompt."),
-                (("chat.open", tr("Open chat…")), ("demo.open", tr("Open the demo"))),
+                (
+                    ("chat.open", tr("Open chat…")),
+                    ("pane.bench", tr("Test a text")),
+                    ("demo.open", tr("Open the demo")),
+                ),
             )
         self._pages.setCurrentWidget(self.view if chat is not None else self.empty)
         name = project.chat_path.name if project is not None and project.chat_path is not None else ""

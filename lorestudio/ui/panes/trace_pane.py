@@ -44,7 +44,7 @@ from lorestudio.ui.widgets.funnel_delegate import FunnelDelegate
 from lorestudio.ui.widgets.journey_view import JourneyView
 from lorestudio.ui.widgets.live_bar import LiveBar
 from lorestudio.ui.widgets.pane import Pane
-from lorestudio.ui.widgets.run_remarks import RunRemarks, nothing_words
+from lorestudio.ui.widgets.run_remarks import RunRemarks, broken_words, nothing_words
 from lorestudio.ui.words import count, number, sentence_case, tr
 
 PROMPT, LOG, AI = 2, 3, 4
@@ -368,7 +368,7 @@ class TracePane(Pane):
             self.failure.say("\n".join(trace.warnings), "warning")
         else:
             self.failure.hide()
-        self.remarks.show_trace(trace, self._session.project)
+        self.remarks.show_trace(trace)
         lines = switch_lines(trace, {switch.name: switch.title for switch in switches()})
         self.switches.setText(tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines)))
         self.switches.setVisible(bool(lines))
@@ -389,7 +389,9 @@ class TracePane(Pane):
             self.empty.say(tr("No trace"), tr("A trace shows what the pipeline did with every entry, and why."))
         elif project.chat is None:
             text = tr("A run needs a chat: its last messages are searched for the keys of the entries.")
-            self.empty.say(tr("No chat to run"), text, (("chat.open", tr("Open chat…")),))
+            text += " " + tr("Or test any text against the vault at once.")
+            buttons = (("chat.open", tr("Open chat…")), ("pane.bench", tr("Test a text")))
+            self.empty.say(tr("No chat to run"), text, buttons)
         elif self._session.busy:
             self.empty.say(tr("Working…"), tr("The trace appears as soon as this reply has been run."))
         elif self._selection.generation is None:
@@ -434,7 +436,8 @@ class TracePane(Pane):
             words = tr("{shown} of {total}", shown=number(shown), total=words)
         if hidden:
             words += " · " + count(hidden, "quiet stage not shown", "quiet stages not shown")
-        self.note_changed.emit(f"{self._reply} · {words}")
+        broken = broken_words(self._session.project)
+        self.note_changed.emit(" · ".join(part for part in (self._reply, words, broken) if part))
         if shown:
             self._rows_or_nothing.setCurrentWidget(self.journey)
             return

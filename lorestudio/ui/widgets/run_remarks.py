@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.studio.project import Project
 from lorestudio.trace.model import Trace
@@ -24,45 +23,30 @@ def nothing_words(trace: Trace | None) -> str:
     return f"{found} {ways}".strip()
 
 
-class RunRemarks(QWidget):
-    """One bar for each thing that a person can do something about. `pressed` carries the id of an action."""
-
-    pressed = Signal(str)
+class RunRemarks(MessageBar):
+    """A bar for a run that matched nearly everything, hidden in other runs. Dismissed, it stays away until then."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        self.broad, self.broken = MessageBar(theme, self), MessageBar(theme, self)
-        self._dismissed: set[MessageBar] = set()
-        for bar in (self.broad, self.broken):
-            bar.pressed.connect(self.pressed)
-            bar.closed.connect(lambda bar=bar: self._dismiss(bar))
-            column.addWidget(bar)
+        super().__init__(theme, parent)
+        self._dismissed = False
+        self.closed.connect(self._dismiss)
+        self.hide()
 
-    def show_trace(self, trace: Trace, project: Project | None) -> None:
+    def show_trace(self, trace: Trace) -> None:
         """Say what there is to say about this run."""
         breadth = too_broad(trace)
-        if breadth is None:
-            self._dismissed.discard(self.broad)
-        self._say(self.broad, tr(breadth.sentence) if breadth is not None else "")
-        broken = sum(note.problem.broken for note in project.index.left_out) if project is not None else 0
-        if not broken:
-            self._dismissed.discard(self.broken)
-        notes = count(broken, "note could not be read and took", "notes could not be read and took")
-        self._say(
-            self.broken,
-            tr("{notes} no part in this run.", notes=notes) if broken else "",
-            (("pane.problems", tr("Show the problems")),),
-        )
-
-    def _say(self, bar: MessageBar, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
-        if text and bar not in self._dismissed:
-            bar.say(text, "warning", buttons)
+        self._dismissed &= breadth is not None
+        if breadth is not None and not self._dismissed:
+            self.say(tr(breadth.sentence), "warning")
         else:
-            bar.hide()
+            self.hide()
 
-    def _dismiss(self, bar: MessageBar) -> None:
-        self._dismissed.add(bar)
-        bar.hide()
+    def _dismiss(self) -> None:
+        self._dismissed = True
+        self.hide()
+
+
+def broken_words(project: Project | None) -> str:
+    """How many notes could not be read and take no part in any run, "" where there is none."""
+    broken = sum(note.problem.broken for note in project.index.left_out) if project is not None else 0
+    return tr("without {notes}", notes=count(broken, "broken note", "broken notes")) if broken else ""

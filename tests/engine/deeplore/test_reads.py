@@ -203,7 +203,7 @@ def test_every_input_of_a_run_is_accounted_for() -> None:
         "counter",
         "model",
     }
-    digested |= {"answers", "behaviour", "seed", "chat", "state"}
+    digested |= {"answers", "behaviour", "seed", "chat", "state", "held"}
     compared = {"index"}  # by `Unaffected`, or in the digest as a whole
     without_influence = {"timer", "watcher", "digests", "random"}  # `random` makes the stream, its state is compared
     assert {field.name for field in fields(RunContext)} == digested | compared | without_influence
