@@ -36,8 +36,10 @@ from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.notes import list_links, rename_note, search_notes
 from lorestudio.cli.previewing import chosen_generation, edited_note, preview_lines
 from lorestudio.cli.profiles import profiles
+from lorestudio.cli.prompting import show_prompt
 from lorestudio.cli.propose import propose
 from lorestudio.cli.replaying import replay_chat
+from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import fixed
 from lorestudio.studio import InputError, Project, Simulator, demo_project, open_project
@@ -54,6 +56,7 @@ from lorestudio.studio.preview import Previewer
 from lorestudio.studio.ranges import MessageRange
 from lorestudio.studio.scenarios import run_scenarios
 from lorestudio.studio.session_notes import NotesOutcome, SessionNotes
+from lorestudio.studio.settings_sources import settings_path
 from lorestudio.studio.systems import DEEPLORE
 from lorestudio.trace import Trace, ai_totals, to_json
 
@@ -77,6 +80,7 @@ app = typer.Typer(
 
 app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
+app.add_typer(settings_app, name="settings")
 app.command()(explain)
 app.command()(history)
 app.command()(lint)
@@ -85,6 +89,7 @@ app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
 app.command("test")(try_text)
+app.command("prompt")(show_prompt)
 
 VaultArgument = Annotated[
     list[str],
@@ -156,13 +161,14 @@ def open_window(
     vault: VaultArgument,
     chat: ChatOption = None,
     settings: SettingsOption = None,
+    profile: ProfileOption = None,
     seed: SeedOption = 0,
     context_size: SizeOption = 0,
     screenshot: ScreenshotOption = None,
 ) -> None:
     """Open a vault in the window, with a chat where one is given."""
     with clear_messages():
-        project = replace(open_project(vault, chat, settings, seed), context_size=context_size)
+        project = replace(open_project(vault, chat, settings_path(settings, profile), seed), context_size=context_size)
         if screenshot is not None:
             _picture(project, screenshot)
         elif has_display():
@@ -178,6 +184,7 @@ def replay(
     *,
     chat: ReplayedChat,
     settings: SettingsOption = None,
+    profile: ProfileOption = None,
     seed: SeedOption = 0,
     context_size: SizeOption = 0,
     preset: PresetOption = None,
@@ -200,7 +207,7 @@ def replay(
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     with clear_messages():
-        project = replace(open_project(vault, chat, settings, seed), context_size=context_size)
+        project = replace(open_project(vault, chat, settings_path(settings, profile), seed), context_size=context_size)
         project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
         project = _adjusted(project, mode, fixed_switches)
         if system != DEEPLORE:
@@ -231,6 +238,7 @@ def preview(
         typer.Option("--text", help="A file with the edited note, - for standard input. Default: as saved."),
     ] = None,
     settings: SettingsOption = None,
+    profile: ProfileOption = None,
     seed: SeedOption = 0,
     mode: ModeOption = None,
     answers: AnswersOption = AnswerKind.STAND_IN.value,
@@ -239,7 +247,7 @@ def preview(
     with clear_messages():
         if answers not in {AnswerKind.STAND_IN, AnswerKind.RECORDED}:
             raise InputError("--answers", "a preview asks no provider. Choose stand-in or recorded.")
-        project = _adjusted(open_project(vault, chat, settings, seed), mode, None)
+        project = _adjusted(open_project(vault, chat, settings_path(settings, profile), seed), mode, None)
         edited = edited_note(project, note, text)
         asked = answering(answers, project)
         simulator = Simulator(project, asked.source, model=asked.model)

@@ -73,7 +73,8 @@ def test_reasons_in_the_documents_exist() -> None:
     assert codes <= set(REASONS)
 
 
-COMMANDS = ["replay", "lint", "scribe", "profiles add", "open", "demo", "run", "history", "preview"]
+COMMANDS = ["replay", "lint", "scribe", "profiles add", "open", "demo", "run", "history", "preview", "settings list",
+            "settings export", "settings import"]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", COMMANDS)

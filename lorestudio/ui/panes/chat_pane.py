@@ -16,8 +16,8 @@ from lorestudio.ui.models.chat_list import ChatList
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
 from lorestudio.ui.theme import Theme
-from lorestudio.ui.widgets.chat_delegate import ChatDelegate
 from lorestudio.ui.widgets.empty import EmptyState
+from lorestudio.ui.widgets.message_delegate import MessageDelegate
 from lorestudio.ui.widgets.message_list import MessageList
 from lorestudio.ui.widgets.mode_bar import ModeBar
 from lorestudio.ui.widgets.pane import Pane
@@ -56,11 +56,12 @@ class ChatPane(Pane):
         self.model.set_traces(self._trace_of)
         self.view = MessageList(self)
         self.view.setModel(self.model)
-        self.delegate = ChatDelegate(theme, self.view)
+        self.delegate = MessageDelegate(theme, self.view)
         self.view.setItemDelegate(self.delegate)
         self.view.set_guess(self.model.lengths, self.delegate.guess)
         self.view.verticalScrollBar().setSingleStep(24)
         self.view.setMouseTracking(True)
+        self.view.setEditTriggers(MessageList.EditTrigger.NoEditTriggers)
         self.view.setAccessibleName(tr("Messages"))
         self.empty = EmptyState(theme, "chat", self)
         self.empty.pressed.connect(self.wanted)

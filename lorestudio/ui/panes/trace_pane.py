@@ -26,7 +26,7 @@ from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui import html
 from lorestudio.ui.choices import source_title
-from lorestudio.ui.editor.preview_words import preview_words
+from lorestudio.ui.editor.preview_words import preview_words, tried
 from lorestudio.ui.live import LiveRun
 from lorestudio.ui.models.ai_calls import failures, switch_lines
 from lorestudio.ui.models.funnel_list import FunnelList, Step
@@ -412,8 +412,8 @@ class TracePane(Pane):
             button = (("preview.toggle", tr("Show the run before")),)
             self.unsaved.say(preview_words(preview), "neutral", button)
         else:
-            button = (("preview.toggle", tr("Show it with them")),)
-            self.unsaved.say(tr("This is the run before your unsaved texts."), "neutral", button)
+            button = (("preview.toggle", tr("Show it as tried out")),)
+            self.unsaved.say(tr("This is the run without {what}.", what=tried(preview)), "neutral", button)
 
     def _show_state(self) -> None:
         stale = self._session.outdated(self._selection.generation) if not self._live else ""
