@@ -306,6 +306,21 @@ ACTIONS: Final[tuple[Action, ...]] = (
         lambda now: now.message and not now.busy,
     ),
     Action(
+        "replay.onward",
+        "Replay from this message to the end",
+        "Run",
+        ("Ctrl+Shift+Return",),
+        Where.RUNS,
+        lambda now: now.message and not now.busy,
+    ),
+    Action(
+        "replay.range",
+        "Replay some messages…",
+        "Run",
+        enabled_when=lambda now: now.chat and not now.busy,
+        tip="Run the replies from one message to another, with their swipes",
+    ),
+    Action(
         "replay.fresh",
         "Replay, asking everything again…",
         "Run",

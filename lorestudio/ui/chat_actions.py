@@ -12,7 +12,7 @@ CHAT_ACTIONS: Final = (
     Action("chat.save_as", "Save chat as…", "Chat", ("Ctrl+Alt+Shift+S",), icon="save"),
     Action("chat.setup", "Card, persona and prompt…", "Chat", icon="key", tip="Who the character is and who you are"),
     Action("chat.broken", "Lines that cannot be read…", "Chat", icon="broken"),
-    Action("compose.focus", "Write a message", "Chat", ("M",), Where.RUNS, icon="pencil", separator_before=True),
+    Action("compose.focus", "Write a message", "Chat", ("N",), Where.RUNS, icon="pencil", separator_before=True),
     Action("reply.get", "Get a reply", "Chat", ("R",), Where.CHAT, icon="play", tip="Have the next reply written"),
     Action(
         "reply.again",

@@ -49,6 +49,7 @@ from lorestudio.ui.panes.why_pane import WhyPane
 from lorestudio.ui.profiles_dialog import ProfilesDialog
 from lorestudio.ui.proposal_commands import ProposalCommands
 from lorestudio.ui.question_dialog import QuestionDialog
+from lorestudio.ui.replay_commands import ReplayCommands
 from lorestudio.ui.replaying import Finished
 from lorestudio.ui.selection import Selection, same_numbers
 from lorestudio.ui.session import Session
@@ -315,9 +316,10 @@ class MainWindow(QMainWindow):
             "help.details": self._show_details,
             "help.about": partial(dialogs.show_about, self),
         }
+        self.replay_commands = ReplayCommands(self)
         for commands in (
             self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands,
-            self.timeline_commands, self.why_not,
+            self.timeline_commands, self.why_not, self.replay_commands,
         ):  # fmt: skip
             handlers |= commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}

@@ -289,7 +289,9 @@ def test_what_is_recorded_is_not_asked_for_again(real, tmp_path, qtbot, client) 
     idle(window, qtbot)
     asked = len(client.asked)
     assert (tmp_path / "chat.answers.jsonl").is_file()
-    window.session.set_project(ai_project(tmp_path))  # forgets the runs in memory
+    window.session.set_project(make_project())  # another chat: the runs in memory are forgotten
+    idle(window, qtbot)
+    window.session.set_project(ai_project(tmp_path))
     idle(window, qtbot)
     assert not boxes()
     assert len(client.asked) == asked

@@ -125,6 +125,10 @@ class ChatList(QAbstractListModel):
                 self._rows.pop(message, None)
         self.marks_changed.emit()
 
+    def lengths(self) -> list[int]:
+        """How many characters each message has, so that its height can be guessed."""
+        return [len(message.text) for message in self._chat.messages]
+
     def view_swipe(self, message: int, swipe: int) -> None:
         """Show another swipe of a message."""
         if 0 <= message < len(self._chat.messages):

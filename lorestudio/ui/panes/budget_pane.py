@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import (
+    QLabel,
     QListView,
     QStackedWidget,
     QStyle,
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.trace.model import Trace
+from lorestudio.trace.remarks import estimate
 from lorestudio.ui.models.budget import BudgetView, Segment, budget_view
 from lorestudio.ui.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, ITEM, NO_INDEX, TOOLTIP, Index
 from lorestudio.ui.selection import Selection
@@ -159,6 +161,12 @@ class BudgetPane(Pane):
         column.setSpacing(2)
         column.addWidget(self.bar)
         column.addWidget(self.list, 1)
+        self.counts = QLabel(self)
+        self.counts.setProperty("kind", "small")
+        self.counts.setWordWrap(True)
+        self.counts.setContentsMargins(12, 2, 12, 4)
+        self.counts.setAccessibleName(tr("How tokens were counted"))
+        column.addWidget(self.counts)
         self._pages = QStackedWidget(self)
         self._pages.addWidget(shown)
         self._pages.addWidget(self.empty)
@@ -193,6 +201,8 @@ class BudgetPane(Pane):
         self.bar.set_view(view)
         self.model.set_view(view)
         self.note_changed.emit(_headline(view))
+        self.counts.setText(tr(estimate(trace)))
+        self.counts.setVisible(bool(self.counts.text()))
         if view.segments:
             self._pages.setCurrentWidget(self._shown_page)
         else:

@@ -44,6 +44,7 @@ from lorestudio.ui.widgets.funnel_delegate import FunnelDelegate
 from lorestudio.ui.widgets.journey_view import JourneyView
 from lorestudio.ui.widgets.live_bar import LiveBar
 from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.run_remarks import RunRemarks, broken_words, nothing_words
 from lorestudio.ui.words import count, number, sentence_case, tr
 
 PROMPT, LOG, AI = 2, 3, 4
@@ -82,7 +83,6 @@ class TracePane(Pane):
         self.summary.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.summary.setContentsMargins(12, 8, 12, 6)
         self.summary.setAccessibleName(tr("Summary"))
         self.model = JourneyTable(self)
         self.journey = JourneyView(theme, self.model, self)
@@ -102,7 +102,11 @@ class TracePane(Pane):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.failure)
-        column.addWidget(self.summary)
+        line = QVBoxLayout()
+        line.setContentsMargins(12, 8, 12, 6)
+        line.addWidget(self.summary)
+        column.addLayout(line)
+        column.addWidget(self.remarks)
         column.addWidget(self.switches)
         column.addWidget(self.tabs, 1)
         self.empty = EmptyState(theme, "trace", self)
@@ -130,6 +134,8 @@ class TracePane(Pane):
         self.failure = MessageBar(theme, self)
         self.failure.pressed.connect(self.wanted)
         self.failure.closed.connect(self.failure.hide)
+        self.remarks = RunRemarks(theme, self)
+        self.remarks.pressed.connect(self.wanted)
         self.switches = QLabel(self)
         self.switches.setProperty("kind", "small")
         self.switches.setWordWrap(True)
@@ -362,6 +368,7 @@ class TracePane(Pane):
             self.failure.say("\n".join(trace.warnings), "warning")
         else:
             self.failure.hide()
+        self.remarks.show_trace(trace)
         lines = switch_lines(trace, {switch.name: switch.title for switch in switches()})
         self.switches.setText(tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines)))
         self.switches.setVisible(bool(lines))
@@ -429,18 +436,15 @@ class TracePane(Pane):
             words = tr("{shown} of {total}", shown=number(shown), total=words)
         if hidden:
             words += " · " + count(hidden, "quiet stage not shown", "quiet stages not shown")
-        self.note_changed.emit(f"{self._reply} · {words}")
+        broken = broken_words(self._session.project)
+        self.note_changed.emit(" · ".join(part for part in (self._reply, words, broken) if part))
         if shown:
             self._rows_or_nothing.setCurrentWidget(self.journey)
             return
         if self.filter.text():
             self.nothing.say(tr("No row fits the filter"), tr("Rows are filtered by title and result."))
         else:
-            tips = tr(
-                "To widen the search: raise the scan depth, add keys that the chat uses, or switch recursion or fuzzy "
-                "search on."
-            )
-            self.nothing.say(tr("Nothing came into question"), tips)
+            self.nothing.say(tr("Nothing came into question"), nothing_words(self._trace))
         self._rows_or_nothing.setCurrentWidget(self.nothing)
 
     def _filter(self, text: str) -> None:

@@ -15,7 +15,7 @@ from lorestudio.studio.chat_timeline import TimelineMaker, TimelineTurn
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import CancelToken
 from lorestudio.studio.timeline_grid import TimelineGrid
-from lorestudio.trace.model import Trace
+from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.prompt_cache import CacheTotals, cache_totals
 from lorestudio.ui.jobs import Job
 from lorestudio.ui.selection import same_numbers
@@ -49,7 +49,7 @@ class TimelineFeed(QObject):
         self._token = CancelToken()
         self._chat: Chat | None = None
         self._index = VaultIndex()
-        self._seen: dict[Generation, Trace] = {}
+        self._seen: dict[Generation, object] = {}  # the run that a turn was made of
         self.generations: tuple[Generation, ...] = ()
         self.line: tuple[Generation, ...] = ()
         """The generations that the chat went on from: of each reply the active swipe."""
@@ -123,8 +123,9 @@ class TimelineFeed(QObject):
         self._pause.stop()
         if not self._awake or self._job is not None:
             return  # what is missing is looked at when the job has ended
-        traces = dict(self._session.traces)
-        fresh = [each for each, trace in traces.items() if self._seen.get(each) is not trace and each in self.columns]
+        traces = TraceBook(self._session.traces)
+        runs = traces.places
+        fresh = [each for each, run in runs.items() if self._seen.get(each) is not run and each in self.columns]
         gone = [each for each in self._seen if each not in traces]
         for generation in gone:
             self._seen.pop(generation)
@@ -159,10 +160,10 @@ class TimelineFeed(QObject):
             tr("Looking at the turns of the chat"), work, done=self._done, failed=self._failed, reported=reported
         )
 
-    def _take(self, turns: Sequence[TimelineTurn], traces: dict[Generation, Trace]) -> None:
+    def _take(self, turns: Sequence[TimelineTurn], traces: TraceBook) -> None:
         for turn in turns:
             self.turns[turn.generation] = turn
-            self._seen[turn.generation] = traces[turn.generation]
+            self._seen[turn.generation] = traces.places[turn.generation]
             self.grid.put(self.columns[turn.generation], turn.summary)
         self._totals = None
         if turns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,6 +66,13 @@ class ChatDelegate(QStyledItemDelegate):
         row = index.data(ITEM)
         width = self._view.viewport().width()
         return QSize(100, self._layout(row, width).height) if isinstance(row, ChatRow) else QSize(100, 20)
+
+    def guess(self, length: int, width: int) -> int:
+        """About how tall a folded row with so many characters is, without breaking its lines."""
+        room = max(40, width - 2 * _EDGE - _AVATAR - _GAP)
+        lines = max(1, math.ceil(length * self.wrapper().metrics.averageCharWidth() / room))
+        shown = min(lines, MOST_LINES + 1)
+        return round(2 * _TOP + self._header_height() + 3 + self._line_height() * shown)
 
     def _layout(self, row: ChatRow, width: int) -> _Layout:
         key = (row.text, width, row.expanded)
