@@ -192,11 +192,11 @@ class Library:
     async def configure(self, settings: DeepLoreSettings, counter: TokenCounter | None = None) -> LibraryNews | None:
         """Go on with other settings; None where they leave the index as it is."""
         counter = counter or self._counter
-        before = _reading(self._settings, self._counter)
+        before = reading_key(self._settings, self._counter)
         self._settings, self._counter = settings, counter
         if self._follows:
             self._follow_polling()
-        if before == _reading(settings, counter):
+        if before == reading_key(settings, counter):
             return None
         return await self.refresh(RefreshReason.SETTINGS)
 
@@ -447,7 +447,7 @@ def _news(
     )
 
 
-def _reading(settings: DeepLoreSettings, counter: TokenCounter) -> tuple[object, ...]:
-    """All of the settings that the index depends on."""
+def reading_key(settings: DeepLoreSettings, counter: TokenCounter) -> tuple[object, ...]:
+    """All of the settings that an index depends on: where two keys are equal, the same files give the same index."""
     rules = ParseRules.from_settings(settings, ())
     return rules, definition_path(settings), settings.multi_vault_conflict_resolution, counter.name, counter.exact

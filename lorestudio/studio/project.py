@@ -15,7 +15,7 @@ from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chat_metadata import existing_folders, read_controls
 from lorestudio.exchange.chats import load_chat
 from lorestudio.settings import Behaviour, DeepLoreSettings, load, sanitise
-from lorestudio.studio.library import read_once
+from lorestudio.studio.library import read_once, reading_key
 from lorestudio.studio.places import is_address, vault_sources
 from lorestudio.studio.resources import resource
 from lorestudio.vault import VaultError
@@ -72,6 +72,22 @@ class Project:
             controls=replace(controls, folders=folders),
             problems=(*self.problems, *problems),
         )
+
+    def reads_alike(self, settings: DeepLoreSettings) -> bool:
+        """Whether other settings leave the index as it is, because they do not decide how notes are read."""
+        return reading_key(self.settings, self.counter) == reading_key(settings, self.counter)
+
+    def with_settings(self, settings: DeepLoreSettings) -> Project:
+        """The same project with other settings; the vaults are read again where these say how.
+
+        Raises VaultError where a vault cannot be read.
+        """
+        if self.reads_alike(settings):
+            return replace(self, settings=settings)
+        news = read_once(vault_sources(self.places), settings, self.counter)
+        if news.failures:
+            raise VaultError(news.failures[0])
+        return replace(self, settings=settings, index=news.index, vault_state=news.state)
 
     def reloaded(self) -> Project:
         """The project read from disk again."""

@@ -34,6 +34,8 @@ class Situation:
     notes: bool = False
     undo: bool = False
     redo: bool = False
+    adjusted: bool = False
+    taken_back: bool = False
     note: bool = False
     unsaved: bool = False
     swipes: bool = False
@@ -131,6 +133,26 @@ ACTIONS: Final[tuple[Action, ...]] = (
         enabled_when=lambda now: now.redo,
         icon="redo",
         tip="Do again what was undone last",
+    ),
+    Action(
+        "adjust.undo",
+        "Undo setting or chat change",
+        "Edit",
+        ("Ctrl+Z",),
+        Where.RUNS,
+        lambda now: now.adjusted,
+        "undo",
+        "Take the last change of settings, chat or choices for the chat back",
+    ),
+    Action(
+        "adjust.redo",
+        "Redo setting or chat change",
+        "Edit",
+        ("Ctrl+Shift+Z",),
+        Where.RUNS,
+        lambda now: now.taken_back,
+        "redo",
+        "Do again what was taken back last",
     ),
     Action("go.entry", "Go to entry…", "Edit", ("Ctrl+O",), enabled_when=lambda now: now.project, icon="entry"),
     Action("go.graph", "Relationship graph", "View", ("Ctrl+G",), enabled_when=_project, icon="graph"),

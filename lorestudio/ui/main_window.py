@@ -258,6 +258,8 @@ class MainWindow(QMainWindow):
             "entry.comment": self.entry.editor.body.toggle_comment,
             "entry.history": self.entry.show_history,
             "entry.revert": self._ask_revert,
+            "adjust.undo": session.undo_adjustment,
+            "adjust.redo": session.redo_adjustment,
             "replay.all": session.replay,
             "replay.here": self._run_here,
             "replay.cancel": self._cancel,
@@ -372,6 +374,8 @@ class MainWindow(QMainWindow):
             notes=self.vault_commands.has_targets,
             undo=bool(self.vault_commands.work.undo_title),
             redo=bool(self.vault_commands.work.redo_title),
+            adjusted=bool(session.adjustments.undo_title),
+            taken_back=bool(session.adjustments.redo_title),
             note=self.entry.path is not None,
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
@@ -395,6 +399,10 @@ class MainWindow(QMainWindow):
         actions["entry.lock"].setChecked(self.proposals.is_locked(self.selection.entry))
         actions["view.full_screen"].setChecked(self.isFullScreen())
         self.vault_commands.update(actions)
+        steps = self.session.adjustments
+        for name, title in (("adjust.undo", steps.undo_title), ("adjust.redo", steps.redo_title)):
+            words = tr(self.commands.title(name))
+            actions[name].setText(tr("{verb}: {title}", verb=words.partition(" ")[0], title=title) if title else words)
         actions["trace.all_stages"].setChecked(self.trace.all_stages.isChecked())
 
     # ---- handlers ---------------------------------------------------------------------------------------------------

@@ -11,8 +11,10 @@ from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry, LeftOutNote
-from lorestudio.domain.state import AiState
+from lorestudio.domain.state import AiState, ChatControls
+from lorestudio.settings import Behaviour, DeepLoreSettings
 from lorestudio.studio.answering import (
     Connections,
     ProfileFile,
@@ -31,6 +33,7 @@ from lorestudio.studio.project import Project, demo_project, open_project, place
 from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
+from lorestudio.ui.adjusting import Adjustment, Adjustments, Parts, first_difference
 from lorestudio.ui.choices import ChoiceStore, RunChoice
 from lorestudio.ui.following import Opened, VaultFollower
 from lorestudio.ui.jobs import Jobs
@@ -117,6 +120,9 @@ class Session(QObject):
         self._simulators: dict[RunChoice, Simulator] = {}
         self._made_as: dict[Generation, RunChoice] = {}
         self._older: frozenset[Generation] = frozenset()
+        self._older_why = ""
+        self.adjustments = Adjustments()
+        self.on_disk: Parts | None = None
         self._preview: Preview | None = None
         self.preview_shown = True
         self.renewed = False
@@ -143,7 +149,7 @@ class Session(QObject):
     def outdated(self, generation: Generation | None) -> str:
         """Why the trace of a generation is not what a run would give now, "" where it is."""
         if generation in self._older:
-            return tr("Notes were saved after this run. The results below are from before.")
+            return self._older_why
         made_as = self._made_as.get(generation) if generation is not None else None
         if made_as is None or made_as == self.choice.effective:
             return self.stale
@@ -282,9 +288,25 @@ class Session(QObject):
             self._read(path.name, lambda: project.with_chat(path))
 
     def reload(self) -> None:
-        """Read the same files again."""
-        if self.project is not None:
-            self._read(self.project.name, self.project.reloaded)
+        """Read the same files again; what was changed here and is in no file yet stays, as one step."""
+        project, on_disk = self.project, self.on_disk
+        if project is None or on_disk is None:
+            return
+        kept = Adjustment(tr("what was changed before reading again"), on_disk, Parts.of(project))
+
+        def done() -> None:
+            now = self.project
+            if now is not None and kept.before != kept.after:
+                parts = kept.forward(Parts.of(now))
+                self.adjust(
+                    kept.title,
+                    settings=parts.settings,
+                    controls=parts.controls,
+                    behaviour=parts.behaviour,
+                    chat=parts.chat,
+                )
+
+        self._read(project.name, project.reloaded, done)
 
     def notes_written(self, paths: Collection[Path]) -> None:
         """Take in notes that were written, made, moved or removed from here, and run the chat again with them."""
@@ -315,23 +337,123 @@ class Session(QObject):
         if now.vault_state is not project.vault_state:
             self.notes_written(paths)  # something else was taken in meanwhile
             return
-        self.set_project(replace(now, index=state.index, vault_state=state), renewed=True)
+        why = tr("Notes were saved after this run. The results below are from before.")
+        self.set_project(replace(now, index=state.index, vault_state=state), renewed=why)
 
-    def set_project(self, project: Project, *, renewed: bool = False) -> None:
+    def adjust(
+        self,
+        title: str,
+        *,
+        settings: DeepLoreSettings | None = None,
+        controls: ChatControls | None = None,
+        behaviour: Behaviour | None = None,
+        chat: Chat | None = None,
+    ) -> None:
+        """Change these parts of the project as one step that can be taken back, and run the chat again.
+
+        No file is written. `title` says what was done, as in “Undo {title}”. Where settings decide how notes are read,
+        the vaults are read again first.
+        """
+        project = self.project
+        if project is None:
+            return
+        now = Parts.of(project)
+        after = Parts(
+            now.settings if settings is None else settings,
+            now.controls if controls is None else controls,
+            now.behaviour if behaviour is None else behaviour,
+            now.chat if chat is None else chat,
+        )
+        if after != now:
+            self.adjustments.add(Adjustment(title, now, after))
+            self._show_parts(after, title)
+
+    def undo_adjustment(self) -> None:
+        """Take the last change of settings, chat or choices for the chat back."""
+        step = self.adjustments.undo()
+        if step is not None and self.project is not None:
+            self._show_parts(step.back(Parts.of(self.project)), tr("undo {title}", title=step.title))
+
+    def redo_adjustment(self) -> None:
+        """Do again what was taken back last."""
+        step = self.adjustments.redo()
+        if step is not None and self.project is not None:
+            self._show_parts(step.forward(Parts.of(self.project)), step.title)
+
+    def saved(
+        self,
+        *,
+        settings: DeepLoreSettings | None = None,
+        controls: ChatControls | None = None,
+        chat: Chat | None = None,
+    ) -> None:
+        """These parts stand in their files now, as they are given here (see `on_disk`)."""
+        known = self.on_disk
+        if known is not None:
+            self.on_disk = Parts(
+                known.settings if settings is None else settings,
+                known.controls if controls is None else controls,
+                known.behaviour,
+                known.chat if chat is None else chat,
+            )
+            self.state_changed.emit()
+
+    def _show_parts(self, parts: Parts, title: str) -> None:
+        project = self.project
+        if project is None:
+            return
+        if project.reads_alike(parts.settings):
+            self._take_parts(parts, title, replace(project, settings=parts.settings))
+            return
+
+        def done(read: Project) -> None:
+            now = self.project
+            if now is not None and now.places == project.places:
+                self._take_parts(parts, title, replace(now, index=read.index, vault_state=read.vault_state))
+                if self._follower is not None:
+                    self._follower.take(None)
+                    self.follow()
+
+        self.jobs.start(
+            tr("Reading the vault with other settings"),
+            lambda _report: project.with_settings(parts.settings),
+            done=done,
+            failed=self._failed,
+        )
+
+    def _take_parts(self, parts: Parts, title: str, project: Project) -> None:
+        changed = replace(
+            project, settings=parts.settings, controls=parts.controls, behaviour=parts.behaviour, chat=parts.chat
+        )
+        own = RunChoice.of(changed)
+        self.choices.save(chat_id(changed), replace(self.choice, mode=own.mode, fixed=own.fixed))
+        why = tr("This run is from before the change “{title}”.", title=title)
+        self.set_project(changed, renewed=why)
+
+    def set_project(self, project: Project, *, renewed: str = "") -> None:
         """Show a project that was read already; its chat is replayed unless the session is told not to.
 
-        `renewed` says that it is the one before with newer notes: then what is looked at stays, and so do the traces,
-        as results from before, until newer ones are there.
+        `renewed` says of the traces there are why they are results from before, where it is the same project with
+        something changed: then what is looked at stays, and so do the traces until newer ones are there. Of a changed
+        chat only the runs up to the first changed message stay.
         """
-        told = self.project.problems if self.project is not None else ()
+        former = self.project
+        told = former.problems if former is not None else ()
         self._preview = None
-        self.renewed = renewed
-        keep = renewed and self.project is not None and same_numbers(self.project.index, project.index)
+        self.renewed, self._older_why = bool(renewed), renewed
+        keep = bool(renewed) and former is not None and same_numbers(former.index, project.index)
+        if not renewed:
+            self.adjustments.clear()
         self.choice = self.choices.load(chat_id(project)) or RunChoice.of(project)
         self.project = project = self.choice.applied(project)
         self._simulators, self._made_as, self.live = {}, {}, None
         self.generations = ()
+        if not renewed:
+            self.on_disk = Parts.of(project)
         self.traces = self.traces if keep else {}
+        if former is not None and former.chat is not project.chat:
+            same = first_difference(former.chat, project.chat)
+            self.traces = {item: trace for item, trace in self.traces.items() if item.message <= same}
         self._older = frozenset(self.traces)
         self.stale = ""
         if project.chat is not None:
@@ -462,11 +584,16 @@ class Session(QObject):
     def _vault_failed(self, sentence: str) -> None:
         self.notice.emit(Notice(sentence, "warning"))
 
-    def _read(self, name: str, work: Callable[[], Project | Opened]) -> None:
+    def _read(self, name: str, work: Callable[[], Project | Opened], done: Callable[[], None] = lambda: None) -> None:
         if self.busy:
             return
+
+        def opened(project: Project | Opened) -> None:
+            self._opened(project)
+            done()
+
         self._set_activity(tr("Reading {name}…", name=name))
-        self.jobs.start(self.activity, lambda _report: work(), done=self._opened, failed=self._failed)
+        self.jobs.start(self.activity, lambda _report: work(), done=opened, failed=self._failed)
 
     def _opened(self, opened: Project | Opened) -> None:
         self._set_activity("")

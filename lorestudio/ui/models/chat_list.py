@@ -92,6 +92,11 @@ class ChatList(QAbstractListModel):
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
+    @property
+    def chat(self) -> Chat | None:
+        """The chat that is shown, None for none."""
+        return self._chat if self._has_chat else None
+
     def set_chat(self, chat: Chat | None) -> None:
         """Show another chat, None for none."""
         self.beginResetModel()

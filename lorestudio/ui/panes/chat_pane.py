@@ -8,6 +8,7 @@ from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListView, QStackedWidget, QToolButton, QWidget
 
+from lorestudio.domain.chat import Chat
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Progress
 from lorestudio.trace.model import Trace
@@ -220,8 +221,8 @@ class ChatPane(Pane):
     def _show_project(self) -> None:
         project = self._session.project
         chat = project.chat if project is not None else None
-        if not self._session.renewed:
-            self.model.set_chat(chat)
+        if not self._session.renewed or chat is not self.model.chat:
+            self._show_chat(chat)
         if project is None:
             self.empty.say(tr("No chat yet"), tr("Open a vault first, then the chat that used it."))
         else:
@@ -236,6 +237,13 @@ class ChatPane(Pane):
         self.note_changed.emit(" · ".join(part for part in (name, messages) if part))
         self.go.setEnabled(chat is not None)
         self.modes.setEnabled(project is not None)
+
+    def _show_chat(self, chat: Chat | None) -> None:
+        """Show another chat; where it is the same one changed, the message that was looked at is looked at again."""
+        message = self._selection.message if self._session.renewed else None
+        self.model.set_chat(chat)
+        if message is not None and self.model.rowCount():
+            self.choose(min(message, self.model.rowCount() - 1))
 
     def _traces_changed(self, generations: tuple[Generation, ...] | None) -> None:
         self.model.refresh(tuple({item.message for item in generations}) if generations is not None else None)
