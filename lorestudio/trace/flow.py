@@ -71,6 +71,11 @@ class FlowStage:
             return self.tokens_entered if before else self.tokens_left
         return len(self.entered if before else self.left)
 
+    def widest(self, measure: Measure) -> int:
+        """How wide the stream is once everything has joined and nothing has left."""
+        joined = sum(ribbon.amount(measure) for ribbon in self.going(Direction.JOINS))
+        return max(self.amount(measure, before=True) + joined, self.amount(measure))
+
     def going(self, direction: Direction) -> tuple[Ribbon, ...]:
         """The ribbons of one direction, the widest first."""
         return tuple(ribbon for ribbon in self.ribbons if ribbon.direction is direction)
@@ -93,8 +98,8 @@ class Flow:
         return tuple(stage for stage in self.stages if stage.ribbons or stage.status is StageStatus.FAILED)
 
     def widest(self, measure: Measure) -> int:
-        """The widest that the stream ever is."""
-        return max((stage.amount(measure, before=side) for stage in self.stages for side in (True, False)), default=0)
+        """The widest that the stream ever is, within a stage too: what joins there may meet what leaves there."""
+        return max((stage.widest(measure) for stage in self.stages), default=0)
 
 
 def flow(trace: Trace) -> Flow:
