@@ -28,6 +28,7 @@ from lorestudio.cli.notes import list_links, rename_note, search_notes
 from lorestudio.cli.previewing import chosen_generation, edited_note, preview_lines
 from lorestudio.cli.profiles import profiles
 from lorestudio.cli.propose import propose
+from lorestudio.cli.reports import register as register_reports
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import fixed
 from lorestudio.studio import InputError, Progress, Project, Simulator, demo_project, open_project
@@ -69,6 +70,7 @@ app.command()(lint)
 app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
+register_reports(app)
 
 VaultArgument = Annotated[
     list[str],

@@ -84,7 +84,9 @@ def export_scenario(simulator: Simulator, generation: Generation) -> ExportedSce
             "metadata": controls,
             "behaviour": project.behaviour.model_dump(),
             "model": "" if project.settings.ai_search_model else simulator.model,
-            "generations": _generations(contexts, [simulator.traces[each] for each in simulator.generations]),
+            "generations": _generations(
+                contexts, [simulator.traces[each] for each in simulator.generations[: last + 1]]
+            ),
         }
     )
     return ExportedScenario(scenario, remarks, differing(scenario, simulator))
