@@ -66,7 +66,8 @@ def export_scenario(simulator: Simulator, generation: Generation) -> ExportedSce
         message = f"Reply #{generation.message} with swipe {generation.swipe + 1} has not been run yet."
         raise ValueError(message)
     last = simulator.generations.index(generation)
-    contexts = [simulator.context(each) for each in simulator.generations[: last + 1]]
+    wanted = simulator.generations[: last + 1]
+    contexts = [simulator.context(each) for each in wanted]
     files, remarks = _vault_files(project)
     controls = controls_metadata(contexts[0].controls)
     scenario = Scenario.model_validate(

@@ -48,6 +48,7 @@ _CODES: Final = frozenset(WORDS) | frozenset(REASONS) | frozenset(
 )  # fmt: skip
 """Values of details that are the program's own words."""
 
+_ORDERS: Final = frozenset({"priority", "occurrences", "confidence", "title"})
 _TITLES: Final = frozenset({"title", "source", "stopped_by", "titles", "missing", "name", "rival"})
 _NAMED: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -144,6 +145,8 @@ def _value(name: str, value: Json, names: Pseudonyms) -> Json:
 
 
 def _text(name: str, text: str, names: Pseudonyms) -> str:
+    if name == "order_by":
+        return text if text in _ORDERS else LEFT_OUT
     if name in _TITLES:
         return names.entry(text)
     if name in _NAMED:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lorestudio.domain.collation import sort_key
 from lorestudio.domain.entry import Entry
 from lorestudio.engine.context import RunContext
+from lorestudio.engine.deeplore.ordering import order_details
 from lorestudio.engine.deeplore.policy import Policy
 from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.stage import Ledger
@@ -79,4 +82,7 @@ class RequiresExcludesStage:
                 ledger.keep(entry, "exempt", by=state.policy.why(entry), would=would)
         if not state.candidates:
             state.outcome = RunOutcome.EMPTY_AFTER_REQUIRES
-        return ledger.close(state.candidates)
+        keys: dict[str, Callable[[Entry], float]] = {"priority": _importance}
+        if ctx.is_fixed("confidence_order") and state.confidence:
+            keys = {"confidence": lambda entry: state.confidence.get(entry.id, 0)} | keys
+        return ledger.close(state.candidates, details=order_details(state.candidates, keys))
