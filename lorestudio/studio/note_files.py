@@ -41,11 +41,22 @@ def plan_new(
     return Planned(ChangeSet(f"New note {name}", (NoteChange(vault.path(filename), None, text),)))
 
 
-def plan_duplicate(vaults: Sequence[VaultNotes], path: Path) -> Planned:
-    """Make a copy of a note beside it, with the next number that no title and no file has.
+def plan_duplicate(vaults: Sequence[VaultNotes], paths: Sequence[Path]) -> Planned:
+    """Make a copy of each note beside it, with the next number that no title and no file has.
 
     The heading gets the number where it carries the title, the file always. Raises InputError and VaultError.
     """
+    if not paths:
+        raise InputError("notes", "no note is chosen.")
+    taken: set[str] = set()
+    made = [_copy(vaults, path, taken) for path in paths]
+    first = made[0][0]
+    what = first if len(made) == 1 else f"{len(made)} notes"
+    return Planned(ChangeSet(f"Duplicate {what}", tuple(change for _title, change in made)))
+
+
+def _copy(vaults: Sequence[VaultNotes], path: Path, taken: set[str]) -> tuple[str, NoteChange]:
+    """A note's title and its copy; `taken` are titles and places of copies made in the same step."""
     vault, filename = home_of(vaults, path)
     text, _ = read_note(path)
     names = vault.index.notes[filename].names
@@ -56,14 +67,15 @@ def plan_duplicate(vaults: Sequence[VaultNotes], path: Path) -> Planned:
     while True:
         title, name = f"{title_stem} {number}", f"{name_stem} {number}"
         copy = _joined(folder, name)
-        if _titled(vaults, title) is None and _is_free(vault, copy) and not vault.index.targets.by_path(name, ""):
+        known = _titled(vaults, title) is not None or vault.index.targets.by_path(name, "")
+        if not known and taken.isdisjoint({fold(title), fold(str(vault.path(copy)))}) and _is_free(vault, copy):
             break
         number += 1
+    taken |= {fold(title), fold(str(vault.path(copy)))}
     edits = title_property(text, names.title, title)
     if words is not None and words[0] < words[1]:
         edits = (*edits, TextEdit(*words, title))
-    made = NoteChange(vault.path(copy), None, apply_edits(text, edits))
-    return Planned(ChangeSet(f"Duplicate {names.title}", (made,)))
+    return names.title, NoteChange(vault.path(copy), None, apply_edits(text, edits))
 
 
 def plan_delete(vaults: Sequence[VaultNotes], paths: Sequence[Path]) -> Planned:

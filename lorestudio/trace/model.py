@@ -283,6 +283,8 @@ class Turn:
 class Trace:
     """Everything one run decided.
 
+    `prompt` is the lore; `notes` are the other texts that the host holds after the run: the chat's notebook and the AI
+    notepad, and after a run that ended early or did not run, what an earlier one had handed over and nothing replaced.
     `labels` are DeepLore's match labels by title, in insertion order. `draws` are the random numbers used, in order.
     `digests` identify the inputs (`vault`, `chat`, `settings`, `state`), so that a stale trace can be told.
     """
@@ -296,6 +298,7 @@ class Trace:
     stages: tuple[StageRecord, ...] = field(repr=False)
     injections: tuple[Injection, ...] = field(default=(), repr=False)
     prompt: tuple[PromptBlock, ...] = field(default=(), repr=False)
+    notes: tuple[PromptBlock, ...] = field(default=(), repr=False)
     limits: tuple[Limit, ...] = ()
     labels: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     ai_calls: tuple[AiCall, ...] = field(default=(), repr=False)

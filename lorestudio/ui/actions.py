@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -352,6 +352,20 @@ ACTIONS: Final[tuple[Action, ...]] = (
 
 MENUS: Final = ("File", "Edit", "Entry", "View", "Run", "Trace", "Help")
 """The menu bar, from left to right."""
+
+VIEW_KEYS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "in the graph": (
+        ("Go to the nearest entry that way", "Left  Right  Up  Down"),
+        ("Go round the neighbours of the entry", "Tab  Shift+Tab"),
+        ("Back to the entry whose neighbours they are", "Esc"),
+        ("Open the note", "Return"),
+        ("Move the picture", "Shift+Left  Shift+Right  Shift+Up  Shift+Down"),
+        ("Zoom", "+  -"),
+        ("Show all of it", "0"),
+        ("What can be done with the entry", "Menu"),
+    ),
+}
+"""Keys that a view answers itself, by the place where they work: titles with their keys."""
 
 PANE_SHORTCUT: Final = "Ctrl+{number}"
 """Opens the pane with that number; the panes' actions are made from the panes."""

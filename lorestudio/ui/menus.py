@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from lorestudio.ui.actions import MENUS, Action, Situation, Where
+from lorestudio.ui.actions import MENUS, VIEW_KEYS, Action, Situation, Where
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.words import tr
 
@@ -85,6 +85,10 @@ class Commands:
             if action.shortcuts:
                 keys = "  ".join(_native(shortcut) for shortcut in action.shortcuts)
                 groups.setdefault(action.where.value, []).append((tr(action.title).rstrip("…"), keys))
+        for place, items in VIEW_KEYS.items():
+            groups.setdefault(place, []).extend(
+                (tr(title), "  ".join(_native(key) for key in keys.split("  "))) for title, keys in items
+            )
         return groups
 
 

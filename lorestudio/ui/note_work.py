@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.session import Session
 from lorestudio.ui.words import count, sentence_of, shorten, tr
+from lorestudio.vault.temporary import sweep
 
 Plan: TypeAlias = Callable[[Sequence[VaultNotes]], Planned]
 """Says what is to be done, from the notes as they are on disk; called in a worker, and again where they changed."""
@@ -235,11 +237,12 @@ class NoteWork(QObject):
         if not folders or keep_in is None:
             return
 
-        def work(_report: object) -> tuple[ChangeLog, tuple[str, ...]]:
+        def work(_report: object) -> tuple[ChangeLog, tuple[str, ...], list[str]]:
             log = ChangeLog(keep_in, folders)
             mended = log.mend_interrupted()
             log.tidy()
-            return log, mended
+            left = [sentence for folder in folders for sentence in sweep(folder, time.time()).problems]
+            return log, mended, left
 
         self._session.jobs.start(
             tr("Reading the log of changes"),
@@ -248,11 +251,12 @@ class NoteWork(QObject):
             failed=self._failed,
         )
 
-    def _opened(self, folders: tuple[Path, ...], log: ChangeLog, mended: tuple[str, ...]) -> None:
+    def _opened(self, folders: tuple[Path, ...], log: ChangeLog, mended: tuple[str, ...], left: Sequence[str]) -> None:
+        """`mended` says what was put right, `left` which files a crash left that cannot be deleted."""
         if folders != self._folders:
             return
         self._log = log
-        for sentence in (*mended, *log.problems):
+        for sentence in (*mended, *left, *log.problems):
             self.told.emit(Notice(sentence, "warning"))
         if mended:
             self._session.reload()

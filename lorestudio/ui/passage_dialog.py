@@ -58,7 +58,6 @@ class PassageDialog(QDialog):
         for box, name in ((self.first, tr("First message")), (self.last, tr("Last message"))):
             box.setRange(0, max(0, last))
             box.setPrefix("#")
-            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)  # the arrow keys count, too
             box.setMinimumWidth(72)
             box.setAccessibleName(name)
         self.first.setValue(max(0, message - USUAL + 1))

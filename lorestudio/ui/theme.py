@@ -139,6 +139,7 @@ def stylesheet(palette: Palette, points: float) -> str:
     values |= {"small": f"{points * 0.9:.1f}pt", "base": f"{points:.1f}pt", "large": f"{points * 1.25:.1f}pt"}
     # A stylesheet names files, which cannot take its colours.
     values["combo_arrow"] = (ICONS / f"combo-{palette.name}.svg").as_posix()
+    values["spin_arrow"] = (ICONS / f"spin-{palette.name}.svg").as_posix()
     values["huge"] = f"{points * 1.7:.1f}pt"
     return _TOKEN.sub(lambda match: values[match[1]], _template())
 

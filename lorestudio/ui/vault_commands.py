@@ -163,9 +163,10 @@ class VaultCommands(QObject):
         NewNoteDialog(self._window.theme, self.work, project.index, names, place, title, self._window).open()
 
     def duplicate(self) -> None:
-        """Make a copy of each note."""
-        for path in self._paths():
-            self.work.carry_out(partial(_duplicated, path))
+        """Make a copy of each note, as one step."""
+        paths = self._paths()
+        if paths:
+            self.work.carry_out(partial(_duplicated, paths))
 
     def rename(self) -> None:
         """Ask for another title of the note that is looked at."""
@@ -344,8 +345,8 @@ class VaultCommands(QObject):
             )
 
 
-def _duplicated(path: Path, vaults: Sequence[VaultNotes]) -> Planned:
-    return plan_duplicate(vaults, path)
+def _duplicated(paths: Sequence[Path], vaults: Sequence[VaultNotes]) -> Planned:
+    return plan_duplicate(vaults, paths)
 
 
 def _switched(paths: tuple[Path, ...], on: bool, title: str, vaults: Sequence[VaultNotes]) -> Planned:

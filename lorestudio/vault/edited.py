@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.vault import conflicts
 from lorestudio.vault.entries import ParseRules, read_fields
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.incremental import VaultState, known_definitions
-from lorestudio.vault.index import Assembly, definition_path, digest_of, folders_of
+from lorestudio.vault.index import Assembly, definition_path, digest_of, folders_of, notes_of
 from lorestudio.vault.known import KnownFile, KnownVault, text_digest
 from lorestudio.vault.order import index_order
 
@@ -127,15 +127,7 @@ class EditedVaults:
 
     def _assembly(self, vaults: Sequence[KnownVault]) -> Assembly:
         """What `index.assemble` makes of these vaults."""
-        parsed: list[EntryFields] = []
-        left_out: list[LeftOutNote] = []
-        for vault in vaults:
-            for file in vault.files:
-                if isinstance(file.note, LeftOutNote):
-                    left_out.append(file.note)
-                elif file.note is not None:
-                    parsed.append(file.note)
-            left_out.extend(vault.left_out)
+        parsed, left_out = notes_of(vaults)
         resolved = tuple(conflicts.resolve(parsed, self._mode))
         entries = tuple(self._entries(resolved))
         before = self.state.index
@@ -144,7 +136,7 @@ class EditedVaults:
         )
         index = VaultIndex(
             entries=entries,
-            left_out=tuple(left_out),
+            left_out=left_out,
             folders=before.folders if alike else folders_of(entries),
             fields=before.fields,
             field_errors=before.field_errors,

@@ -61,13 +61,8 @@ def build_index(files_by_vault: Sequence[VaultFiles], settings: DeepLoreSettings
     return assemble(known, definitions, settings.multi_vault_conflict_resolution).index
 
 
-def assemble(
-    vaults: Sequence[KnownVault], definitions: FieldDefinitions, mode: str, previous: Assembly | None = None
-) -> Assembly:
-    """The index of parsed vaults, finalised (spec 1.12, 1.13); `mode` says what becomes of equal titles.
-
-    An entry of `previous` that would come out the same is taken over as the same object, and so is the whole index.
-    """
+def notes_of(vaults: Sequence[KnownVault]) -> tuple[list[EntryFields], tuple[LeftOutNote, ...]]:
+    """The notes that could become entries, in index order, and all that cannot."""
     parsed: list[EntryFields] = []
     left_out: list[LeftOutNote] = []
     for vault in vaults:
@@ -77,11 +72,22 @@ def assemble(
             elif file.note is not None:
                 parsed.append(file.note)
         left_out.extend(vault.left_out)
+    return parsed, tuple(left_out)
+
+
+def assemble(
+    vaults: Sequence[KnownVault], definitions: FieldDefinitions, mode: str, previous: Assembly | None = None
+) -> Assembly:
+    """The index of parsed vaults, finalised (spec 1.12, 1.13); `mode` says what becomes of equal titles.
+
+    An entry of `previous` that would come out the same is taken over as the same object, and so is the whole index.
+    """
+    parsed, left_out = notes_of(vaults)
     resolved = tuple(conflicts.resolve(parsed, mode))
     entries = _finalized(resolved, previous)
     index = VaultIndex(
         entries=entries,
-        left_out=tuple(left_out),
+        left_out=left_out,
         folders=folders_of(entries),
         fields=definitions.fields,
         field_errors=definitions.errors,

@@ -73,14 +73,22 @@ def test_duplicate_with_heading_takes_the_next_free_number(tmp_path: Path) -> No
     vault = write_vault(
         tmp_path / "vault", {"a/Lamp.md": "---\ntitle: The Lamp\n---\n# The Lamp\nold\n", "b/c.md": "# The Lamp 2\n"}
     )
-    planned = plan_duplicate([vault], vault.path("a/Lamp.md"))
+    planned = plan_duplicate([vault], [vault.path("a/Lamp.md")])
     assert planned.changes.title == "Duplicate The Lamp"
     assert applied(planned, vault)["a/Lamp 3.md"] == "---\ntitle: The Lamp 3\n---\n# The Lamp 3\nold\n"
 
 
 def test_duplicate_of_a_duplicate_counts_on(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault", {"Lamp.md": "a", "Lamp 2.md": "b", "lamp 3.md": "c"})
-    assert applied(plan_duplicate([vault], vault.path("Lamp 2.md")), vault)["Lamp 4.md"] == "b"
+    assert applied(plan_duplicate([vault], [vault.path("Lamp 2.md")]), vault)["Lamp 4.md"] == "b"
+
+
+def test_copies_of_several_notes_are_one_step_and_take_different_names(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault", {"Lamp.md": "a", "Lamp 2.md": "b", "Oil.md": "c"})
+    planned = plan_duplicate([vault], [vault.path("Lamp.md"), vault.path("Lamp 2.md"), vault.path("Oil.md")])
+    assert planned.changes.title == "Duplicate 3 notes"
+    after = applied(planned, vault)
+    assert (after["Lamp 3.md"], after["Lamp 4.md"], after["Oil 2.md"]) == ("a", "b", "c")
 
 
 def test_delete_tells_whose_references_lead_nowhere(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -11,6 +13,7 @@ from lorestudio.ui.models.vault_table import COLUMNS, Column
 from lorestudio.ui.notes.batch_dialog import Operation
 from lorestudio.ui.widgets.picker import Picker
 from lorestudio.vault.lint import Repair
+from lorestudio.vault.temporary import temporary_name
 from tests.ui.conftest import drain
 from tests.ui.vaults import NOTES, choose, chosen_file, contents, open_vault, settle, write_vault
 
@@ -25,6 +28,15 @@ def window(make_window, vault, tmp_path):
     made = make_window()
     open_vault(made, vault, tmp_path / "kept")
     return made
+
+
+def test_what_a_crash_left_in_the_middle_of_saving_is_cleared_away(make_window, vault, tmp_path) -> None:
+    left = vault / "places" / temporary_name()
+    left.write_text("half a no", encoding="utf-8")
+    os.utime(left, (0, 0))
+    open_vault(make_window(), vault, tmp_path / "kept")
+    assert not left.exists()
+    assert contents(vault) == NOTES
 
 
 def dialog_of(kind=QDialog):

@@ -409,6 +409,7 @@ def test_closing_with_unsaved_text_asks(window, qtbot) -> None:
 
 def test_a_file_that_is_gone_is_reported(window) -> None:
     window.selection.choose_entry(SKARN)
+    settle(window)
     window.entry.path.unlink()
     window.run("entry.source")
     settle(window)
@@ -507,6 +508,7 @@ def test_help_lists_every_shortcut(window) -> None:
     groups = window.commands.shortcut_groups()
     listed = {keys for items in groups.values() for _title, keys in items}
     assert any("F6" in keys for keys in listed)
+    assert ("Show all of it", "0") in groups["in the graph"]
     window.run("help.shortcuts")
     assert any(isinstance(widget, QDialog) for widget in QApplication.topLevelWidgets())
     close_popups(QDialog)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.state import Prompt
 from lorestudio.engine.context import RandomSource, RunContext, RunResult
 from lorestudio.engine.deeplore import pipeline
 from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.randomness import Mulberry32
 from lorestudio.engine.runner import run_stages
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.trace.model import EntryRef, Limit, RunOutcome, StageRecord, Trace
+from lorestudio.trace.model import EntryRef, Limit, PromptBlock, RunOutcome, StageRecord, Trace
 
 SYSTEM = "deeplore"
 
@@ -32,7 +34,7 @@ async def run(ctx: RunContext) -> RunResult:
     """Run one generation. Nothing outside the result changes; the same inputs give the same result."""
     reason = skip_reason(ctx)
     if reason:
-        return RunResult(_blank(ctx, skip_reason=reason), ctx.state)
+        return RunResult(replace(_blank(ctx, skip_reason=reason), notes=_held(ctx.state.prompts, ())), ctx.state)
     random: RandomSource = (ctx.random or Mulberry32)(ctx.state.random_state)
     state = RunState(
         random=random,
@@ -63,6 +65,7 @@ async def run(ctx: RunContext) -> RunResult:
         stages=records,
         injections=state.injections,
         prompt=state.blocks,
+        notes=_held(state.prompts, state.blocks),
         limits=_limits(ctx.settings, state),
         labels=tuple(state.labels.items()),
         ai_calls=tuple(state.ai_calls),
@@ -122,6 +125,13 @@ def _blank(ctx: RunContext, skip_reason: str = "") -> Trace:
         clock_ms=ctx.clock_ms,
         skip_reason=skip_reason,
     )
+
+
+def _held(prompts: Sequence[Prompt], blocks: Sequence[PromptBlock]) -> tuple[PromptBlock, ...]:
+    """What the host holds besides these blocks, in its order."""
+    lore = {block.tag for block in blocks}
+    others = (prompt for prompt in prompts if prompt.tag not in lore)
+    return tuple(PromptBlock(each.tag, each.position, each.depth, each.role, each.text) for each in others)
 
 
 def _exempt(ctx: RunContext, state: RunState) -> list[int]:

@@ -68,6 +68,7 @@ class ChangeView(QWidget):
         column.addWidget(self.summary)
         column.addWidget(self.split, 1)
         column.addWidget(self.remarks)
+        column.addStretch()  # takes the room while there is no plan, so that the sentence stands at the top
         self.files.currentRowChanged.connect(self._show_file)
         theme.changed.connect(self._paint)
         self.say("")
