@@ -2,13 +2,13 @@
 
 What is not known to be a word of the program's own is taken for a person's. Numbers, reasons and the order of things
 stay, so that what happened can still be read and asked about. The same text gets the same stand-in everywhere.
+Records are made field by field, so that a field that is new is not in a redacted trace until it is dealt with here.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, TypeGuard
 
@@ -24,6 +24,7 @@ from lorestudio.trace.model import (
     ReplyItem,
     StageRecord,
     Trace,
+    Turn,
     Verdict,
 )
 from lorestudio.trace.reasons import REASONS
@@ -92,17 +93,23 @@ def of_length(text: str) -> str:
 def redacted(trace: Trace, names: Pseudonyms) -> Trace:
     """The trace with stand-ins from `names`. Digests, labels and the AI's texts are gone."""
     entries = {number: _entry(ref, names) for number, ref in trace.entries.items()}
-    return replace(
-        trace,
+    kind = trace.turn.kind if trace.turn.kind in _KINDS else "other"
+    return Trace(
+        system=trace.system,
         mode=trace.mode if trace.mode in _MODES else "other",
-        turn=replace(trace.turn, kind=trace.turn.kind if trace.turn.kind in _KINDS else "other"),
+        outcome=trace.outcome,
+        turn=Turn(trace.turn.message, trace.turn.swipe, trace.turn.number, kind),
         entries=entries,
+        index_size=trace.index_size,
         stages=tuple(_stage(record, names) for record in trace.stages),
         injections=tuple(_injection(injection, names) for injection in trace.injections),
         prompt=tuple(_block(block, entries, names) for block in trace.prompt),
-        labels=(),
+        notes=tuple(_block(block, entries, names) for block in trace.notes),
+        limits=trace.limits,
         ai_calls=tuple(_call(call, names) for call in trace.ai_calls),
-        digests={},
+        seed=trace.seed,
+        draws=trace.draws,
+        clock_ms=trace.clock_ms,
         skip_reason=trace.skip_reason if trace.skip_reason in REASONS else "",
         warnings=tuple(f"A warning {of_length(warning)}" for warning in trace.warnings),
         facts=_facts(trace.facts),
@@ -117,17 +124,24 @@ def _entry(ref: EntryRef, names: Pseudonyms) -> EntryRef:
 
 def _stage(record: StageRecord, names: Pseudonyms) -> StageRecord:
     ai = record.ai
-    return replace(
-        record,
+    return StageRecord(
+        name=record.name,
+        phase=record.phase,
+        status=record.status,
+        entered=record.entered,
+        left=record.left,
         verdicts=tuple(_verdict(verdict, names) for verdict in record.verdicts),
+        note=record.note,
+        default_reason=record.default_reason,
         details=_details(record.details, names),
+        duration_ms=record.duration_ms,
         error=f"An error {of_length(record.error)}" if record.error else "",
         ai=None if ai is None else AiRecord(ai.before, ai.after, tuple(_item(item, names) for item in ai.items)),
     )
 
 
 def _verdict(verdict: Verdict, names: Pseudonyms) -> Verdict:
-    return replace(verdict, details=_details(verdict.details, names))
+    return Verdict(verdict.entry, verdict.outcome, verdict.reason, _details(verdict.details, names))
 
 
 def _details(details: Mapping[str, Json], names: Pseudonyms) -> dict[str, Json]:
@@ -165,18 +179,33 @@ def _tag(tag: str, names: Pseudonyms) -> str:
 
 
 def _item(item: ReplyItem, names: Pseudonyms) -> ReplyItem:
-    return replace(
-        item,
+    return ReplyItem(
         asked=names.of("Asked title", item.asked) if item.asked else "",
+        match=item.match,
+        result=item.result,
+        entries=item.entries,
         title=names.entry(item.title) if item.title else "",
+        similarity=item.similarity,
         confidence=item.confidence if item.confidence in _CODES else of_length(item.confidence),
         reason=of_length(item.reason),
     )
 
 
 def _injection(injection: Injection, names: Pseudonyms) -> Injection:
-    tag = _tag(injection.tag, names)
-    return replace(injection, title=names.entry(injection.title), label="", tag=tag, content_hash="")
+    return Injection(
+        entry=injection.entry,
+        title=names.entry(injection.title),
+        label="",
+        tokens=injection.tokens,
+        priority=injection.priority,
+        position=injection.position,
+        depth=injection.depth,
+        role=injection.role,
+        tag=_tag(injection.tag, names),
+        content_hash="",
+        truncated=injection.truncated,
+        original_tokens=injection.original_tokens,
+    )
 
 
 def _block(block: PromptBlock, entries: Mapping[int, EntryRef], names: Pseudonyms) -> PromptBlock:
@@ -192,13 +221,16 @@ def _block(block: PromptBlock, entries: Mapping[int, EntryRef], names: Pseudonym
         parts.append(PromptPart(start, start + len(text), part.entry))
         start += len(text)
     text = "".join(pieces) or of_length(block.text)
-    return replace(block, tag=_tag(block.tag, names), text=text, parts=tuple(parts))
+    return PromptBlock(_tag(block.tag, names), block.position, block.depth, block.role, text, tuple(parts))
 
 
 def _call(call: AiCall, names: Pseudonyms) -> AiCall:
     own = next((source for source in _SOURCES if call.source in (source, f"recorded from {source}")), None)
-    return replace(
-        call,
+    return AiCall(
+        kind=call.kind,
+        max_tokens=call.max_tokens,
+        json_schema=call.json_schema,
+        duration_ms=call.duration_ms,
         system=of_length(call.system),
         user=of_length(call.user),
         model=names.of("Model", call.model) if call.model else "",
