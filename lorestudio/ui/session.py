@@ -30,6 +30,7 @@ from lorestudio.studio.modes import Mode
 from lorestudio.studio.places import keep_key
 from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
+from lorestudio.studio.scoring import Scorer
 from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
@@ -183,6 +184,17 @@ class Session(QObject):
         if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
             return None
         return Previewer(simulator, generation) if simulator.project.vault_state is not None else None
+
+    def scorer(self, generation: Generation | None) -> Scorer | None:
+        """Explains the scores of a generation, None where it was not run as is chosen now."""
+        simulator = self._simulators.get(self.choice.effective)
+        if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
+            return None
+        return Scorer(simulator, generation)
+
+    def finished_run(self) -> Simulator | None:
+        """The simulator whose traces are shown, None while it runs and where nothing was run as is chosen now."""
+        return None if self.replaying else self._simulators.get(self.choice.effective)
 
     def journeys(self, trace: Trace) -> Journeys:
         """A trace, read so that entries can be asked about; the panes share that of the trace that is shown."""

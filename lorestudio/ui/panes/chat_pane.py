@@ -291,6 +291,8 @@ class ChatPane(Pane):
                     if verdict.entry == entry and isinstance(key, str) and verdict.reason in _FOUND_IN_CHAT:
                         where = verdict.details.get("message")
                         message = where if isinstance(where, int) else None
-                        self.model.highlight(key, generation.message, message)
+                        start, end = verdict.details.get("start"), verdict.details.get("end")
+                        place = (start, end) if isinstance(start, int) and isinstance(end, int) else None
+                        self.model.highlight(key, generation.message, message, place)
                         return
         self.model.highlight("", 0, None)

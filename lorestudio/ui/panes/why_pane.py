@@ -15,6 +15,7 @@ from lorestudio.trace.text import entry_as_text
 from lorestudio.ui import html
 from lorestudio.ui.models.journey_table import cell_sentence
 from lorestudio.ui.models.marks import Mark, cell_mark, fate_mark
+from lorestudio.ui.panes.score_page import ScorePage
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
 from lorestudio.ui.theme import Theme
@@ -32,6 +33,7 @@ class WhyPane(Pane):
     """Follows the chosen entry, stage and generation; a click on a stage chooses it. `copied` follows a copy."""
 
     copied = Signal()
+    message_wanted = Signal(int)
 
     def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
         super().__init__("why", tr("Why?"), theme)
@@ -50,9 +52,15 @@ class WhyPane(Pane):
         self.copy_button.setAccessibleName(tr("Copy the explanation"))
         self.copy_button.setToolTip(tr("Copy the explanation"))
         self.copy_button.clicked.connect(self.copy)
+        self.scores_button = QToolButton(self._head)
+        self.scores_button.setCheckable(True)
+        self.scores_button.setAccessibleName(tr("Scores and order"))
+        self.scores_button.setToolTip(tr("Scores and order in numbers"))
+        self.scores_button.clicked.connect(self._show_page)
         row.addWidget(self._icon)
         row.addWidget(self._title, 1)
         row.addWidget(self._state)
+        row.addWidget(self.scores_button)
         row.addWidget(self.copy_button)
         self.browser = QTextBrowser(self)
         self.browser.setOpenLinks(False)
@@ -66,6 +74,9 @@ class WhyPane(Pane):
         self.empty = EmptyState(theme, "question", self)
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.browser)
+        self.scores = ScorePage(session.jobs, self)
+        self.scores.entry_chosen.connect(selection.choose_entry)
+        self._pages.addWidget(self.scores)
         self._pages.addWidget(self.empty)
         self.column.addWidget(self._head)
         self.column.addWidget(self._pages, 1)
@@ -85,11 +96,15 @@ class WhyPane(Pane):
         self._show()
 
     def focus_target(self) -> QWidget:
-        """The explanation."""
-        return self.browser
+        """The explanation, or the numbers."""
+        return self.scores.tree if self._pages.currentWidget() is self.scores else self.browser
 
     def copy(self) -> None:
-        """Put the whole explanation on the clipboard, as plain text."""
+        """Put the whole explanation on the clipboard, as plain text; where the numbers are shown, those."""
+        if self._pages.currentWidget() is self.scores:
+            self.scores.copy()
+            self.copied.emit()
+            return
         trace, entry = self._session.trace(self._selection.generation), self._selection.entry
         project = self._session.project
         if trace is not None and entry is not None and project is not None:
@@ -101,7 +116,20 @@ class WhyPane(Pane):
         """What is shown, as plain text."""
         return self.browser.toPlainText() if self._pages.currentWidget() is self.browser else self.empty.text.text()
 
+    def show_scores(self, shown: bool) -> None:
+        """Show the numbers about the entry, or its explanation again."""
+        self.scores_button.setChecked(shown)
+        self._show_page()
+
     # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _show_page(self) -> None:
+        trace, entry = self._session.trace(self._selection.generation), self._selection.entry
+        if trace is None or entry is None or not self._shown:
+            return
+        if self.scores_button.isChecked():
+            self.scores.show_entry(trace, entry, self._session.scorer(self._selection.generation))
+        self._pages.setCurrentWidget(self.scores if self.scores_button.isChecked() else self.browser)
 
     def _show(self) -> None:
         selection = self._selection
@@ -124,7 +152,7 @@ class WhyPane(Pane):
         body = html.paragraph(old, color=self.theme.palette.warning) if old else ""
         body += self._body(trace, entry.id, end.explain(trace))
         self.browser.setHtml(html.page(self.theme.palette, body))
-        self._pages.setCurrentWidget(self.browser)
+        self._show_page()
 
     def _show_mark(self, mark: Mark) -> None:
         self._icon.setPixmap(mark_pixmap(mark, self.theme, 18))
@@ -144,6 +172,7 @@ class WhyPane(Pane):
         cells = self._session.journeys(trace).cells(entry)
         chosen = next((cell for cell in cells if cell.stage == self._selection.stage), None)
         parts = []
+        parts.append(self._sources(trace, entry))
         if chosen is not None:
             record = records[chosen.stage]
             parts.append(html.paragraph(sentence_case(record.name), color=palette.text_muted, bold=True))
@@ -160,6 +189,25 @@ class WhyPane(Pane):
         parts.append(html.paragraph(tr("The way through the stages"), color=palette.text_muted, bold=True, above=8))
         parts.append(self._journey(trace, entry, cells, records))
         return "".join(parts)
+
+    def _sources(self, trace: Trace, entry: int) -> str:
+        """Where the reasons lead: the message with the key, the entry that woke or pulled this one in."""
+        links: dict[str, str] = {}
+        for record in trace.stages:
+            for verdict in record.verdicts:
+                if verdict.entry != entry:
+                    continue
+                message, source = verdict.details.get("message"), verdict.details.get("source_id")
+                if isinstance(message, int):
+                    name = tr("matched in message #{message}", message=message)
+                    links[f"message:{message}"] = name
+                if isinstance(source, int) and source in trace.entries:
+                    words = tr("by recursion from {title}") if verdict.reason == "recursion" else tr("from {title}")
+                    links[f"entry:{source}"] = words.format(title=trace.entries[source].title)
+        if not links:
+            return ""
+        shown = " · ".join(f"<a href='{link}'>{html.text(text)}</a>" for link, text in links.items())
+        return f"<p style='margin-top:0px;margin-bottom:4px'>{shown}</p>"
 
     def _fix(self, explanation: Explanation) -> str:
         palette = self.theme.palette
@@ -211,3 +259,7 @@ class WhyPane(Pane):
     def _follow(self, link: QUrl) -> None:
         if link.scheme() == "stage":
             self._selection.choose_entry(self._selection.entry, link.path())
+        elif link.scheme() == "entry":
+            self._selection.choose_entry(int(link.path()))
+        elif link.scheme() == "message":
+            self.message_wanted.emit(int(link.path()))
