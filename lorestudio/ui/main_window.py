@@ -51,6 +51,7 @@ from lorestudio.ui.session import Session
 from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
 from lorestudio.ui.vault_commands import VaultCommands
+from lorestudio.ui.view_commands import ViewCommands
 from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.pane import Pane, PaneDock
@@ -112,6 +113,7 @@ class MainWindow(QMainWindow):
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
         )
+        self.view_commands = ViewCommands(self)
         self._handlers = self._make_handlers()
         self.bars = BarStack(theme, self.commands.title, self)
         self.welcome = EmptyState(theme, "lorestudio", self, large=True)
@@ -296,6 +298,7 @@ class MainWindow(QMainWindow):
             "help.about": partial(dialogs.show_about, self),
         }
         handlers |= self.vault_commands.handlers()
+        handlers |= self.view_commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
         handlers |= self.proposals.handlers()
@@ -666,6 +669,7 @@ class MainWindow(QMainWindow):
         self._search.setIcon(self.theme.icon("search"))
         self._theme_button.setIcon(self.theme.icon("contrast"))
         self.why.copy_button.setIcon(self.theme.icon("copy"))
+        self.why.scores_button.setIcon(self.theme.icon("number"))
         self.setWindowIcon(self.theme.icon("lorestudio", "accent"))
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------

@@ -169,6 +169,11 @@ class ChatPane(Pane):
                 self.model.view_swipe(generation.message, generation.swipe)
             self._selection.choose_message(generation.message, generation)
 
+    def flash(self, message: int) -> None:
+        """Point at a message that was scrolled to, without choosing it."""
+        self.delegate.point_at(message)
+        self.view.viewport().update()
+
     def toggle_expanded(self) -> None:
         """Open or fold the chosen message."""
         if self._selection.message is not None:
@@ -272,6 +277,7 @@ class ChatPane(Pane):
 
     def _show_message(self) -> None:
         message = self._selection.message
+        self.delegate.point_at(-1)
         self._show_number()
         if message is None:
             self.view.selectionModel().clear()

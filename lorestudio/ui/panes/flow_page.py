@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QIODevice, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QImage, QImageWriter, QPainter
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
@@ -199,7 +199,7 @@ class FlowPage(QWidget):
             source.render(image)
         buffer = QBuffer()
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        image.save(buffer, b"PNG")
+        QImageWriter(buffer, QByteArray(b"png")).write(image)
         return bytes(buffer.data().data())
 
     def sizeHint(self) -> QSize:

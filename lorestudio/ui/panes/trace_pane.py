@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -215,6 +215,10 @@ class TracePane(Pane):
             self.model.set_only(None)
             self._show_rows()
             self._show_entry()
+
+    def show_prompt(self) -> None:
+        """Show the prompt."""
+        self.tabs.setCurrentIndex(PROMPT)
 
     def show_ai(self) -> None:
         """Show what the model was asked."""
