@@ -150,7 +150,7 @@ def _figures(figures: Bm25Figures) -> tuple[Node, ...]:
         Node(
             quoted(term.term),
             _score(term.score),
-            f"idf × tf × (k1 + 1) ÷ (tf + k1 × length norm), k1 = {figures.k1:g}",
+            f"tf {term.frequency}, idf {_score(term.idf)}",
             (
                 Node("tf", number_words(term.frequency), "how often it occurs in the entry"),
                 Node(
@@ -164,7 +164,8 @@ def _figures(figures: Bm25Figures) -> tuple[Node, ...]:
         for term in sorted(figures.terms, key=lambda term: -term.score)
     )
     words = f"{len(terms)} of {plural(figures.asked, '# word|# words')} of the recent chat occur"
-    total = Node("words in common", _score(figures.score), f"{words}; the score is their sum", terms)
+    formula = f"each idf × tf × (k1 + 1) ÷ (tf + k1 × length norm), k1 = {figures.k1:g}"
+    total = Node("words in common", _score(figures.score), f"{words}; the sum of {formula}", terms)
     return total, norm
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +21,8 @@ from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
     QPushButton,
+    QStackedWidget,
+    QTextBrowser,
     QVBoxLayout,
     QWidget,
 )
@@ -34,6 +37,9 @@ logger = logging.getLogger(__name__)
 
 LONGEST_PREVIEW = 400_000
 """Characters that the preview lays out; a longer text is shown up to there, and said to be."""
+
+_PICTURE = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+_STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 
 FORMAT_NAMES = {
     Format.HTML: "HTML page",
@@ -89,7 +95,17 @@ class PreviewDialog(QDialog):
         self.text.setReadOnly(True)
         self.text.setFont(fixed_font(self.font().pointSizeF()))
         self.text.setAccessibleName(tr("What would be written"))
-        column.addWidget(self.text, 1)
+        self.page = QTextBrowser(self)
+        self.page.setOpenLinks(False)
+        self.page.setAccessibleName(tr("What would be written, as it reads"))
+        self.written = QCheckBox(tr("Show the file's own text"), self)
+        self.written.toggled.connect(lambda _on: self._show_text())
+        self.written.hide()
+        self._views = QStackedWidget(self)
+        self._views.addWidget(self.text)
+        self._views.addWidget(self.page)
+        column.addWidget(self._views, 1)
+        column.addWidget(self.written)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.save_button = QPushButton(tr("Save…"), self)
         self.save_button.setProperty("kind", "primary")
@@ -157,12 +173,23 @@ class PreviewDialog(QDialog):
         self._made = made
         text = made.data.decode("utf-8", "replace")
         self.text.setPlainText(text[:LONGEST_PREVIEW])
+        self._show_text()
         size = count(len(made.data), "byte", "bytes")
         parts = [tr("This is what would be written, {size}.", size=size), *made.remarks]
         if len(text) > LONGEST_PREVIEW:
             parts.append(tr("Only the beginning is shown here; the file gets all of it."))
         self.remark.setText(" ".join(parts))
         self._enable(True)
+
+    def _show_text(self) -> None:
+        """A page is shown as it reads, without its pictures, or as it is written; everything else as it is written."""
+        is_page = self._made.data.startswith(b"<!DOCTYPE html>")
+        self.written.setVisible(is_page)
+        as_page = is_page and not self.written.isChecked()
+        if as_page:
+            text = self._made.data.decode("utf-8", "replace")
+            self.page.setHtml(_STYLE.sub("", _PICTURE.sub("", text))[:LONGEST_PREVIEW])
+        self._views.setCurrentWidget(self.page if as_page else self.text)
 
     def _failed(self, asked: int, error: Exception) -> None:
         logger.error("%s: %s", self.windowTitle(), error, exc_info=error)

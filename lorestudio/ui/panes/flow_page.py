@@ -72,6 +72,9 @@ class FlowPage(QWidget):
         self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.setWordWrap(False)
+        self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.table.verticalHeader().setDefaultSectionSize(24)
+        self.table.setShowGrid(False)
         self._pages = QStackedWidget(self)
         for page in (funnel, self._scroll, self.table):
             self._pages.addWidget(page)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, Signal
+from PySide6.QtGui import QGuiApplication, QPainter
 from PySide6.QtWidgets import QHeaderView, QTreeView, QVBoxLayout, QWidget
 
 from lorestudio.studio.scoring import Scorer
@@ -15,9 +15,27 @@ from lorestudio.trace.scores import Bm25Figures, Node, score_tree, tree_text
 from lorestudio.ui.jobs import Jobs
 from lorestudio.ui.models.score_model import ScoreModel
 from lorestudio.ui.qt import ENTRY_ID
+from lorestudio.ui.theme import Theme
+from lorestudio.ui.widgets.paint import draw_glyph
 from lorestudio.ui.words import tr
 
 logger = logging.getLogger(__name__)
+
+
+class _Tree(QTreeView):
+    """A tree that shows which lines can be opened; the window's stylesheet takes Qt's own signs away."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        theme.changed.connect(self.viewport().update)
+
+    def drawBranches(self, painter: QPainter, rect: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Qt: a chevron before a line with details."""
+        if self.model().hasChildren(index):
+            icon = "chevron-down" if self.isExpanded(index) else "chevron-right"
+            box = QRectF(rect.right() - 17, rect.top(), 16, rect.height())
+            draw_glyph(painter, box, icon, self._theme.palette.text_muted, 12)
 
 
 class ScorePage(QWidget):
@@ -25,13 +43,13 @@ class ScorePage(QWidget):
 
     entry_chosen = Signal(int)
 
-    def __init__(self, jobs: Jobs, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._jobs = jobs
         self._asked = 0
         self.nodes: tuple[Node, ...] = ()
         self.model = ScoreModel(self)
-        self.tree = QTreeView(self)
+        self.tree = _Tree(theme, self)
         self.tree.setModel(self.model)
         self.tree.setAccessibleName(tr("Scores and order, as a tree"))
         self.tree.setUniformRowHeights(True)

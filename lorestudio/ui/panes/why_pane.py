@@ -74,7 +74,7 @@ class WhyPane(Pane):
         self.empty = EmptyState(theme, "question", self)
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.browser)
-        self.scores = ScorePage(session.jobs, self)
+        self.scores = ScorePage(theme, session.jobs, self)
         self.scores.entry_chosen.connect(selection.choose_entry)
         self._pages.addWidget(self.scores)
         self._pages.addWidget(self.empty)
