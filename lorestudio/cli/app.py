@@ -19,6 +19,7 @@ from rich.progress import Progress as ProgressBar
 
 from lorestudio import __version__
 from lorestudio.cli.asking import Answering, agree, answering
+from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, compare, replay_system
 from lorestudio.cli.display import has_display, missing_for_x
 from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
@@ -43,6 +44,7 @@ from lorestudio.studio.note_graph import build_graph
 from lorestudio.studio.preview import Previewer
 from lorestudio.studio.scenarios import run_scenarios
 from lorestudio.studio.session_notes import NotesOutcome, SessionNotes
+from lorestudio.studio.systems import DEEPLORE
 from lorestudio.trace import Trace, ai_totals, to_json
 
 QT_PACKAGES: Final = (
@@ -67,6 +69,7 @@ app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
 app.command()(history)
 app.command()(lint)
+app.command()(compare)
 app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
@@ -167,24 +170,22 @@ def replay(
     answers: AnswersOption = AnswerKind.STAND_IN.value,
     fixed_switches: FixedOption = None,
     yes: YesOption = False,
+    system: SystemOption = DEEPLORE,
+    system_settings: SystemSettingsOption = None,
+    assignments: SetOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all traces as JSON.")] = False,
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     with clear_messages():
         project = replace(open_project(vault, chat, settings, seed), context_size=context)
         project = _adjusted(project, mode, fixed_switches)
+        if system != DEEPLORE:
+            _say_traces(replay_system(project, system, system_settings, assignments), project, as_json=as_json)
+            return
         asked = answering(answers, project)
         if mode_of(project.settings).asks_model:
             agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)
-        traces = _replay(project, asked, quiet=as_json)
-        if not as_json:
-            _show(traces, project)
-            return
-        say_all(project.problems)
-        totals = ai_totals(traces)
-        if totals.failed:
-            say(f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations; the traces say why.")
-        typer.echo(_json_line([to_json(trace) for trace in traces]), nl=False)
+        _say_traces(_replay(project, asked, quiet=as_json), project, as_json=as_json)
 
 
 @app.command()
@@ -349,6 +350,17 @@ def _show(traces: tuple[Trace, ...], project: Project) -> None:
     console.print(replay_table(traces, project))
     console.print()
     console.print(replay_summary(traces, project), highlight=False, markup=False)
+
+
+def _say_traces(traces: tuple[Trace, ...], project: Project, *, as_json: bool) -> None:
+    if not as_json:
+        _show(traces, project)
+        return
+    say_all(project.problems)
+    totals = ai_totals(traces)
+    if totals.failed:
+        say(f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations; the traces say why.")
+    typer.echo(_json_line([to_json(trace) for trace in traces]), nl=False)
 
 
 def _json_line(value: object) -> bytes:

@@ -47,6 +47,7 @@ class Entry:
 
     `id` is the position in the index. Numbers keep JavaScript's reading (fractions and infinities are possible).
     `content` is the cleaned body, `tokens` its estimate. Positions and roles are None where the settings decide.
+    `system_fields` are the properties that only other systems than DeepLore read, `cw_weight` for one.
     The `written_*` lists are what the note says where titles that do not exist were taken out (spec 1.13), else None.
     """
 
@@ -84,6 +85,7 @@ class Entry:
     graph: bool = True
     content_hash: str = ""
     warnings: tuple[ParserWarning, ...] = ()
+    system_fields: Mapping[str, Json] = field(default_factory=lambda: EMPTY)
     written_requires: tuple[str, ...] | None = None
     written_excludes: tuple[str, ...] | None = None
     written_cascade_links: tuple[str, ...] | None = None

@@ -25,10 +25,24 @@ class Stage(Protocol):
         ...
 
 
+class Named(Protocol):
+    """What a record says of the stage that wrote it."""
+
+    @property
+    def name(self) -> str:
+        """What the stage is called."""
+        ...
+
+    @property
+    def phase(self) -> Phase:
+        """The part of the run that it belongs to."""
+        ...
+
+
 class Ledger:
     """Collects a stage's verdicts and closes them into a record."""
 
-    def __init__(self, stage: Stage, candidates: Sequence[Entry]) -> None:
+    def __init__(self, stage: Named, candidates: Sequence[Entry]) -> None:
         self._stage = stage
         self._entered = tuple(entry.id for entry in candidates)
         self._verdicts: list[Verdict] = []

@@ -45,11 +45,20 @@ class AnthropicMessages:
         return {"anthropic-version": API_VERSION}
 
     def body(self, request: ChatRequest, model: str, max_tokens: int, habits: Habits, *, stream: bool) -> Json:
-        """System block and user message; the stable part of the message is a block of its own, for the cache."""
+        """System block and user message; the stable part of the message is a block of its own, for the cache.
+
+        Among the messages there are no system ones, so those are the user's; the beginning of an answer may not end in
+        a blank, and goes only where the answer is text.
+        """
+        before: list[Json] = [
+            {"role": "assistant" if role == "assistant" else "user", "content": text} for role, text in request.before
+        ]
+        begun = request.prefill.rstrip() if request.json_schema is None or not habits.schema else ""
+        prefill: list[Json] = [{"role": "assistant", "content": begun}] if begun else []
         body: dict[str, Json] = {
             "model": model,
             "max_tokens": max_tokens,
-            "messages": [{"role": "user", "content": _content(request)}],
+            "messages": [*before, {"role": "user", "content": _content(request)}, *prefill],
         }
         if request.system.strip():
             body["system"] = [{"type": "text", "text": request.system, "cache_control": _CACHED}]

@@ -60,7 +60,7 @@ def estimate(
         kinds[request.kind] += 1
         if request.model:
             models[request.model] = None
-        texts = [text for text in (request.system, request.user) if text]
+        texts = list(request.texts)
         if request.json_schema is not None:
             texts.append(spell(request.json_schema))
         sent += sum(counter.count(text) + MESSAGE_OVERHEAD for text in texts)

@@ -25,6 +25,24 @@ KEYS: Final = "keys"
 DRAFT: Final = "draft"
 """The request for a new note about a passage of the chat."""
 
+RECAP: Final = "recap"
+"""The request for the recap of one message."""
+
+SCENE_RECAP: Final = "scene_recap"
+"""The request for the recap of a scene."""
+
+RUNNING_RECAP: Final = "running_recap"
+"""The request for the recap of a whole chat."""
+
+SCENE_BREAK: Final = "scene_break"
+"""The request for the message that a scene ends with."""
+
+RECAP_CHECK: Final = "recap_check"
+"""The request whether a recap is sound."""
+
+RECAP_STAGES: Final = ("recap_extract", "recap_organise", "recap_filter", "recap_entities")
+"""The requests for the recap of a scene in four steps."""
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -42,6 +60,8 @@ class ChatRequest:
     an empty `model` means the connection's own. `max_tokens` limits the reply, `timeout_ms` the whole exchange.
     `json_schema` is a plain JSON schema, sent as strict under `schema_name` where the provider takes schemas.
     The first `stable_prefix` characters of `user` stay the same from call to call and may be cached by the provider.
+    `before` are messages between the two, each with its role (system, user or assistant); the answer is to begin with
+    `prefill`, which providers do not repeat.
     """
 
     kind: str
@@ -53,6 +73,15 @@ class ChatRequest:
     schema_name: str = "lore_selection"
     model: str = ""
     stable_prefix: int = 0
+    before: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    prefill: str = field(default="", repr=False)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Everything that is sent, in order, without what is empty."""
+        return tuple(
+            text for text in (self.system, *(text for _, text in self.before), self.user, self.prefill) if text
+        )
 
     @property
     def digest(self) -> str:
@@ -65,6 +94,10 @@ class ChatRequest:
             "max_tokens": self.max_tokens,
             "schema": self.json_schema,
         }
+        if self.before:
+            deciding["before"] = [list(message) for message in self.before]
+        if self.prefill:
+            deciding["prefill"] = self.prefill
         return hashlib.sha256(spell(deciding, ascii_only=True, sort_keys=True).encode("ascii")).hexdigest()
 
 

@@ -44,10 +44,12 @@ class OpenAiCompatible:
         return {}
 
     def body(self, request: ChatRequest, model: str, max_tokens: int, habits: Habits, *, stream: bool) -> Json:
-        """System text, when there is one, and user message."""
-        system: list[Json] = [{"role": "system", "content": request.system}] if request.system else []
+        """System text, when there is one, messages before the question, user message, and the answer's beginning."""
+        system = (("system", request.system),) if request.system else ()
+        prefill = (("assistant", request.prefill),) if request.prefill else ()
+        spoken = (*system, *request.before, ("user", request.user), *prefill)
         body: dict[str, Json] = {
-            "messages": [*system, {"role": "user", "content": request.user}],
+            "messages": [{"role": role, "content": text} for role, text in spoken],
             "max_tokens" if habits.old_token_limit else "max_completion_tokens": max_tokens,
             "stream": stream,
         }

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pydantic.config import JsonDict
     from pydantic.fields import FieldInfo
 
-StageName: TypeAlias = Literal[
+DeepLoreStage: TypeAlias = Literal[
     "snapshot", "whole vault", "constants", "bootstrap", "keywords", "active character", "cascade links", "recursion",
     "BM25", "match order", "wiki links", "category prefilter", "pre-gating", "pre-folder filter", "manifest",
     "AI selection", "contextual gating (selection)", "folder filter", "priority order", "pins and blocks",
@@ -28,6 +28,15 @@ StageName: TypeAlias = Literal[
     "re-injection cooldown", "requires and excludes", "duplicate stripping", "budget", "placement", "notes",
     "bookkeeping",
 ]  # fmt: skip
+ContextWindowStage: TypeAlias = Literal[
+    "text match", "links", "dependants", "requirements", "locks", "weight order", "lore budget", "lore filling",
+    "context elements", "conversation",
+]  # fmt: skip
+RecapStage: TypeAlias = Literal[
+    "auto-hide", "exclusion tree", "inclusion walk", "scene recaps", "running recap", "recap injection",
+]  # fmt: skip
+HybridStage: TypeAlias = Literal["keyword prefilter", "semantic rank", "duplicate titles", "insertion order"]
+StageName: TypeAlias = DeepLoreStage | ContextWindowStage | HybridStage | RecapStage
 """A stage of a run, as `StageRecord.name` spells it."""
 
 Unit: TypeAlias = Literal["", "messages", "tokens", "entries", "generations", "ms", "seconds", "characters"]

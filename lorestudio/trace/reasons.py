@@ -17,47 +17,18 @@ a warning and always has a fix.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
 from lorestudio.domain.javascript import Json
+from lorestudio.trace.contextwindow_reasons import CONTEXT_WINDOW
+from lorestudio.trace.hybrid_reasons import HYBRID
 from lorestudio.trace.limits import last_room, positional, rank, token_limit
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Trace, Verdict
+from lorestudio.trace.reason import Explanation, Reason, Tone
 from lorestudio.trace.wording import fill, one_line, place, plural
 
-
-class Tone(StrEnum):
-    """How a reason is meant."""
-
-    GOOD = "good"
-    NEUTRAL = "neutral"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """One reason code: `label` for a cell, templates of the sentence and the fix, and the details that come with it."""
-
-    code: str
-    tone: Tone
-    label: str
-    sentence: str
-    fix: str = ""
-    details: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """A reason filled in for one decision; `fix` is empty where there is nothing to change."""
-
-    label: str
-    sentence: str
-    fix: str
-    tone: Tone
-
+__all__ = ["REASONS", "Explanation", "Reason", "Tone", "explain", "explain_reason", "explain_stage"]
 
 GOOD, NEUTRAL, WARNING, ERROR = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING, Tone.ERROR
 
@@ -345,7 +316,11 @@ _RUN: Final = (
 )  # fmt: skip
 
 REASONS: Final[Mapping[str, Reason]] = MappingProxyType(
-    {reason.code: reason for group in (_MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN) for reason in group}
+    {
+        reason.code: reason
+        for group in (_MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, CONTEXT_WINDOW, HYBRID)
+        for reason in group
+    }
 )
 """Every reason by its code."""
 

@@ -74,9 +74,9 @@ _FIELDS: Final = (
     "title", "content", "keys", "refine_keys", "summary", "priority", "constant", "seed", "bootstrap", "guide",
     "tokens", "scan_depth", "exclude_recursion", "links", "tags", "requires", "excludes", "cascade_links", "outlet",
     "position", "depth", "role", "cooldown", "warmup", "probability", "folder", "custom_fields", "graph",
-    "content_hash", "warnings",
+    "content_hash", "system_fields", "warnings",
 )  # fmt: skip
-_CUSTOM_FIELDS: Final = _FIELDS.index("custom_fields")
+_MAPPINGS: Final = ("custom_fields", "system_fields")
 _LISTS: Final = frozenset({"keys", "refine_keys", "links", "tags", "requires", "excludes", "cascade_links"})
 
 _Result = TypeVar("_Result")
@@ -399,7 +399,8 @@ def _values(note: EntryFields | LeftOutNote | None) -> list[object] | None:
     values = cast("dict[str, Any]", note)
     stored = [values[name] for name in _FIELDS]
     stored[-1] = [[warning.code, warning.field, warning.message, warning.suggested_fix] for warning in note["warnings"]]
-    stored[_CUSTOM_FIELDS] = dict(note["custom_fields"])
+    for name in _MAPPINGS:
+        stored[_FIELDS.index(name)] = dict(values[name])
     return stored
 
 
@@ -413,7 +414,8 @@ def _note(values: list[Any] | None, filename: str, vault: str) -> EntryFields | 
         for name in _LISTS:
             note[name] = tuple(note[name])
         note["warnings"] = tuple([ParserWarning(*warning) for warning in note["warnings"]])
-        note["custom_fields"] = _custom_fields(note["custom_fields"])
+        for name in _MAPPINGS:
+            note[name] = _fields(note[name])
         if note["position"] is not None:
             note["position"] = Position(note["position"])
         if note["role"] is not None:
@@ -425,7 +427,7 @@ def _note(values: list[Any] | None, filename: str, vault: str) -> EntryFields | 
     return cast("EntryFields", note)
 
 
-def _custom_fields(values: dict[str, Any]) -> Any:  # noqa: ANN401 - a mapping of JSON values
+def _fields(values: dict[str, Any]) -> Any:  # noqa: ANN401 - a mapping of JSON values
     if not values:
         return EMPTY
     fields: dict[str, Json] = {

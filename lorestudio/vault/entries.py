@@ -78,6 +78,10 @@ class ParseRules:
         )
 
 
+SYSTEM_PREFIXES: Final = ("cw_", "wi_")
+"""How the names of properties begin that DeepLore does not read: the context window's and World Info's."""
+
+
 class RareFields(TypedDict):
     """The part of an entry that most notes say nothing about."""
 
@@ -118,6 +122,7 @@ class EntryFields(RareFields):
     custom_fields: Mapping[str, Json]
     content_hash: str
     warnings: tuple[ParserWarning, ...]
+    system_fields: Mapping[str, Json]
 
 
 def parse_note(text: str, filename: str, vault: str, rules: ParseRules, counter: TokenCounter) -> Entry | LeftOutNote:
@@ -170,6 +175,7 @@ def read_fields(
         "custom_fields": note.custom_fields(rules.fields),
         "content_hash": simple_hash(text),
         "warnings": tuple(note.warnings),
+        "system_fields": EMPTY if values.keys() <= RESERVED else _system_fields(values),
     }
 
 
@@ -363,6 +369,16 @@ class _FrontMatter:
 
 _NO_RARE_FIELDS: Final = _FrontMatter({}, lenient=True).rare_fields()
 """Those of a note that has none of the `_RARE`."""
+
+
+def _system_fields(values: Mapping[str, front_matter.Value]) -> Mapping[str, Json]:
+    """What only other systems than DeepLore read."""
+    found: dict[str, Json] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in values.items()
+        if name.startswith(SYSTEM_PREFIXES)
+    }
+    return found or EMPTY
 
 
 def _custom_value(raw: front_matter.Value, definition: FieldDefinition) -> Json:

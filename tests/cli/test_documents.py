@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.settings import switches
-from lorestudio.settings.declaration import StageName
+from lorestudio.settings.declaration import ContextWindowStage, DeepLoreStage, HybridStage
 from lorestudio.studio.modes import Mode
 from lorestudio.trace import REASONS
 
@@ -48,7 +48,15 @@ def test_stages_in_the_documents_exist() -> None:
         named += row[1].split(", ")
     for row in table_rows(TRACES, "| Stage | What it does |"):
         named += row[0].split(", ")
-    assert set(named) == set(get_args(StageName))
+    assert set(named) == set(get_args(DeepLoreStage))
+
+
+@pytest.mark.parametrize(
+    ("page", "stages"), [("context-window.md", ContextWindowStage), ("hybrid-retrieval.md", HybridStage)]
+)
+def test_the_page_of_a_system_names_its_stages(page: str, stages: object) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8").lower()
+    assert all(f"**{stage}" in text for stage in get_args(stages))
 
 
 def test_reasons_in_the_documents_exist() -> None:

@@ -3,8 +3,10 @@ from dataclasses import replace
 
 import pytest
 
+from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import camel_case
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.trace.model import Limit, Outcome, Phase, StageRecord, StageStatus, Verdict
 from lorestudio.trace.reasons import REASONS, Explanation, Tone, explain, explain_reason, explain_stage
 from lorestudio.trace.wording import WORDS, fields
@@ -246,7 +248,8 @@ def settings_by_key():
 
 
 def test_settings_are_called_what_the_settings_pane_calls_them():
-    titles = set(settings_by_key().values())
+    others = (ContextWindowSettings, HybridSettings)
+    titles = set(settings_by_key().values()) | {info.title for kind in others for info in kind.model_fields.values()}
     named = {name for reason in REASONS.values() for name in re.findall(r"“([^”{}]+)”", reason.fix + reason.sentence)}
     assert named <= titles
     assert {"Token budget", "Scan depth", "Most entries"} <= named

@@ -1,0 +1,178 @@
+"""The token counter of the context window: a heuristic over a word list, no tokenizer (spec: context-window 2).
+
+Lengths are UTF-16 code units. A unit is a letter where its category is one of Lu, Ll, Lt, Lm and Lo; both halves of
+a surrogate pair are none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.javascript import code_units
+from lorestudio.settings.contextwindow import CountingSettings
+
+LONGEST_WORD: Final = 50
+"""No longer entry of the word list is looked for."""
+
+MOST_UNITS: Final = 10_000
+"""A piece longer than this is counted by its length alone (spec: context-window 18)."""
+
+_LETTERS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo"})
+
+
+class Rule(StrEnum):
+    """Why a part of a text costs what it costs."""
+
+    NON_LETTERS = "non-letters"
+    ENTRY = "entry"
+    GAP = "gap"
+    REMAINDER = "remainder"
+    UNKNOWN_WORD = "unknown word"
+    MINIMUM = "minimum"
+    TOO_LONG = "too long"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Tokens that a part of a text costs, and the rule that says so."""
+
+    rule: Rule
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True)
+class WordList:
+    """Words that cost one token each, in lower case. `digest` tells one list from another."""
+
+    name: str
+    words: frozenset[str] = field(repr=False)
+    digest: str = ""
+
+    @classmethod
+    def of(cls, name: str, lines: Iterable[str]) -> WordList:
+        """The list of these lines; blank ones are dropped, nothing else is cleaned (spec: context-window 2.1)."""
+        words = frozenset(line.lower() for line in lines if line)
+        digest = hashlib.sha256("\n".join(sorted(words)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        return cls(name, words, digest)
+
+    @classmethod
+    def read(cls, path: Path) -> WordList:
+        """The list in a file, a word a line. Raises OSError and UnicodeDecodeError."""
+        return cls.of(path.name, path.read_text(encoding="utf-8").splitlines())
+
+
+class WordListCounter:
+    """Counts the tokens of a text. The same object gives the same counts; it may be used in every thread."""
+
+    exact: Final = False
+
+    def __init__(self, words: WordList, settings: CountingSettings | None = None) -> None:
+        self.words = words
+        self.settings = settings or CountingSettings()
+        self.name = f"word list {words.name}"
+        self._count = lru_cache(maxsize=20_000)(self._counted)
+
+    def count(self, text: str) -> int:
+        """Tokens of a text, 0 for the empty one; an estimate."""
+        return self._count(text)
+
+    def explain(self, text: str) -> tuple[tuple[Cost, ...], ...]:
+        """What each piece between two spaces costs, and by which rules; nothing for an empty piece."""
+        return tuple(tuple(self._piece(piece, first=not place)) for place, piece in enumerate(text.split(" ")))
+
+    def _counted(self, text: str) -> int:
+        if not text:
+            return 0
+        total = sum(cost.tokens for piece in self.explain(text) for cost in piece)
+        return math.floor(total * (1.0 + self.settings.token_counting_bias) + 0.5)
+
+    def _piece(self, piece: str, *, first: bool) -> Iterator[Cost]:
+        if not piece:
+            return
+        units = as_units(piece)
+        if len(units) > MOST_UNITS:
+            yield Cost(Rule.TOO_LONG, piece, self._by_length(len(units)))
+            return
+        total = 0
+        for cost in self._parts(units, first=first and self.settings.count_sub_words_in_first_word):
+            total += cost.tokens
+            yield cost
+        if not total:
+            yield Cost(Rule.MINIMUM, piece, 1)
+
+    def _parts(self, units: str, *, first: bool) -> Iterator[Cost]:
+        options = self.settings
+        lowered = "".join(low if len(low := unit.lower()) == 1 else unit for unit in units)
+        letters = [is_letter(unit) for unit in units]
+        at, end = 0, len(units)
+        while at < end:
+            if not letters[at]:
+                after = _run(letters, at)
+                yield Cost(Rule.NON_LETTERS, units[at:after], self._by_length(after - at))
+                at = after
+                continue
+            found = self._match(lowered, letters, at, first=first)
+            if not found:
+                yield Cost(Rule.UNKNOWN_WORD, units[at:], self._by_length(end - at))
+                return
+            yield Cost(Rule.ENTRY, units[at : at + found], 1)
+            if options.count_only_first_word_found:
+                return
+            at += found
+            gap = options.split_for_non_word_char and at < end and not letters[at]
+            if gap:
+                after = _run(letters, at)
+                yield Cost(Rule.GAP, units[at:after], self._by_length(after - at))
+                at = after
+            if (gap or options.always_split_if_whole_word_exists) and at < end and not options.count_sub_words_if_split:
+                yield Cost(Rule.REMAINDER, units[at:], self._by_length(end - at))
+                return
+
+    def _match(self, lowered: str, letters: list[bool], at: int, *, first: bool) -> int:
+        """How many units an entry of the list takes up at the front, 0 where there is none."""
+        if first:  # the longest anywhere; only its length counts, wherever it was found
+            return max((self._longest(lowered, start) for start in range(at, len(lowered))), default=0)
+        if self.settings.favor_whole_words:
+            return self._longest(lowered, at, whole=letters)
+        return self._longest(lowered, at)
+
+    def _longest(self, lowered: str, at: int, whole: list[bool] | None = None) -> int:
+        end = len(lowered)
+        for length in range(min(LONGEST_WORD, end - at), 0, -1):
+            if whole is not None and at + length < end and whole[at + length]:
+                continue
+            if lowered[at : at + length] in self.words.words:
+                return length
+        return 0
+
+    def _by_length(self, units: int) -> int:
+        return -(-units // self.settings.non_word_split_count)
+
+
+def as_units(text: str) -> str:
+    """The text with a character for each UTF-16 code unit; halves of surrogate pairs stand alone."""
+    if text.isascii() or max(text, default="") <= "\uffff":
+        return text
+    data = code_units(text)
+    return "".join(chr(data[at] | data[at + 1] << 8) for at in range(0, len(data), 2))
+
+
+def is_letter(unit: str) -> bool:
+    """Whether a UTF-16 code unit counts as a letter."""
+    return unicodedata.category(unit) in _LETTERS
+
+
+def _run(letters: list[bool], at: int) -> int:
+    """Where the run of non-letters that begins at `at` ends."""
+    while at < len(letters) and not letters[at]:
+        at += 1
+    return at

@@ -1,0 +1,1 @@
+"""Hybrid retrieval: keywords choose, vectors rank (spec: hybrid-retrieval)."""

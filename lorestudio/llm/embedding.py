@@ -1,0 +1,86 @@
+"""Vectors of texts: who makes them, and the stand-in that needs no model (spec: offline-models 3, 4)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+import numpy as np
+
+Vector: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+HASH_DIMENSIONS: Final = 256
+
+_WORD: Final = re.compile(r"\w+")
+_GRAM: Final = 3
+
+
+class Embedder(Protocol):
+    """Makes vectors. The same text gives the same vector as long as `model_id` is the same."""
+
+    @property
+    def model_id(self) -> str:
+        """Which model, for caches and traces."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Who it is, for people."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
+        """A vector for each text, in order. Raises LlmError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HashEmbedder:
+    """Vectors of words and their letters, by hashing: deterministic, offline, and without any idea of meaning."""
+
+    dimensions: int = HASH_DIMENSIONS
+
+    @property
+    def model_id(self) -> str:
+        """The method and its size."""
+        return f"hash-{self.dimensions}"
+
+    @property
+    def label(self) -> str:
+        """Says that it is no model."""
+        return "offline stand-in (words and letters, no model)"
+
+    async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
+        """A vector for each text; zero for a text without words."""
+        return tuple(hashed(text, self.dimensions) for text in texts)
+
+
+def hashed(text: str, dimensions: int = HASH_DIMENSIONS) -> Vector:
+    """The hash embedder's vector of a text, of length 1, or zero (spec: offline-models 4)."""
+    features: Counter[str] = Counter()
+    for word in _WORD.findall(text.lower()):
+        features[f"w:{word}"] += 2
+        framed = f"<{word}>"
+        for gram in {framed[start : start + _GRAM] for start in range(len(word))}:
+            features[f"g:{gram}"] += 1
+    vector = np.zeros(dimensions)
+    for feature, weight in features.items():
+        digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        sign = 1 if digest[4] & 1 else -1
+        vector[int.from_bytes(digest[:4], "little") % dimensions] += sign * weight
+    norm = float(np.linalg.norm(vector))
+    return vector / norm if norm else vector
+
+
+def embeddings_address(base: str) -> str:
+    """The address for embeddings from a provider's base address (spec: hybrid-retrieval 6)."""
+    trimmed = base.removesuffix("/")
+    return trimmed if "/embeddings" in trimmed else f"{trimmed}/embeddings"
+
+
+def text_digest(text: str) -> str:
+    """SHA-256 of a text, by which a cached vector is found again."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

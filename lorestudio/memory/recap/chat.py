@@ -1,0 +1,90 @@
+"""A chat as recap memory sees it: its records, its metadata, and to which chat they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from lorestudio.domain.javascript import Json, truthy
+from lorestudio.memory.recap import lifecycle, scenes
+from lorestudio.memory.recap.records import Record
+from lorestudio.memory.recap.running import RunningRecaps, after_deletion, cleaned
+from lorestudio.memory.recap.storage import Storage, storage, with_store
+
+
+@dataclass(frozen=True, slots=True)
+class RecapChat:
+    """A whole chat; a change makes a new one. `id` is the name of its file without ending.
+
+    `lorebooks` are the names of lorebooks that exist, by which an import is told.
+    """
+
+    id: str
+    messages: tuple[Record, ...] = ()
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    user_name: str = "User"
+    character_name: str = ""
+    lorebooks: frozenset[str] = frozenset()
+
+    def at(self, index: int) -> Record | None:
+        """The message at this position, None where there is none."""
+        return self.messages[index] if 0 <= index < len(self.messages) else None
+
+    def with_message(self, index: int, message: Record) -> RecapChat:
+        """With another message at this position."""
+        return replace(self, messages=(*self.messages[:index], message, *self.messages[index + 1 :]))
+
+    def with_messages(self, messages: tuple[Record, ...]) -> RecapChat:
+        """With other messages."""
+        return replace(self, messages=messages)
+
+    @property
+    def storage(self) -> Storage:
+        """The running recap's versions, and how it was decided that they belong here."""
+        return storage(self.id, self.metadata, self.lorebooks)
+
+    @property
+    def running(self) -> RunningRecaps:
+        """The running recap's versions."""
+        return self.storage.store
+
+    def with_running(self, store: RunningRecaps) -> RecapChat:
+        """With these versions of the running recap, as this chat's own."""
+        return replace(self, metadata=with_store(self.metadata, replace(store, chat_id=self.id)))
+
+    @property
+    def breaks(self) -> tuple[int, ...]:
+        """Positions of visible scene breaks."""
+        return scenes.visible_breaks(self.messages)
+
+    @property
+    def recaps(self) -> tuple[int, ...]:
+        """Positions of scene recaps."""
+        return scenes.scene_recaps(self.messages)
+
+    def without_message(self, index: int) -> tuple[RecapChat, tuple[int, ...]]:
+        """Without a message: what is stored about later ones moves up, and versions left over go; their numbers."""
+        before = self.running
+        store, gone = after_deletion(before, index, len(self.messages), self.recaps)
+        left = replace(self, messages=(*self.messages[:index], *self.messages[index + 1 :]))
+        return left.with_running(store) if before.versions else left, gone
+
+    def cleaned(self) -> tuple[RecapChat, tuple[int, ...]]:
+        """Without versions of the running recap whose scene is gone, and their numbers."""
+        store, gone = cleaned(self.running, len(self.messages), self.recaps)
+        return (self.with_running(store), gone) if gone else (self, gone)
+
+    def branch(self, last: int, name: str) -> RecapChat:
+        """A branch of this chat: its messages up to `last`, and a copy of its metadata that names this one.
+
+        Versions of the running recap that reach beyond are left out (spec: recap-memory 19.6).
+        """
+        copied: Mapping[str, Json] = {**self.metadata, "main_chat": self.id}
+        chat = replace(self, id=name, messages=self.messages[: last + 1], metadata=copied)
+        adopted = chat.with_running(chat.running) if truthy(self.running.versions) else chat
+        return adopted.cleaned()[0]
+
+    def cleared(self) -> tuple[RecapChat, lifecycle.Cleared]:
+        """Without anything that recap memory keeps, and how much that was."""
+        messages, counts = lifecycle.clear_all(self.messages, self.running)
+        return self.with_messages(messages).with_running(RunningRecaps(self.id)), counts

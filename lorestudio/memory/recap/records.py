@@ -1,0 +1,152 @@
+"""What recap memory keeps on a message: one object under `extra`, the namespace, and a copy of it on the active swipe.
+
+Every function takes a message record and returns another; a key that is absent and one that is null are different
+things (spec: recap-memory 2, 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+from lorestudio.domain.entry import EMPTY
+from lorestudio.domain.javascript import Json, truthy
+
+Record: TypeAlias = Mapping[str, Json]
+"""A message as its line of the chat file has it."""
+
+NAMESPACE: Final = "auto_recap"
+OLD_NAMESPACE: Final = "auto_recap_memory"
+"""What the newest reference calls it; read where the other is missing, and moved with the first write."""
+
+INCLUDED: Final = "Recap of message(s)"
+INCLUDED_ONCE: Final = "Summary of message(s)"
+"""What older files write for the same."""
+
+
+def mapping(value: Json) -> Mapping[str, Json]:
+    """The value where it is an object, otherwise an empty one."""
+    return value if isinstance(value, Mapping) else EMPTY
+
+
+def text_of(value: Json) -> str:
+    """The value where it is a text, otherwise an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def namespace(message: Record | None) -> Mapping[str, Json]:
+    """The namespace of a message, empty where any link of the path is missing."""
+    return _namespace_in(mapping(message.get("extra"))) if message is not None else EMPTY
+
+
+def get_data(message: Record | None, key: str) -> Json:
+    """One value of the namespace, None where it is null or absent; never raises."""
+    return namespace(message).get(key)
+
+
+def set_data(message: Record, key: str, value: Json) -> Record:
+    """The message with one value of its namespace changed."""
+    return with_values(message, {key: value})
+
+
+def with_values(message: Record, values: Mapping[str, Json], without: Sequence[str] = ()) -> Record:
+    """The message with several values changed and the keys `without` removed; other keys stay.
+
+    The whole namespace is also put on the active swipe, where that is any but the first and has a `swipe_info`
+    (spec: recap-memory 3; that the first swipe gets no copy is what stored files rely on).
+    """
+    kept = {name: value for name, value in namespace(message).items() if name not in without}
+    changed: Mapping[str, Json] = {**kept, **values}
+    extra = _with_namespace(mapping(message.get("extra")), changed)
+    result: dict[str, Json] = {**message, "extra": extra}
+    infos, swipe = message.get("swipe_info"), message.get("swipe_id")
+    if truthy(swipe) and isinstance(infos, list | tuple):
+        place = _place(swipe, len(infos))
+        if place is not None and isinstance(infos[place], Mapping):
+            info = mapping(infos[place])
+            mirrored = {**info, "extra": _with_namespace(mapping(info.get("extra")), changed)}
+            result["swipe_info"] = [*infos[:place], mirrored, *infos[place + 1 :]]
+    return result
+
+
+def get_memory(message: Record | None, *, show_prefill: bool = False) -> str:
+    """The recap of a message, with its prefill in front where that is to be shown; no separator."""
+    stored = namespace(message)
+    prefill = text_of(stored.get("prefill")) if show_prefill else ""
+    return prefill + text_of(stored.get("memory"))
+
+
+def edit_memory(message: Record, text: str, *, show_prefill: bool = False) -> Record:
+    """The message after a person wrote `text` as its recap; the same object where nothing changes."""
+    before = get_memory(message, show_prefill=show_prefill)
+    if text == before:
+        return message
+    values: dict[str, Json] = {"memory": text, "error": None, "reasoning": None, "prefill": None, "edited": bool(text)}
+    if not text or not before:
+        values["exclude"] = False
+    return with_values(message, values)
+
+
+def clear_memory(message: Record) -> Record:
+    """The message without its recap."""
+    empty = dict.fromkeys(("memory", "error", "reasoning", "prefill"))
+    return with_values(message, {**empty, "edited": False, "exclude": False})
+
+
+def on_new_swipe(message: Record) -> Record:
+    """The message when another swipe was asked for: one past the end has no recap yet (spec: recap-memory 19.4)."""
+    swipes, swipe = message.get("swipes"), message.get("swipe_id")
+    asked = isinstance(swipes, list | tuple) and not isinstance(swipe, bool) and swipe == len(swipes)
+    return clear_memory(message) if asked else message
+
+
+def toggled(values: Sequence[bool], value: bool | None) -> tuple[bool, ...]:
+    """What a choice over several messages becomes: `value`, or for None all true unless all were true already."""
+    wanted = not all(values) if value is None else value
+    return (wanted,) * len(values)
+
+
+def previous_swipe_value(message: Record, key: str) -> Json:
+    """The value on the swipe before the active one, None where there is none."""
+    swipe, infos = message.get("swipe_id"), message.get("swipe_info")
+    if not truthy(swipe) or not isinstance(swipe, int | float) or not isinstance(infos, list | tuple):
+        return None
+    place = _place(swipe - 1, len(infos))
+    if place is None:
+        return None
+    return _namespace_in(mapping(mapping(infos[place]).get("extra"))).get(key)
+
+
+def character_key(message: Record) -> str:
+    """Which character spoke, by its file; empty for the user."""
+    return text_of(message.get("original_avatar"))
+
+
+def message_text(message: Record) -> str:
+    """The text of a message; one that is no text counts as empty."""
+    return text_of(message.get("mes"))
+
+
+def is_included(message: Record) -> bool:
+    """Whether the last walk selected the recap of this message."""
+    return get_data(message, "include") in (INCLUDED, INCLUDED_ONCE)
+
+
+def _namespace_in(extra: Mapping[str, Json]) -> Mapping[str, Json]:
+    found = extra.get(NAMESPACE)
+    return mapping(found if isinstance(found, Mapping) else extra.get(OLD_NAMESPACE))
+
+
+def _with_namespace(extra: Mapping[str, Json], values: Mapping[str, Json]) -> Mapping[str, Json]:
+    """`extra` with this namespace; data under the old name has moved where there was none under the new one."""
+    moved = not isinstance(extra.get(NAMESPACE), Mapping)
+    kept = {key: value for key, value in extra.items() if not (moved and key == OLD_NAMESPACE)}
+    return {**kept, NAMESPACE: dict(values)}
+
+
+def _place(number: Json, count: int) -> int | None:
+    """A list position that exists, however JSON spells the number."""
+    if isinstance(number, bool) or not isinstance(number, int | float) or not float(number).is_integer():
+        return None
+    place = int(number)
+    return place if 0 <= place < count else None

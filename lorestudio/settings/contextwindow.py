@@ -1,0 +1,112 @@
+"""Settings of the context window (spec: context-window 1.4, 2, 12)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lorestudio.settings.declaration import Group, Section, StageName
+
+counting = Group("Token counter")
+window = Group("Context window")
+
+_ALL: Final[tuple[StageName, ...]] = (
+    "context elements",
+    "conversation",
+    "lore budget",
+    "lore filling",
+)
+
+
+class CountingSettings(Section):
+    """How the word list counter counts (spec: context-window 2)."""
+
+    count_sub_words_in_first_word: bool = counting(
+        True, "Longest word in the first one",
+        "The first word of a text takes the longest entry of the word list found anywhere in it, off: only at its "
+        "front, like every other word.",
+        affects=_ALL,
+    )  # fmt: skip
+    favor_whole_words: bool = counting(
+        True, "Whole words only",
+        "An entry of the word list counts only where no letter follows; off: the longest beginning counts.",
+        affects=_ALL,
+    )  # fmt: skip
+    count_only_first_word_found: bool = counting(
+        False, "First entry only", "A word is done after the first entry of the word list found in it.", affects=_ALL
+    )
+    split_for_non_word_char: bool = counting(
+        True, "Split at punctuation",
+        "What follows punctuation after an entry is counted by its length.",
+        affects=_ALL,
+    )  # fmt: skip
+    always_split_if_whole_word_exists: bool = counting(
+        False, "Split after every entry", "What follows any entry is counted by its length.", affects=_ALL
+    )
+    count_sub_words_if_split: bool = counting(
+        False, "Look into what follows a split",
+        "What follows a split is looked up in the word list again instead of being counted by its length.",
+        affects=_ALL,
+    )  # fmt: skip
+    non_word_split_count: int = counting(
+        4, "Characters per token",
+        "For punctuation, for what follows a split and for unknown words.",
+        unit="characters", low=1, high=100, affects=_ALL,
+    )  # fmt: skip
+    token_counting_bias: float = counting(
+        0.0, "Bias", "Every count is multiplied by one plus this, and rounded.", low=-1, high=10, affects=_ALL,
+    )  # fmt: skip
+
+
+class ContextWindowSettings(CountingSettings):
+    """How lore, context elements and conversation share the window (spec: context-window 12)."""
+
+    total_token_budget: int = window(
+        8000, "Token budget", "Room for lore, context elements and conversation together.",
+        unit="tokens", low=0, high=1_000_000, affects=_ALL,
+    )  # fmt: skip
+    multiply_window_size_by: int = window(
+        0, "Multiplier", "The budget is multiplied by this; 0 leaves it as it is.", low=0, high=1000, affects=_ALL
+    )
+    truncate_method: str = window(
+        "TruncateTop", "What is cut", "Where elements and turns are dropped when they do not fit.",
+        choices={
+            "TruncateTop": "The oldest: the end stays.",
+            "TruncateBottom": "The newest: the beginning stays.",
+            "TruncateMiddle": "The middle: both ends stay.",
+        },
+        affects=("context elements", "conversation"),
+    )  # fmt: skip
+    fill_mode: bool = window(
+        False, "Fill",
+        "Lore takes as much of the budget as it can, also entries that the text does not mention; the rest gets what "
+        "is left.",
+        affects=("lore filling", "context elements", "conversation"),
+    )  # fmt: skip
+    fill_and_split_mode: bool = window(
+        False, "Fill half",
+        "Like Fill, but lore may take half of the budget only where there is anything else.",
+        affects=("lore filling", "context elements", "conversation"),
+    )  # fmt: skip
+    preserve_text_matches: bool = window(
+        False, "Keep what the text mentions",
+        "Elements and turns that share a word with the text are kept before all others, and move to the front.",
+        affects=("context elements", "conversation"),
+    )  # fmt: skip
+    source_compatible: bool = window(
+        False, "As the original",
+        "Takes over what the original program does where it differs from its description: merging, cleaning, string "
+        "mode, locks and multipliers.",
+        advanced=True,
+    )  # fmt: skip
+    scanned_messages: int = window(
+        1, "Messages looked at", "Lore comes in by what these newest messages say; the original looks at the prompt.",
+        unit="messages", low=1, high=1000, affects=("text match", "links", "dependants"),
+    )  # fmt: skip
+    with_conversation: bool = window(
+        True, "The conversation shares the budget", "Off: the whole budget is for lore and context elements.",
+        affects=("conversation", "lore budget"),
+    )  # fmt: skip
+    word_list: str = window(
+        "", "Word list", "A file with a word a line; empty: the studio counts tokens as it does everywhere else.",
+        affects=_ALL,
+    )  # fmt: skip

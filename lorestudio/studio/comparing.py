@@ -1,0 +1,84 @@
+"""Running one chat with several systems or settings, and putting what they decide side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from lorestudio.exchange.problems import InputError
+from lorestudio.llm.protocol import AnswerSource
+from lorestudio.settings.declaration import Section
+from lorestudio.studio.jobs import CancelToken, Progress
+from lorestudio.studio.project import Project, read_settings
+from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.systems import DEEPLORE, kind_of, replay_with
+from lorestudio.trace.model import Trace
+from lorestudio.tuning.comparison import Comparison, Contender, TurnComparison, compare
+
+__all__ = ["Candidate", "Comparison", "TurnComparison", "candidate", "compare_candidates", "run_candidate"]
+
+FEWEST: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One run that is to be compared: a system with its settings, None for those of the project."""
+
+    label: str
+    system: str
+    settings: Section | None = None
+    settings_path: Path | None = None
+
+
+def candidate(text: str) -> Candidate:
+    """A candidate as the command line gives it: `SYSTEM` or `SYSTEM:FILE`, FILE with the system's settings.
+
+    Raises InputError and SettingsError.
+    """
+    name, _, file = text.partition(":")
+    path = Path(file).expanduser() if file else None
+    if name == DEEPLORE:
+        return Candidate(text, name, settings_path=path)
+    kind = kind_of(name)
+    return Candidate(text, name, kind.read(path), path)
+
+
+async def run_candidate(
+    project: Project,
+    chosen: Candidate,
+    answers: AnswerSource | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    cancel: CancelToken | None = None,
+) -> tuple[Trace, ...]:
+    """The traces of a candidate over the project's whole chat. Raises Cancelled, InputError and VaultError."""
+    if chosen.system == DEEPLORE:
+        own = project
+        if chosen.settings_path is not None:
+            read = read_settings(chosen.settings_path)
+            own = replace(project.with_settings(read.settings), problems=(*project.problems, *read.problems))
+        return await Simulator(own, answers).replay(on_progress, cancel)
+    kind = kind_of(chosen.system)
+    system = kind.make(chosen.settings or kind.settings(), project)
+    return await replay_with(project, system, on_progress, cancel)
+
+
+async def compare_candidates(
+    project: Project,
+    chosen: Sequence[Candidate],
+    answers: AnswerSource | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    cancel: CancelToken | None = None,
+) -> Comparison:
+    """Run all candidates over the project's chat, one after the other, and compare them turn by turn.
+
+    Raises InputError where there are fewer than two, and what `run_candidate` raises.
+    """
+    if len(chosen) < FEWEST:
+        raise InputError("--run", "name at least two runs to compare, as in --run deeplore --run context-window.")
+    contenders = []
+    for each in chosen:
+        traces = await run_candidate(project, each, answers, on_progress, cancel)
+        contenders.append(Contender(each.label, traces))
+    return compare(contenders)

@@ -1,0 +1,160 @@
+"""The retrieval systems that a chat can be replayed with: what they are called, their settings, and running them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from lorestudio.domain.chat import Chat
+from lorestudio.engine.contextwindow.counting import WordList, WordListCounter
+from lorestudio.engine.contextwindow.system import ContextWindowSystem
+from lorestudio.engine.hybrid.system import HybridSystem
+from lorestudio.engine.systems import Moment, System
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.contextwindow import ContextWindowSettings
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.hybrid import HybridSettings
+from lorestudio.settings.sections import assigned, read_section
+from lorestudio.studio.digests import input_digests
+from lorestudio.studio.embedding import KnownVectors, embedder_named
+from lorestudio.studio.generation import Generation
+from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
+from lorestudio.studio.project import Project
+from lorestudio.studio.simulator import CLOCK_START_MS, CLOCK_STEP_MS, generations
+from lorestudio.trace.model import Trace, Turn
+
+DEEPLORE: Final = "deeplore"
+"""The main system. It has inputs of its own and is run by the simulator."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemKind:
+    """A system beside DeepLore: its name on the command line, its title, what it does, and its settings.
+
+    `make` makes one that is ready to decide; it raises InputError where a setting cannot be used.
+    """
+
+    name: str
+    title: str
+    summary: str
+    settings: type[Section]
+    make: Callable[[Section, Project], System] = field(repr=False)
+
+    def read(self, path: Path | None = None, assignments: Sequence[str] = ()) -> Section:
+        """Settings from a file, its defaults without one, changed by `NAME=VALUE`. Raises SettingsError."""
+        base = self.settings() if path is None else read_section(path, self.settings)
+        return assigned(assignments, self.settings, base)
+
+
+def kind_of(name: str) -> SystemKind:
+    """The system of that name. Raises InputError where there is none."""
+    kind = KINDS.get(name)
+    if kind is None:
+        raise InputError("--system", f"there is no system “{name}”. There are: {', '.join((DEEPLORE, *KINDS))}.")
+    return kind
+
+
+async def replay_with(
+    project: Project,
+    system: System,
+    on_progress: Callable[[Progress], None] | None = None,
+    cancel: CancelToken | None = None,
+) -> tuple[Trace, ...]:
+    """The traces of all generations of the project's chat, in order.
+
+    A swipe begins from the state that the reply's first generation began from; the chat goes on from the active one,
+    which comes last. Raises Cancelled at the next generation after a request to stop.
+    """
+    order = generations(project.chat)
+    digests = input_digests(project, order, system.name)
+    traces: list[Trace] = []
+    before: object = None
+    after: object = None
+    for place, generation in enumerate(order):
+        if cancel is not None and cancel.cancelled:
+            raise Cancelled
+        if place and order[place - 1].message != generation.message:
+            before = after
+        decided = await system.decide(moment(project, place, generation, digests[place]), before)
+        after = decided.state
+        traces.append(decided.trace)
+        if on_progress is not None:
+            on_progress(Progress(len(traces), len(order), generation))
+        await asyncio.sleep(0)  # let a cancelled task notice
+    return tuple(traces)
+
+
+def moment(project: Project, place: int, generation: Generation, digest: str = "") -> Moment:
+    """What a system is given for a generation; `place` is its place among all of them."""
+    chat = project.chat or Chat()
+    positions = tuple(index for index in range(generation.message) if not chat.messages[index].is_system)
+    return Moment(
+        index=project.index,
+        chat=tuple(chat.messages[index] for index in positions),
+        turn=Turn(generation.message, generation.swipe, place),
+        controls=project.controls,
+        positions=positions,
+        character=chat.character_name,
+        user=chat.user_name,
+        counter=project.counter,
+        context_size=project.context_size,
+        clock_ms=CLOCK_START_MS + place * CLOCK_STEP_MS,
+        seed=project.seed,
+        digests={"inputs": digest},
+    )
+
+
+def _hybrid(settings: Section, _project: Project) -> System:
+    if not isinstance(settings, HybridSettings):
+        raise TypeError(f"{type(settings).__name__} are no settings of hybrid retrieval")
+    embedder = embedder_named(settings.embedder)
+    return HybridSystem(settings, KnownVectors(embedder) if embedder is not None else None)
+
+
+def _context_window(settings: Section, _project: Project) -> System:
+    if not isinstance(settings, ContextWindowSettings):
+        raise TypeError(f"{type(settings).__name__} are no settings of the context window")
+    return ContextWindowSystem(settings, _counter(settings))
+
+
+def _counter(settings: ContextWindowSettings) -> WordListCounter | None:
+    if not settings.word_list:
+        return None
+    try:
+        words = WordList.read(Path(settings.word_list).expanduser())
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise InputError("wordList", f"{settings.word_list} cannot be read ({reason}).") from None
+    if not words.words:
+        raise InputError("wordList", f"{settings.word_list} holds no words. Give a file with a word a line.")
+    return WordListCounter(words, settings)
+
+
+KINDS: Final[Mapping[str, SystemKind]] = MappingProxyType(
+    {
+        kind.name: kind
+        for kind in (
+            SystemKind(
+                "context-window",
+                "Context window",
+                "Weighted entries whose key or alias the text mentions, under a budget that they share with constant "
+                "notes and the conversation.",
+                ContextWindowSettings,
+                _context_window,
+            ),
+            SystemKind(
+                "hybrid",
+                "Hybrid retrieval",
+                "Keys choose the candidates, vectors rank them by likeness to the end of the chat, and the first few "
+                "go in.",
+                HybridSettings,
+                _hybrid,
+            ),
+        )
+    }
+)
+"""The systems beside DeepLore by their names."""

@@ -1,0 +1,87 @@
+"""The reason codes of the context window (spec: context-window 21)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lorestudio.trace.reason import Reason, Tone
+
+GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
+
+CONTEXT_WINDOW: Final = (
+    Reason(
+        "cw_match", GOOD, "Mentioned",
+        "{trigger!q} occurs in the text {occurrences:# times|once|# times}[, first in message #{message}].",
+        details=("trigger", "occurrences"),
+    ),
+    Reason("cw_link", GOOD, "Linked", "{source!q} links to it.", details=("source",)),
+    Reason(
+        "cw_dependant", GOOD, "Requirements are there",
+        "Everything it requires is there: {names!q}. That brings it in, though the text does not mention it.",
+        details=("names",),
+    ),
+    Reason(
+        "cw_unsatisfied", NEUTRAL, "Requirement missing",
+        "It requires {names!q}, and no entry that came in is one of that name or alias.",
+        "Mention what is required, or take it from the note's requires.",
+        details=("names",),
+    ),
+    Reason(
+        "cw_locked", NEUTRAL, "Blocked", "{title!q} is blocked in this chat, which locks it here.",
+        "Take the block away.",
+    ),
+    Reason(
+        "cw_rank", NEUTRAL, "Ranked", "Its weight is {weight}; that makes it number {rank} of {of}.",
+        details=("weight", "rank", "of"),
+    ),
+    Reason(
+        "cw_taken", GOOD, "Fits", "It takes {cost:# token|# tokens}; {used} of {limit} are used with it.",
+        details=("cost", "used", "limit"),
+    ),
+    Reason(
+        "cw_no_room", NEUTRAL, "Does not fit",
+        "It takes {cost:# token|# tokens}, but only {room} of {limit} are left. Smaller entries behind it may still go "
+        "in.",
+        "Raise the token budget by {needs:# token|# tokens}, or give the note a larger weight.",
+        details=("cost", "room", "limit", "needs"),
+    ),
+    Reason(
+        "cw_filled", GOOD, "Fills the budget",
+        "The text does not bring it in; it fills what was left: {cost:# token|# tokens}, {used} of {limit} with it.",
+        details=("cost", "used", "limit"),
+    ),
+    Reason(
+        "cw_fill_requirement", NEUTRAL, "Requirement not selected",
+        "There was room, but what it requires had not been selected when its turn came.",
+        "Give what it requires a larger weight, so that it is looked at earlier.",
+    ),
+    Reason(
+        "cw_not_examined", NEUTRAL, "Budget full", "The budget was full before its turn came.",
+        "Raise the token budget.",
+    ),
+    Reason(
+        "cw_element", GOOD, "Context element",
+        "A constant note is a context element: it takes {cost:# token|# tokens} of the {limit} for elements.",
+        details=("cost", "limit"),
+    ),
+    Reason(
+        "cw_element_cut", WARNING, "Element cut",
+        "The elements have {limit:# token|# tokens}; it takes {cost}: {why}.",
+        "Raise the token budget, or make fewer notes constant.",
+        details=("cost", "limit", "why"),
+    ),
+    Reason(
+        "cw_not_mentioned", NEUTRAL, "Not mentioned",
+        "Neither its title nor one of its keys occurs in the text that was looked at.",
+        "Add a key that the chat uses, or raise “Messages looked at”.",
+    ),
+    Reason(
+        "cw_turns", NEUTRAL, "Conversation",
+        "{kept} of {of:# message|# messages} stay: {used} of {limit:# token|# tokens}.",
+        details=("kept", "of", "used", "limit"),
+    ),
+    Reason("cw_no_elements", NEUTRAL, "No elements", "No note is constant, so there are no context elements."),
+    Reason("cw_no_turns", NEUTRAL, "No conversation", "The conversation does not share the budget."),
+    Reason("cw_no_fill", NEUTRAL, "Not filling", "“Fill” is off, so only what the text brings in is taken."),
+    Reason("cw_placed", GOOD, "Placed", "It stands in the context, {place}.", details=("position", "depth", "role")),
+)  # fmt: skip

@@ -1,0 +1,70 @@
+"""The reason codes of hybrid retrieval (spec: hybrid-retrieval 3, 8)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lorestudio.trace.reason import Reason, Tone
+
+GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
+
+HYBRID: Final = (
+    Reason("hy_key", GOOD, "Key found", "The key {key!q} occurs in the newest messages.", details=("key",)),
+    Reason(
+        "hy_eligible", NEUTRAL, "Looked at",
+        "Vectors come first, so every entry is looked at[; its key {key!q} occurs].",
+    ),
+    Reason(
+        "hy_no_key", NEUTRAL, "No key found",
+        "None of its keys occurs in the {messages:# message|# messages} that were looked at.",
+        "Add a key that the chat uses, raise “Exchanges looked at”, or let vectors come first.",
+        details=("messages",),
+    ),
+    Reason(
+        "hy_ranked", GOOD, "Similar",
+        "Its similarity to the end of the chat is {score}[, with {boost} for its key]; {threshold} is enough. It is "
+        "number {rank}.",
+        details=("score", "threshold", "rank"),
+    ),
+    Reason(
+        "hy_below", NEUTRAL, "Not similar enough",
+        "Its similarity to the end of the chat is {score}; {threshold} would be enough.",
+        "Lower “Similarity threshold” to {score}, or add what the chat speaks of to the note.",
+        details=("score", "threshold"),
+    ),
+    Reason(
+        "hy_beyond", NEUTRAL, "Beyond the top",
+        "Its similarity of {score} makes it number {rank}; only the first {limit} are taken.",
+        "Raise “Semantic top-K” to {rank}.",
+        details=("score", "rank", "limit"),
+    ),
+    Reason(
+        "hy_unembedded", NEUTRAL, "No vector", "It has no usable vector, so its key alone brings it in.",
+        "Choose who makes the vectors; those of all notes are then made.",
+    ),
+    Reason(
+        "hy_unembedded_no_key", NEUTRAL, "No vector, no key", "It has no usable vector, and none of its keys occurs.",
+        "Choose who makes the vectors, or add a key that the chat uses.",
+    ),
+    Reason(
+        "hy_duplicate", WARNING, "Same title", "{other!q} has the same title and stands before it.",
+        "Give one of the two another title.", details=("other",),
+    ),
+    Reason(
+        "hy_blocked", NEUTRAL, "Blocked", "{title!q} is blocked in this chat.", "Take the block away.",
+    ),
+    Reason("hy_pattern", WARNING, "Pattern unusable", "{problem}.", "Correct the pattern.", details=("problem",)),
+    Reason("hy_order", NEUTRAL, "In order", "Its priority of {priority} makes it number {rank} of {of}.",
+           details=("priority", "rank", "of")),
+    Reason("hy_placed", GOOD, "Placed", "It stands {place}.", details=("position", "depth", "role")),
+    Reason("hy_off", NEUTRAL, "Not ranked", "“Rank by vectors” is off, so every entry whose key occurs goes in."),
+    Reason("hy_no_vectors", NEUTRAL, "Not ranked", "Nobody makes vectors, so every entry whose key occurs goes in.",
+           "Choose the stand-in or a provider as “Who makes the vectors”."),
+    Reason("hy_nothing_to_rank", NEUTRAL, "Nothing to rank", "No candidate has a vector, so keys alone decide."),
+    Reason("hy_query_failed", WARNING, "No query vector",
+           "No vector came for the end of the chat[: {problem}], so every entry whose key occurs goes in.",
+           "Look at the provider profile that makes the vectors, and whether its server runs."),
+    Reason("hy_unusable", WARNING, "Vectors unusable",
+           "No candidate has a vector that fits the one of the chat, so keys alone decide.",
+           "Choose a model that makes embeddings; the vectors of all notes are then made anew."),
+)  # fmt: skip

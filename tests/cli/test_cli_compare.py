@@ -1,0 +1,57 @@
+"""`lorestudio compare` and `lorestudio replay --system`."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from lorestudio.cli.app import app
+from lorestudio.studio.resources import resource
+from lorestudio.trace import from_json
+
+RUN = CliRunner()
+DEMO = resource("demo")
+WORLD = [str(DEMO / "vault"), "--chat", str(DEMO / "chat.jsonl"), "--settings", str(DEMO / "settings.json")]
+
+
+def run(*arguments):
+    return RUN.invoke(app, list(arguments), env={"COLUMNS": "120"})
+
+
+def test_compare_says_what_each_run_alone_puts_in():
+    result = run("compare", *WORLD, "--run", "deeplore", "--run", "context-window")
+    assert result.exit_code == 0
+    assert "over the whole chat" in result.output
+    assert "1 deeplore" in result.output
+    assert "2 context-window" in result.output
+
+
+def test_compare_as_data():
+    result = run("compare", *WORLD, "--run", "deeplore", "--run", "context-window", "--json")
+    document = json.loads(result.output)
+    assert [each["label"] for each in document["runs"]] == ["deeplore", "context-window"]
+    first = document["turns"][0]
+    assert {entry["title"] for entry in first["runs"][0]["entries"]} >= set(first["runs"][0]["alone"])
+
+
+def test_replay_with_another_system():
+    result = run("replay", *WORLD, "--system", "context-window", "--set", "total_token_budget=300", "--json")
+    traces = [from_json(document) for document in json.loads(result.output)]
+    assert {trace.system for trace in traces} == {"context-window"}
+    assert all(trace.limits[0].maximum == 300 for trace in traces)
+    assert run("replay", *WORLD, "--system", "context-window").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["replay", *WORLD, "--system", "deep"], "there is no system “deep”"),
+        (["replay", *WORLD, "--system", "context-window", "--set", "budget"], "NAME=VALUE"),
+        (["replay", *WORLD, "--system", "context-window", "--system-settings", "/no/such.json"], "no such file"),
+        (["compare", *WORLD, "--run", "deeplore"], "at least two runs"),
+    ],
+)
+def test_bad_input_is_named(arguments, words):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert words in result.output

@@ -1,0 +1,88 @@
+"""Patterns as JavaScript reads them."""
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lorestudio.domain.patterns import PatternError, PatternTimeoutError, compile_pattern
+
+
+@pytest.mark.parametrize(
+    ("source", "flags", "text", "found"),
+    [
+        (r"drag(on|oness)s?\b", "", "two dragons over", True),
+        ("^user", "", "\nuser: x", False),
+        ("^user", "m", "\nuser: x", True),
+        (r"\u0041sh7", "i", "over ash7", True),
+        (r"\x41", "", "A", True),
+        ("ŻURAW", "i", "żuraw", True),
+        (r"\bŻ", "", "aŻ", True),  # Ż is no word character, so a word ends before it
+        (r"[\w-]+x", "", "a-bx", True),
+        ("a{", "", "a{", True),
+        ("a{2}", "", "aa", True),
+        ("a{2}", "", "a", False),
+        ("a{1,}b", "", "aab", True),
+        ("]", "", "]", True),
+        (r"(?<y>a)\k<y>", "", "aa", True),
+        (r"(a)\1", "", "aa", True),
+        (r"less\s+than", "", "less\u3000than", True),
+        (r"trying\sto", "", "trying\u00a0to", True),
+        (r"[^\W]", "", "é", False),
+        (r"[\W]", "", "é", True),
+        (r"[\D]", "", "7", False),
+        (r"[\b]", "", "\x08", True),
+        ("x$", "", "x\n", False),
+        ("x$", "m", "x\ny", True),
+        (".", "", "\u2028", False),
+        (".", "s", "\u2028", True),
+        ("[^]", "", "\n", True),
+        ("[]", "", "a", False),
+        ("[[]", "", "[", True),
+        ("[a-c]", "", "b", True),
+        ("[a&&b]", "", "&", True),
+        (r"\d", "", "٣", False),
+        ("a#b c", "", "a#b c", True),
+        (r"\cJ", "", "\n", True),
+        (r"\/x\/", "", "/x/", True),
+        ("(?<=a+)b", "", "aab", True),
+        ("(?<!a)b", "", "ab", False),
+    ],
+)
+def test_patterns(source, flags, text, found):
+    assert (compile_pattern(source, flags).search(text) is not None) is found
+
+
+@pytest.mark.parametrize(
+    ("source", "flags", "words"),
+    [
+        ("(unclosed", "", "is no pattern"),
+        ("[", "", "is not closed"),
+        ("a\\", "", "ends in a backslash"),
+        ("a", "x", "are no flags"),
+        ("a", "ii", "are no flags"),
+        ("*", "", "is no pattern"),
+    ],
+)
+def test_what_is_no_pattern_is_said(source, flags, words):
+    with pytest.raises(PatternError, match=words):
+        compile_pattern(source, flags)
+
+
+def test_a_pattern_that_runs_away_is_given_up():
+    pattern = compile_pattern("(a|a)*$")
+    with pytest.raises(PatternTimeoutError, match=r"\(a\|a\)\*\$"):
+        pattern.search("a" * 60 + "b", seconds=0.02)
+
+
+@given(st.text(max_size=8))
+def test_every_text_is_a_pattern_or_is_refused(text):
+    with contextlib.suppress(PatternError):
+        assert compile_pattern(text).source == text
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6))
+def test_an_escaped_text_finds_itself(text):
+    escaped = "".join(f"\\{char}" if char in r"\^$.*+?()[]{}|/" else char for char in text)
+    assert compile_pattern(escaped).search(f"…{text}…") is not None
