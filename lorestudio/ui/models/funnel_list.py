@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QAbstractListModel, QObject
 
-from lorestudio.trace.flow import Direction, FlowStage, Measure, flow
+from lorestudio.trace.flow import Direction, Flow, FlowStage, Measure, flow
 from lorestudio.trace.model import Outcome, Phase, Trace
 from lorestudio.trace.reasons import REASONS, explain_stage
 from lorestudio.ui.models.ai_calls import stage_failure
@@ -47,13 +47,19 @@ class Step:
 
 
 def steps(
-    trace: Trace, *, everything: bool = False, running: str = "", measure: Measure = Measure.ENTRIES
+    trace: Trace,
+    *,
+    everything: bool = False,
+    running: str = "",
+    measure: Measure = Measure.ENTRIES,
+    stream: Flow | None = None,
 ) -> tuple[Step, ...]:
     """The steps of a run; without `everything`, only those that changed the number of candidates, or failed.
 
-    `running` is the stage of a run under way that has not decided yet; it is the last one.
+    `running` is the stage of a run under way that has not decided yet; it is the last one. `stream` is the same trace
+    as a flow, where it was read already.
     """
-    stream = flow(trace)
+    stream = stream or flow(trace)
     most = stream.widest(measure) or 1
     found = []
     for record, stage in zip(trace.stages, stream.stages, strict=True):
@@ -94,21 +100,24 @@ class FunnelList(QAbstractListModel):
         super().__init__(parent)
         self._steps: tuple[Step, ...] = ()
         self._measure = Measure.ENTRIES
-        self._shown: tuple[Trace | None, bool, str] = (None, False, "")
+        self._shown: tuple[Trace | None, bool, str, Flow | None] = (None, False, "", None)
 
     def set_measure(self, measure: Measure) -> None:
         """Count entries or tokens."""
         if measure is not self._measure:
             self._measure = measure
-            trace, everything, running = self._shown
-            self.set_trace(trace, everything=everything, running=running)
+            trace, everything, running, stream = self._shown
+            self.set_trace(trace, everything=everything, running=running, stream=stream)
 
-    def set_trace(self, trace: Trace | None, *, everything: bool = False, running: str = "") -> None:
+    def set_trace(
+        self, trace: Trace | None, *, everything: bool = False, running: str = "", stream: Flow | None = None
+    ) -> None:
         """Show another run; `running` is the stage that has not decided yet."""
         self.beginResetModel()
-        self._shown = trace, everything, running
-        found = steps(trace, everything=everything, running=running, measure=self._measure) if trace is not None else ()
-        self._steps = found
+        self._shown = trace, everything, running, stream
+        self._steps = ()
+        if trace is not None:
+            self._steps = steps(trace, everything=everything, running=running, measure=self._measure, stream=stream)
         self.endResetModel()
 
     def set_elapsed(self, text: str) -> None:

@@ -96,7 +96,7 @@ class FlowPage(QWidget):
         """Show another run; `running` is the stage of a run under way."""
         self._trace, self._everything = trace, everything
         self.flow = flow(trace) if trace is not None else None
-        self._model.set_trace(trace, everything=everything, running=running)
+        self._model.set_trace(trace, everything=everything, running=running, stream=self.flow)
         self._show()
 
     def choose_measure(self, measure: Measure) -> None:
@@ -180,7 +180,8 @@ class FlowPage(QWidget):
     def _show(self) -> None:
         self._model.set_measure(self.measure)
         self.view.set_flow(self.flow, self.measure, everything=self._everything)
-        self.table_model.set_flow(self.flow, self._trace, everything=self._everything)
+        wanted = self.flow if self.table_button.isChecked() else None  # its titles cost more than the picture
+        self.table_model.set_flow(wanted, self._trace, everything=self._everything)
         page: QWidget = self._scroll if self.is_flow else self._funnel
         self._pages.setCurrentWidget(self.table if self.table_button.isChecked() else page)
 
