@@ -19,8 +19,19 @@ from rich.progress import Progress as ProgressBar
 
 from lorestudio import __version__
 from lorestudio.cli.asking import Answering, agree, answering
+from lorestudio.cli.bench import try_text
 from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, compare, replay_system
+from lorestudio.cli.controls import (
+    BlockOption,
+    Chosen,
+    ContextOption,
+    FolderOption,
+    PinOption,
+    PresetOption,
+    with_chosen,
+)
 from lorestudio.cli.display import has_display, missing_for_x
+from lorestudio.cli.explain import explain
 from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
 from lorestudio.cli.lint import lint
@@ -28,8 +39,10 @@ from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.notes import list_links, rename_note, search_notes
 from lorestudio.cli.previewing import chosen_generation, edited_note, preview_lines
 from lorestudio.cli.profiles import profiles
+from lorestudio.cli.prompting import show_prompt
 from lorestudio.cli.propose import propose
 from lorestudio.cli.reports import register as register_reports
+from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import fixed
 from lorestudio.studio import InputError, Progress, Project, Simulator, demo_project, open_project
@@ -44,6 +57,7 @@ from lorestudio.studio.note_graph import build_graph
 from lorestudio.studio.preview import Previewer
 from lorestudio.studio.scenarios import run_scenarios
 from lorestudio.studio.session_notes import NotesOutcome, SessionNotes
+from lorestudio.studio.settings_sources import settings_path
 from lorestudio.studio.systems import DEEPLORE
 from lorestudio.trace import Trace, ai_totals, to_json
 
@@ -67,6 +81,8 @@ app = typer.Typer(
 
 app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
+app.add_typer(settings_app, name="settings")
+app.command()(explain)
 app.command()(history)
 app.command()(lint)
 app.command()(compare)
@@ -74,6 +90,8 @@ app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
 register_reports(app)
+app.command("test")(try_text)
+app.command("prompt")(show_prompt)
 
 VaultArgument = Annotated[
     list[str],
@@ -88,10 +106,13 @@ SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
-ContextOption = Annotated[
+SizeOption = Annotated[
     int,
     typer.Option(
-        "--context", metavar="TOKENS", min=0, help="Context size of the story's model, to be warned of too much lore."
+        "--context-size",
+        metavar="TOKENS",
+        min=0,
+        help="Context size of the story's model, to be warned of too much lore.",
     ),
 ]
 ModeOption = Annotated[
@@ -142,13 +163,14 @@ def open_window(
     vault: VaultArgument,
     chat: ChatOption = None,
     settings: SettingsOption = None,
+    profile: ProfileOption = None,
     seed: SeedOption = 0,
-    context: ContextOption = 0,
+    context_size: SizeOption = 0,
     screenshot: ScreenshotOption = None,
 ) -> None:
     """Open a vault in the window, with a chat where one is given."""
     with clear_messages():
-        project = replace(open_project(vault, chat, settings, seed), context_size=context)
+        project = replace(open_project(vault, chat, settings_path(settings, profile), seed), context_size=context_size)
         if screenshot is not None:
             _picture(project, screenshot)
         elif has_display():
@@ -164,8 +186,14 @@ def replay(
     *,
     chat: ReplayedChat,
     settings: SettingsOption = None,
+    profile: ProfileOption = None,
     seed: SeedOption = 0,
-    context: ContextOption = 0,
+    context_size: SizeOption = 0,
+    preset: PresetOption = None,
+    context: ContextOption = None,
+    pin: PinOption = None,
+    block: BlockOption = None,
+    folder: FolderOption = None,
     mode: ModeOption = None,
     answers: AnswersOption = AnswerKind.STAND_IN.value,
     fixed_switches: FixedOption = None,
@@ -177,7 +205,8 @@ def replay(
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     with clear_messages():
-        project = replace(open_project(vault, chat, settings, seed), context_size=context)
+        project = replace(open_project(vault, chat, settings_path(settings, profile), seed), context_size=context_size)
+        project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
         project = _adjusted(project, mode, fixed_switches)
         if system != DEEPLORE:
             _say_traces(replay_system(project, system, system_settings, assignments), project, as_json=as_json)
@@ -202,6 +231,7 @@ def preview(
         typer.Option("--text", help="A file with the edited note, - for standard input. Default: as saved."),
     ] = None,
     settings: SettingsOption = None,
+    profile: ProfileOption = None,
     seed: SeedOption = 0,
     mode: ModeOption = None,
     answers: AnswersOption = AnswerKind.STAND_IN.value,
@@ -210,7 +240,7 @@ def preview(
     with clear_messages():
         if answers not in {AnswerKind.STAND_IN, AnswerKind.RECORDED}:
             raise InputError("--answers", "a preview asks no provider. Choose stand-in or recorded.")
-        project = _adjusted(open_project(vault, chat, settings, seed), mode, None)
+        project = _adjusted(open_project(vault, chat, settings_path(settings, profile), seed), mode, None)
         edited = edited_note(project, note, text)
         asked = answering(answers, project)
         simulator = Simulator(project, asked.source, model=asked.model)

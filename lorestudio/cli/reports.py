@@ -38,7 +38,7 @@ SettingsOption = Annotated[
 SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
 ContextOption = Annotated[
     int,
-    typer.Option("--context", metavar="TOKENS", min=0, help="Context size of the story's model."),
+    typer.Option("--context-size", metavar="TOKENS", min=0, help="Context size of the story's model."),
 ]
 ModeOption = Annotated[
     str | None,

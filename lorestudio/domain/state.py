@@ -25,7 +25,10 @@ class EntryRule:
 
 @dataclass(frozen=True, slots=True)
 class ChatControls:
-    """What a person chose for one chat. `folders` empty means no filter; `context` maps context keys to values."""
+    """What a person chose for one chat. `folders` empty means no filter; `context` maps context keys to values.
+
+    `character` is the active character where a person named another one than the chat's; it is no part of a chat file.
+    """
 
     pins: tuple[EntryRule, ...] = ()
     blocks: tuple[EntryRule, ...] = ()
@@ -34,6 +37,7 @@ class ChatControls:
     notebook: str = ""
     notepad: str = ""
     scribe_summary: str = ""
+    character: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,5 +3,6 @@
 from lorestudio.engine.context import RunContext, RunResult, Watcher
 from lorestudio.engine.deeplore.index import DeepLoreIndex
 from lorestudio.engine.deeplore.run import run
+from lorestudio.engine.holding import Hold
 
-__all__ = ["DeepLoreIndex", "RunContext", "RunResult", "Watcher", "run"]
+__all__ = ["DeepLoreIndex", "Hold", "RunContext", "RunResult", "Watcher", "run"]

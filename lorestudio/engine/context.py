@@ -11,6 +11,7 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.state import ChatControls, EngineState
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.engine.deeplore.index import DeepLoreIndex
+from lorestudio.engine.holding import Hold
 from lorestudio.llm.protocol import AnswerSource, NoAnswers
 from lorestudio.settings.behaviour import FIXED, Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -51,7 +52,7 @@ class RunContext:
     `answers` is asked where a model has to decide; `model` is its model where the settings name none. `behaviour` says
     which quirks of DeepLore are mended. `random` makes the stream of random numbers from the state it stood at; `timer`
     measures stages in seconds, `watcher` sees them come and go. `digests` name further inputs by their digests and go
-    into the trace.
+    into the trace. `held` asks what would become of an entry that was stopped; such a run is none of the chat's.
     """
 
     index: DeepLoreIndex
@@ -73,6 +74,7 @@ class RunContext:
     timer: Callable[[], float] = time.perf_counter
     watcher: Watcher | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
+    held: Hold | None = None
 
     def is_fixed(self, switch: str) -> bool:
         """Whether the behaviour switch of this name is set to fixed."""

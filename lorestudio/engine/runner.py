@@ -33,9 +33,13 @@ async def run_stages(
         else:
             if ctx.watcher is not None:
                 ctx.watcher.began(stage.name, stage.phase)
+            if state.holding is not None:
+                state.holding.before(stage, state)
             begun = ctx.timer()
             record = await _contained(stage, state, ctx)
             record = replace(record, duration_ms=1000 * (ctx.timer() - begun))
+            if state.holding is not None:
+                state.holding.after(stage, state, ctx)
         records.append(record)
         if ctx.watcher is not None:
             ctx.watcher.finished(record)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.json_edit import parse_record
+from lorestudio.exchange.json_spelling import parse_record
 from lorestudio.exchange.problems import InputError
 
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"

@@ -1,20 +1,21 @@
 """A chat file as it is written: every line of it, and how the chat goes back into them.
 
 What was not changed is written byte for byte as it was read, lines that cannot be read included; of a line that was
-changed, the fields that are the same keep their spelling (see `json_edit`).
+changed, the fields that are the same keep their spelling (see `json_spelling`).
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.javascript import Json
 from lorestudio.exchange.chat_records import header_record, message_record
-from lorestudio.exchange.json_edit import changed_text, spell_record
+from lorestudio.exchange.json_spelling import changed_text, same_value, spell_record
 
 BOM: Final = "\ufeff"
 
@@ -43,13 +44,14 @@ class LineKind(StrEnum):
 class ChatLine:
     """A line with its line end, or in plain text all the lines of a message. `number` counts from 1.
 
-    `problem` says what is wrong with a broken one.
+    `problem` says what is wrong with a broken one, `record` is what a message or header was read as.
     """
 
     number: int
     text: str = field(repr=False)
     kind: LineKind
     problem: str = ""
+    record: Mapping[str, Json] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +102,12 @@ class ChatDocument:
         for _before, item in self._arranged(chat):
             if isinstance(item, ChatLine):
                 if item.kind is LineKind.HEADER and self.format is ChatFormat.SILLYTAVERN:
-                    pieces.append(_header_text(item.text, chat))
+                    pieces.append(_header_text(item, chat))
                 else:
                     pieces.append(item.text)
                 continue
             old = self.lines[item.line] if item.line is not None else None
-            pieces.append(spelled(item, old.text if old is not None else None, newline))
+            pieces.append(spelled(item, old, newline))
         ends = _LINE_ENDS[self.format]
         return (BOM if self.bom else "") + _joined(pieces, newline, ends, final=self.ends_with_newline)
 
@@ -176,15 +178,16 @@ def _joined(pieces: Sequence[str], newline: str, ends: tuple[str, ...], *, final
     return "".join(ended) + last
 
 
-def _header_text(text: str, chat: Chat) -> str:
-    return _rewritten(text, lambda line: changed_text(line, header_record(chat)))
+def _header_text(line: ChatLine, chat: Chat) -> str:
+    record = header_record(chat, line.record or {})
+    return line.text if record is line.record else _rewritten(line.text, lambda text: changed_text(text, record))
 
 
-def _spell_line(message: Message, old: str | None, _newline: str) -> str:
+def _spell_line(message: Message, old: ChatLine | None, _newline: str) -> str:
     record = message_record(message)
     if old is None:
         return spell_record(record)
-    return old if record is message.raw else _rewritten(old, lambda line: changed_text(line, record))
+    return old.text if record is old.record else _rewritten(old.text, lambda line: changed_text(line, record))
 
 
 def _rewritten(text: str, change: Callable[[str], str]) -> str:
@@ -194,10 +197,11 @@ def _rewritten(text: str, change: Callable[[str], str]) -> str:
     return text[:start] + change(body) + text[start + len(body) :]
 
 
-def _spell_text(message: Message, old: str | None, newline: str) -> str:
+def _spell_text(message: Message, old: ChatLine | None, newline: str) -> str:
     """A message of a plain text: its lines as they were, or `Name: text` with the blank lines that followed."""
-    if old is not None and message_record(message) is message.raw:
-        return old
+    record = message_record(message)
+    if old is not None and old.record is not None and same_value(record, old.record):
+        return old.text
     text = f"{message.name or ''}: {message.text}".replace("\r\n", "\n").replace("\n", newline)
-    after = old[len(old.rstrip("\r\n")) :] if old is not None else newline
+    after = old.text[len(old.text.rstrip("\r\n")) :] if old is not None else newline
     return text + after

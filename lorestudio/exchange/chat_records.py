@@ -8,7 +8,7 @@ from typing import Final
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.json_edit import same_value
+from lorestudio.exchange.json_spelling import same_value
 
 METADATA: Final = "chat_metadata"
 
@@ -70,9 +70,12 @@ def message_record(message: Message) -> Mapping[str, Json]:
     return {**raw, **changed}
 
 
-def header_record(chat: Chat) -> Mapping[str, Json]:
-    """The record of a chat's header with its metadata as they are now; empty for a chat that has no header."""
-    header = chat.header
+def header_record(chat: Chat, there: Mapping[str, Json] = EMPTY) -> Mapping[str, Json]:
+    """The record of a chat's header with its metadata as they are now.
+
+    `there` is the header of the file, for a chat that got it only when it was saved; without any it is empty.
+    """
+    header = chat.header or there
     if not header:
         return EMPTY
     stored = header.get(METADATA)

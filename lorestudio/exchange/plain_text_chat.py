@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from lorestudio.domain.chat import Chat, Message
@@ -46,6 +47,9 @@ def read_plain_text(text: str, source: Path | str, user_name: str = "") -> Loade
     names = list(dict.fromkeys(name for name, _, _ in spoken if name))
     person = user_name or next((name for name in names if name.lower() in _USER_NAMES), names[0] if names else "User")
     messages = tuple(_message(name or person, "\n".join(said).strip(), person, line) for name, said, line in spoken)
+    for message in messages:
+        if message.line is not None:
+            lines[message.line] = replace(lines[message.line], record=message.raw)
     character = next((name for name in names if name != person), "")
     chat = Chat(messages=messages, user_name=person, character_name=character)
     return LoadedChat(chat, (), ChatDocument(ChatFormat.PLAIN_TEXT, tuple(lines), bom=text.startswith(BOM)))

@@ -14,7 +14,7 @@ from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.chat_document import BOM, ChatDocument, ChatLine, LineKind
 from lorestudio.exchange.chat_records import METADATA, read_message
-from lorestudio.exchange.json_edit import parse_record
+from lorestudio.exchange.json_spelling import parse_record
 from lorestudio.exchange.problems import InputError
 
 __all__ = ["LoadedChat", "parse_chat", "read_message"]
@@ -57,7 +57,7 @@ def parse_chat(text: str, source: Path | str) -> LoadedChat:
             if "mes" not in record:
                 problems.append(f"Line {number} has no “mes”; it counts as an empty message.")
             messages.append(read_message(record, len(lines)))
-        lines.append(ChatLine(number, line, kind, problem))
+        lines.append(ChatLine(number, line, kind, problem, record))
     if not header and not any("mes" in message.raw for message in messages):
         seen = f" {problems[0]}" if problems else " The file is empty."
         raise InputError(
@@ -96,7 +96,7 @@ def _read_line(line: str) -> tuple[Mapping[str, Json] | None, str]:
     except json.JSONDecodeError as error:
         return None, f"is no JSON ({error.msg}, column {error.colno})"
     except ValueError as error:
-        return None, f"cannot be read ({error})"
+        return None, f"is not readable ({error})"
     return (record, "") if isinstance(record, dict) else (None, "is no JSON object")
 
 

@@ -41,6 +41,7 @@ def profile_id(group: Group, affects: tuple[StageName, ...] = ()) -> str:
         "Identifies the SillyTavern connection profile that answers. Ids differ from installation to installation.",
         affects=affects,
         advanced=True,
+        local=True,
     )
 
 
@@ -51,12 +52,14 @@ def proxy_url(group: Group) -> str:
         "Proxy address",
         "Where the proxy listens. Write 127.0.0.1: the name localhost is refused.",
         advanced=True,
+        local=True,
     )
 
 
 def model(group: Group, affects: tuple[StageName, ...] = ()) -> str:
     """Declare a model in place of the connection's own."""
-    return group("", "Model", "Asks this model; empty means the connection's own.", affects=affects, advanced=True)
+    text = "Asks this model; empty means the connection's own."
+    return group("", "Model", text, affects=affects, advanced=True, local=True)
 
 
 def reply_limit(group: Group, default: int, low: int, high: int) -> int:

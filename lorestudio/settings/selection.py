@@ -55,7 +55,7 @@ class SelectionSettings(Section):
     ai_search_system_prompt: str = selection(
         "", "Own instructions",
         "Replaces the instructions to the model; {{maxEntries}} is filled in. Empty means the built-in ones.",
-        affects=["AI selection"], advanced=True,
+        affects=["AI selection"], advanced=True, long=True,
     )  # fmt: skip
     ai_error_fallback: str = fallback(
         "keyword", "When the model fails", "What goes in when no usable answer arrives.",

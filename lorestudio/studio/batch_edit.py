@@ -51,7 +51,7 @@ def plan_property(
         _, filename = home_of(vaults, path)
         try:
             text, _ = read_note(path)
-            edit = _edit(NoteDocument(text), trim(name), change)
+            edit = property_edit(NoteDocument(text), trim(name), change)
         except (VaultError, ValueError) as error:
             remarks.append(f"{filename}: {error}")
             continue
@@ -61,7 +61,9 @@ def plan_property(
     return Planned(ChangeSet(_title(trim(name), change, len(made)), tuple(made)), tuple(remarks))
 
 
-def _edit(document: NoteDocument, name: str, change: SetValue | ChangeItems | RemoveProperty) -> TextEdit | None:
+def property_edit(
+    document: NoteDocument, name: str, change: SetValue | ChangeItems | RemoveProperty
+) -> TextEdit | None:
     """The edit of one note, None where it is so already. Raises ValueError where it cannot be done."""
     found = document.find(name)
     if isinstance(change, RemoveProperty):

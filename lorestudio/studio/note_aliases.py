@@ -25,13 +25,14 @@ def read_aliases(project: Project) -> Mapping[str, tuple[str, ...]]:
             text, _digest = read_note(folder / entry.filename)
         except VaultError:
             continue
-        names = _aliases(text, entry)
+        names = aliases_of(text, entry)
         if names:
             found[entry.title.lower()] = (*found.get(entry.title.lower(), ()), *names)
     return found
 
 
-def _aliases(text: str, entry: Entry) -> tuple[str, ...]:
+def aliases_of(text: str, entry: Entry) -> tuple[str, ...]:
+    """The further names that a note's text gives."""
     front, _body = front_matter.split(text)
     if front is None or "alias" not in front:
         return ()

@@ -92,6 +92,7 @@ class _Assembly:
             exact=self._counter.exact,
             unknown_macros=tuple(self._macros.unknown),
             group=self._group,
+            speaker=self._character,
         )
 
     # ---- names and macros -------------------------------------------------------------------------------------------

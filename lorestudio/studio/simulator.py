@@ -43,6 +43,12 @@ def generations(chat: Chat | None) -> tuple[Generation, ...]:
     return (*found, Generation(len(chat.messages)))
 
 
+def active_character(project: Project) -> str:
+    """Whose entry DeepLore's “active character” is: the one that a person chose, else the chat's, "" for nobody."""
+    chosen = project.controls.character
+    return chosen if chosen is not None else (project.chat or Chat()).character_name
+
+
 class Superseded(Stopped):  # something newer took its place
     """The run was given up while it was under way; nothing of it was kept."""
 
@@ -60,7 +66,9 @@ class Simulator:
         answers: AnswerSource | None = None,
         watcher: Watcher | None = None,
         model: str = "",
+        base: DeepLoreIndex | None = None,
     ) -> None:
+        """With a `base`, an index that differs from the project's in few entries, less has to be prepared anew."""
         self.project = project
         self.model = model
         self.answers: AnswerSource = StandInAnswers() if answers is None else answers
@@ -68,7 +76,8 @@ class Simulator:
         self._epoch = 0
         self.generations = generations(project.chat)
         self._inputs = input_digests(project, self.generations, f"{self.answers.name}:{model}")
-        self._index = DeepLoreIndex(project.index)
+        same = base is not None and base.vault is project.index
+        self._index = base if base is not None and same else DeepLoreIndex(project.index, base)
         self._traces: dict[Generation, Trace] = {}
         # The trackers stored with a chat are those of its end; a replay begins before all of them.
         self._states = [EngineState(random_state=project.seed)]
@@ -196,7 +205,7 @@ class Simulator:
             turn=Turn(generation.message, generation.swipe, 0, "swipe" if again else "normal"),
             controls=self._controls(generation),
             state=self._states[place],
-            character=chat.character_name,
+            character=active_character(project),
             clock_ms=CLOCK_START_MS + place * CLOCK_STEP_MS,
             context_size=project.context_size,
             counter=project.counter,

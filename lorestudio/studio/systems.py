@@ -14,11 +14,15 @@ from lorestudio.engine.contextwindow.counting import WordList, WordListCounter
 from lorestudio.engine.contextwindow.system import ContextWindowSystem
 from lorestudio.engine.hybrid.system import HybridSystem
 from lorestudio.engine.systems import Moment, System
+from lorestudio.engine.worldinfo.book import BookEntry, BookError, read_book
+from lorestudio.engine.worldinfo.system import WorldInfoSystem
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import Section
+from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.sections import assigned, read_section
+from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.digests import input_digests
 from lorestudio.studio.embedding import KnownVectors, embedder_named
 from lorestudio.studio.generation import Generation
@@ -108,6 +112,20 @@ def moment(project: Project, place: int, generation: Generation, digest: str = "
     )
 
 
+def _world_info(settings: Section, _project: Project) -> System:
+    if not isinstance(settings, WorldInfoSettings):
+        raise TypeError(f"{type(settings).__name__} are no settings of World Info")
+    return WorldInfoSystem(settings, _lorebook(settings.book) if settings.book else None)
+
+
+def _lorebook(file: str) -> tuple[BookEntry, ...]:
+    path = Path(file).expanduser()
+    try:
+        return read_book(parse_json(read_bytes(path), path))
+    except BookError as error:
+        raise InputError(str(path), str(error)) from None
+
+
 def _hybrid(settings: Section, _project: Project) -> System:
     if not isinstance(settings, HybridSettings):
         raise TypeError(f"{type(settings).__name__} are no settings of hybrid retrieval")
@@ -153,6 +171,14 @@ KINDS: Final[Mapping[str, SystemKind]] = MappingProxyType(
                 "go in.",
                 HybridSettings,
                 _hybrid,
+            ),
+            SystemKind(
+                "world-info",
+                "World Info",
+                "SillyTavern's own scan: keys, recursion, groups, probability and timed effects, over the vault or a "
+                "lorebook of SillyTavern's.",
+                WorldInfoSettings,
+                _world_info,
             ),
         )
     }

@@ -1,11 +1,12 @@
 """What a run decided, and the words for it.
 
 `model` is the record that a run writes. Everything that people see of a run is made from it here, without a look at the
-engine: `reasons` (codes in words, with what to change), `journey` (one entry through the stages), `summary` (one
-sentence, and counts by stage), `selection` and `replies` (what a model was asked, and what its answer was matched to),
-`text` (to copy), `serialize` (JSON) and `store` (all runs, kept).
+engine: `reasons` (codes in words, with what to change), `journey` (one entry through the stages), `diff` (what differs
+between two runs), `summary` (one sentence, and counts by stage), `selection` and `replies` (what a model was asked, and
+what its answer was matched to), `text` (to copy), `serialize` (JSON) and `store` (all runs, kept).
 """
 
+from lorestudio.trace.diff import EntryChange, TraceDiff, compare
 from lorestudio.trace.journey import (
     Cell,
     CellState,
@@ -68,6 +69,7 @@ __all__ = [
     "BreakerState",
     "Cell",
     "CellState",
+    "EntryChange",
     "EntryRef",
     "Explanation",
     "Fate",
@@ -91,6 +93,7 @@ __all__ = [
     "TitleMatch",
     "Tone",
     "Trace",
+    "TraceDiff",
     "TraceFormatError",
     "TraceStore",
     "Turn",
@@ -102,6 +105,7 @@ __all__ = [
     "as_text",
     "breaker_words",
     "cache_words",
+    "compare",
     "entry_as_text",
     "explain",
     "explain_cell",

@@ -125,7 +125,8 @@ class AssembledPrompt:
 
     `room` is how many tokens the messages may take (context less reply), None where nobody said how large the model's
     context is. `counter` names what counted, `exact` is False for an estimate. `unknown_macros` are those that only the
-    host itself could fill in; they stay in the text as they are. `group`: several characters speak.
+    host itself could fill in; they stay in the text as they are. `group`: several characters
+    speak. `speaker` is who is to speak next.
     """
 
     messages: tuple[AssembledMessage, ...] = ()
@@ -135,6 +136,7 @@ class AssembledPrompt:
     exact: bool = True
     unknown_macros: tuple[str, ...] = ()
     group: bool = False
+    speaker: str = ""
 
     @property
     def parts(self) -> Iterator[tuple[AssembledMessage, AssembledPart]]:

@@ -298,7 +298,6 @@ class Trace:
     stages: tuple[StageRecord, ...] = field(repr=False)
     injections: tuple[Injection, ...] = field(default=(), repr=False)
     prompt: tuple[PromptBlock, ...] = field(default=(), repr=False)
-    notes: tuple[PromptBlock, ...] = field(default=(), repr=False)
     limits: tuple[Limit, ...] = ()
     labels: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     ai_calls: tuple[AiCall, ...] = field(default=(), repr=False)
@@ -309,6 +308,7 @@ class Trace:
     skip_reason: str = ""
     warnings: tuple[str, ...] = ()
     facts: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    notes: tuple[PromptBlock, ...] = field(default=(), repr=False)
 
     def stage(self, name: str) -> StageRecord | None:
         """The record of the stage called `name`, None where the run never came to it."""

@@ -27,6 +27,7 @@ from lorestudio.trace.limits import last_room, positional, rank, token_limit
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.reason import Explanation, Reason, Tone
 from lorestudio.trace.wording import fill, one_line, place, plural
+from lorestudio.trace.worldinfo_reasons import WORLD_INFO
 
 __all__ = ["REASONS", "Explanation", "Reason", "Tone", "explain", "explain_reason", "explain_stage"]
 
@@ -318,7 +319,7 @@ _RUN: Final = (
 REASONS: Final[Mapping[str, Reason]] = MappingProxyType(
     {
         reason.code: reason
-        for group in (_MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, CONTEXT_WINDOW, HYBRID)
+        for group in (_MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, CONTEXT_WINDOW, HYBRID, WORLD_INFO)
         for reason in group
     }
 )
@@ -336,7 +337,7 @@ def explain_reason(code: str, details: Mapping[str, Json], trace: Trace, entry: 
     if reason is None:
         label = one_line(code.replace("_", " ")).capitalize() or "No reason given"
         return Explanation(label, label, "", NEUTRAL)
-    known = _known(details, trace, entry)
+    known = known_details(details, trace, entry)
     sentence = fill(reason.sentence, known) or reason.label
     return Explanation(reason.label, sentence, fill(reason.fix, known) or "", reason.tone)
 
@@ -377,7 +378,7 @@ def _movement(record: StageRecord) -> str:
     return plural(came, "No entry came in.|1 entry went through.|# entries went through.")
 
 
-def _known(details: Mapping[str, Json], trace: Trace, entry: int | None) -> Mapping[str, Json]:
+def known_details(details: Mapping[str, Json], trace: Trace, entry: int | None) -> Mapping[str, Json]:
     """The details with everything that the trace adds to them; a detail of the same name wins."""
     known: dict[str, Json] = {}
     ref = None if entry is None else trace.entries.get(entry)

@@ -37,6 +37,7 @@ class Situation:
     adjusted: bool = False
     taken_back: bool = False
     note: bool = False
+    why_not: bool = False
     unsaved: bool = False
     swipes: bool = False
     model: bool = False
@@ -115,6 +116,39 @@ ACTIONS: Final[tuple[Action, ...]] = (
         separator_before=True,
     ),
     Action("entry.save", "Save", "File", ("Ctrl+S",), enabled_when=lambda now: now.unsaved, icon="save"),
+    Action(
+        "settings.import",
+        "Import settings…",
+        "File/Settings",
+        enabled_when=_project,
+        tip="Take settings over from SillyTavern's settings.json, a snippet, or a file of lorestudio",
+        separator_before=True,
+    ),
+    Action(
+        "settings.export",
+        "Export settings…",
+        "File/Settings",
+        enabled_when=_project,
+        tip="Carry the settings into SillyTavern's settings.json, or take them as text",
+    ),
+    Action("settings.copy_changes", "Copy what differs from the defaults", "File/Settings", enabled_when=_project),
+    Action(
+        "settings.choose_profile",
+        "Choose settings profile…",
+        "File/Settings",
+        ("Ctrl+Alt+P",),
+        enabled_when=_project,
+        separator_before=True,
+    ),
+    Action("settings.save_profile", "Save settings as a profile…", "File/Settings", enabled_when=_project),
+    Action("settings.profiles", "Settings profiles…", "File/Settings", tip="Use, rename, delete and compare profiles"),
+    Action(
+        "chat.write_state",
+        "Write pins, blocks and context into the chat…",
+        "File",
+        enabled_when=_chat,
+        tip="Put a chat's choices back into its file, and nothing else",
+    ),
     Action("app.quit", "Quit", "File", ("Ctrl+Q",), separator_before=True),
     Action(
         "vault.undo",
@@ -156,6 +190,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     ),
     Action("go.entry", "Go to entry…", "Edit", ("Ctrl+O",), enabled_when=lambda now: now.project, icon="entry"),
     Action("go.graph", "Relationship graph", "View", ("Ctrl+G",), enabled_when=_project, icon="graph"),
+    Action("go.settings", "Settings", "Edit", ("Ctrl+,",), icon="switches", tip="Show the settings and try them out"),
     Action("go.command", "Command palette…", "Edit", ("Ctrl+P", "Ctrl+Shift+P"), icon="search"),
     Action(
         "find.pane",
@@ -335,10 +370,20 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("trace.ai", "What the model was asked", "Trace", ("A",), Where.RUNS, _trace, icon="ai"),
     Action("trace.entry", "Open the chosen entry", "Trace", ("E",), Where.RUNS, _entry),
     Action("trace.why", "Why? for the chosen cell", "Trace", ("W",), Where.RUNS, _entry),
+    Action(
+        "trace.why_not",
+        "What would bring it in, or keep it out?",
+        "Trace",
+        ("Y",),
+        Where.RUNS,
+        lambda now: now.why_not,
+        "search",
+        "Try single changes with the engine, and list those that bring the chosen entry in, or keep it out",
+    ),
     Action("trace.filter", "Filter rows", "Trace", ("F",), Where.TRACE, _trace),
     Action(
         "preview.toggle",
-        "Show the run before unsaved texts",
+        "Show the run before what is tried out",
         "Trace",
         ("B",),
         Where.RUNS,
@@ -381,11 +426,12 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("view.full_screen", "Full screen", "View", ("F11",), checkable=True),
     Action("view.reset", "Reset layout", "View", separator_before=True),
     Action("help.shortcuts", "Keyboard shortcuts", "Help", ("F1", "?"), icon="question"),
+    Action("help.remap", "Change keyboard shortcuts…", "Help"),
     Action("help.details", "Details of the last problem", "Help"),
     Action("help.about", "About lorestudio", "Help", separator_before=True),
 )
 
-MENUS: Final = ("File", "Edit", "Entry", "View", "Run", "Trace", "Help")
+MENUS: Final = ("File", "Edit", "Entry", "Chat", "View", "Run", "Trace", "Help")
 """The menu bar, from left to right."""
 
 VIEW_KEYS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
@@ -408,11 +454,20 @@ VIEW_KEYS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("Show all of a part", "X  Space"),
         ("Go to the message of a part", "Return"),
     ),
+    "in the choices above the chat": (
+        ("Go to the next or previous choice", "Right  Left"),
+        ("Go to the first or last choice", "Home  End"),
+        ("Take the choice away", "Del"),
+        ("Change the choice, or go to its entry", "Return"),
+    ),
 }
 """Keys that a view answers itself, by the place where they work: titles with their keys."""
 
 PANE_SHORTCUT: Final = "Ctrl+{number}"
 """Opens the pane with that number; the panes' actions are made from the panes."""
+
+LAST_WITH_SHORTCUT: Final = 9
+"""There are no more digits; further panes are in the View menu and the palette."""
 
 _OVERLAPS: Final = {
     Where.WINDOW: set(Where),
@@ -430,7 +485,7 @@ def pane_action(number: int, name: str, title: str) -> Action:
         f"pane.{name}",
         title,
         "View",
-        (PANE_SHORTCUT.format(number=number),),
+        (PANE_SHORTCUT.format(number=number),) if number <= LAST_WITH_SHORTCUT else (),
         separator_before=number == 1,
     )
 

@@ -8,13 +8,13 @@ from typing import Final
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget
 
-LAYOUT_VERSION: Final = 3
+LAYOUT_VERSION: Final = 4
 """Goes up when a saved layout would not fit any more; an older one is then left alone."""
 
 NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
 
-HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links"})
+HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "settings"})
 """Panes that are not in sight until somebody wants them."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
@@ -25,7 +25,7 @@ _V: Final = Qt.Orientation.Vertical
 def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, height: int) -> None:
     """The default layout for a window of this size: vault, chat over entry, trace and problems over why and budget.
 
-    The graph waits behind the entry, which has the most room.
+    The graph and the settings wait behind the entry, which has the most room.
     """
     for dock in docks.values():
         dock.setFloating(False)
@@ -45,7 +45,8 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.splitDockWidget(trace, why, _V)
         window.splitDockWidget(why, budget, _V)
         window.tabifyDockWidget(trace, problems)
-    for name, beside in (("search", vault), ("graph", entry), ("links", entry)):
+    beside_entry = ("graph", "links", "bench", "settings")
+    for name, beside in (("search", vault), *((name, entry) for name in beside_entry)):
         window.tabifyDockWidget(beside, docks[name])
     for name, dock in docks.items():
         dock.setVisible(name not in HIDDEN_AT_FIRST)

@@ -14,6 +14,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.state import AiState, ChatControls
+from lorestudio.exchange.chat_document import ChatDocument
+from lorestudio.exchange.sillytavern_chat import LoadedChat
 from lorestudio.settings import Behaviour, DeepLoreSettings
 from lorestudio.studio.answering import (
     Connections,
@@ -30,6 +32,7 @@ from lorestudio.studio.modes import Mode
 from lorestudio.studio.places import keep_key
 from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
+from lorestudio.studio.prompt_setup import PromptSetup
 from lorestudio.studio.scoring import Scorer
 from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.trace.journey import Journeys
@@ -78,6 +81,7 @@ class Session(QObject):
     choice_changed = Signal()
     profiles_changed = Signal()
     live_changed = Signal()
+    setup_changed = Signal()
     progress = Signal(object)  # Progress
     notice = Signal(object)  # Notice
     question = Signal(object)  # Question: a person is to answer
@@ -180,10 +184,17 @@ class Session(QObject):
 
     def previewer(self, generation: Generation | None) -> Previewer | None:
         """Tries out other texts on a generation, None where it was not run as is chosen now."""
+        simulator = self.simulator(generation)
+        if simulator is None or generation is None or simulator.project.vault_state is None:
+            return None
+        return Previewer(simulator, generation)
+
+    def simulator(self, generation: Generation | None) -> Simulator | None:
+        """What ran a generation as is chosen now, None where nothing has, or a replay is under way."""
         simulator = self._simulators.get(self.choice.effective)
         if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
             return None
-        return Previewer(simulator, generation) if simulator.project.vault_state is not None else None
+        return simulator
 
     def scorer(self, generation: Generation | None) -> Scorer | None:
         """Explains the scores of a generation, None where it was not run as is chosen now."""
@@ -410,6 +421,44 @@ class Session(QObject):
             )
             self.state_changed.emit()
 
+    def begin_chat(self, chat: Chat, document: ChatDocument) -> None:
+        """Show a chat that is in no file yet, with the same vault, card and persona."""
+        project = self.project
+        if project is not None:
+            self.set_project(
+                replace(project, chat=chat, chat_path=None, document=document, controls=ChatControls(), problems=())
+            )
+
+    def take_setup(self, setup: PromptSetup) -> None:
+        """Card, persona and frame of the prompts from now on; no run depends on them."""
+        if self.project is not None:
+            self.project = replace(self.project, setup=setup)
+            self.setup_changed.emit()
+
+    def chat_saved(self, path: Path, document: ChatDocument, chat: Chat, controls: ChatControls) -> None:
+        """The chat stands in this file now, as it is given here; what was chosen for its runs stays chosen."""
+        project = self.project
+        if project is not None and project.chat is not None:
+            self.project = replace(project, chat_path=path, document=document)
+            self.choices.save(chat_id(self.project), self.choice)
+            self.saved(chat=chat, controls=controls)
+
+    def header_saved(self, loaded: LoadedChat) -> None:
+        """The first line of the chat's file was written and read again; where its other lines are those that are known
+        here, what is here goes on from it. Else somebody else wrote, too, and saving the chat will say so.
+        """
+        project, known = self.project, self.on_disk
+        if project is None or project.chat is None or known is None or known.chat is None:
+            return
+        if project.document is None or loaded.document.lines[1:] != project.document.lines[1:]:
+            return
+        header, metadata = loaded.chat.header, loaded.chat.metadata
+        chat = replace(project.chat, header=header, metadata=metadata)
+        self.project = replace(project, chat=chat, document=loaded.document)
+        same = known.chat is project.chat
+        self.on_disk = replace(known, chat=chat if same else replace(known.chat, header=header, metadata=metadata))
+        self.state_changed.emit()
+
     def _show_parts(self, parts: Parts, title: str) -> None:
         project = self.project
         if project is None:
@@ -466,11 +515,12 @@ class Session(QObject):
         if former is not None and former.chat is not project.chat:
             same = first_difference(former.chat, project.chat)
             self.traces = {item: trace for item, trace in self.traces.items() if item.message <= same}
-        self._older = frozenset(self.traces)
         self.stale = ""
         if project.chat is not None:
             self.generations = generations(project.chat)
         self._known = frozenset(self.generations)
+        self.traces = {item: trace for item, trace in self.traces.items() if item in self._known}
+        self._older = frozenset(self.traces)
         self.project_changed.emit()
         self.choice_changed.emit()
         self.traces_changed.emit(None)

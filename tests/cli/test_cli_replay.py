@@ -62,7 +62,7 @@ def test_the_summary_follows_the_table(lorestudio: Run, vault: Path, chat: Path)
 
 
 def test_lore_that_takes_much_of_the_context_is_told(lorestudio: Run, vault: Path, chat: Path) -> None:
-    result = lorestudio("replay", vault, "--chat", chat, "--context", 5)
+    result = lorestudio("replay", vault, "--chat", chat, "--context-size", 5)
     assert result.exit_code == 0
     assert re.search(r"Lore takes \d+ % of the context", result.stdout)
     assert "Lore takes" not in lorestudio("replay", vault, "--chat", chat).stdout

@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.settings import switches
-from lorestudio.settings.declaration import ContextWindowStage, DeepLoreStage, HybridStage
+from lorestudio.settings.declaration import ContextWindowStage, DeepLoreStage, HybridStage, WorldInfoStage
 from lorestudio.studio.modes import Mode
 from lorestudio.trace import REASONS
 
@@ -52,7 +52,12 @@ def test_stages_in_the_documents_exist() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "stages"), [("context-window.md", ContextWindowStage), ("hybrid-retrieval.md", HybridStage)]
+    ("page", "stages"),
+    [
+        ("context-window.md", ContextWindowStage),
+        ("hybrid-retrieval.md", HybridStage),
+        ("world-info.md", WorldInfoStage),
+    ],
 )
 def test_the_page_of_a_system_names_its_stages(page: str, stages: object) -> None:
     text = (DOCS / page).read_text(encoding="utf-8").lower()
@@ -68,7 +73,8 @@ def test_reasons_in_the_documents_exist() -> None:
     assert codes <= set(REASONS)
 
 
-COMMANDS = ["replay", "lint", "scribe", "profiles add", "open", "demo", "run", "history", "preview"]
+COMMANDS = ["replay", "lint", "scribe", "profiles add", "open", "demo", "run", "history", "preview", "settings list",
+            "settings export", "settings import"]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", COMMANDS)

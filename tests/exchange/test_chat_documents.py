@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.exchange.chat_document import ChatDocument, ChatFormat
 from lorestudio.exchange.chats import load_chat
-from lorestudio.exchange.json_edit import changed_text, parse_record, same_value
+from lorestudio.exchange.json_spelling import changed_text, parse_record, same_value
 from lorestudio.exchange.plain_text_chat import lost_as_text, read_plain_text
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.sillytavern_chat import LoadedChat, parse_chat

@@ -5,9 +5,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 
 from lorestudio.ui.actions import ACTIONS, MENUS, Situation, Where, conflicts, pane_action
+from lorestudio.ui.control_actions import CONTROL_ACTIONS
 from lorestudio.ui.theme import ICONS
 
-TABLE = (*ACTIONS, *(pane_action(place, f"p{place}", f"Pane {place}") for place in range(1, 7)))
+TABLE = (*ACTIONS, *CONTROL_ACTIONS, *(pane_action(place, f"p{place}", f"Pane {place}") for place in range(1, 7)))
 
 
 def test_no_two_actions_share_a_shortcut_where_both_work() -> None:
@@ -85,3 +86,8 @@ def test_what_is_enabled_follows_the_situation() -> None:
     assert not by_id["entry.save"].enabled_when(running)
     assert by_id["entry.save"].enabled_when(Situation(unsaved=True))
     assert by_id["vault.open"].enabled_when(nothing)
+
+
+def test_panes_beyond_the_digits_have_no_shortcut() -> None:
+    assert pane_action(9, "a", "A").shortcuts == ("Ctrl+9",)
+    assert pane_action(10, "b", "B").shortcuts == ()

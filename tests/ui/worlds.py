@@ -6,7 +6,7 @@ import asyncio
 import time
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Never, Self
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, Folder, LeftOutNote, NoteProblem, ParserWarning, VaultIndex
@@ -206,6 +206,11 @@ class FakeSimulator:
 
     def resume(self, _states: Sequence[EngineState], traces: Sequence[Trace]) -> None:
         self._traces = {Generation(trace.turn.message, trace.turn.swipe): trace for trace in traces}
+
+    def context(self, generation: Generation) -> Never:
+        """There is no engine whose inputs these would be."""
+        message = f"Reply #{generation.message} was made by hand."
+        raise ValueError(message)
 
     def shown(self, message: int) -> Generation | None:
         chat = self.project.chat or Chat()

@@ -8,7 +8,7 @@ compared as JavaScript compares them without regard to case, which makes a few m
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -73,7 +73,13 @@ class KeyMatcher:
 
     def find(self, text: str) -> Hits:
         """All patterns that occur in `text`, which is folded already unless case matters."""
-        last: dict[int, int] = {}
+        return Hits(dict(self.occurring(text)))
+
+    def occurring(self, text: str) -> Iterator[tuple[int, int]]:
+        """Every occurrence in `text`, folded like that of `find`, as pattern number and start.
+
+        Those of one pattern stand in ascending order. Of a key with half a surrogate pair only the last is told.
+        """
         searched, patterns = self.table.searched(text), self.table.patterns
         for automaton in self.table.automatons if text else ():
             for end, (size, numbers) in automaton.iter(searched):
@@ -82,15 +88,14 @@ class KeyMatcher:
                     pattern = patterns[number]
                     if pattern.word:
                         if self._stands_alone(searched, start, end + 1):
-                            last[number] = start
+                            yield number, start
                     elif searched is text or text.startswith(pattern.text, start):
-                        last[number] = start
+                        yield number, start
         for number in self.table.halved:
             pattern = patterns[number]
             start = self._find_halved(pattern, searched if pattern.word else text)
             if start >= 0:
-                last[number] = start
-        return Hits(last)
+                yield number, start
 
     @staticmethod
     def _stands_alone(text: str, start: int, end: int) -> bool:

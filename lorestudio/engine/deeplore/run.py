@@ -10,6 +10,7 @@ from lorestudio.domain.state import Prompt
 from lorestudio.engine.context import RandomSource, RunContext, RunResult
 from lorestudio.engine.deeplore import pipeline
 from lorestudio.engine.deeplore.state import RunState
+from lorestudio.engine.holding import Holding
 from lorestudio.engine.randomness import Mulberry32
 from lorestudio.engine.runner import run_stages
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -44,6 +45,7 @@ async def run(ctx: RunContext) -> RunResult:
         before=ctx.state,
         ai=ctx.state.ai,
         separate_titles=ctx.is_fixed("title_collisions"),
+        holding=None if ctx.held is None else Holding(ctx.held, ctx.index.vault.entries[ctx.held.entry]),
     )
     records = await run_stages((pipeline.opening(), *pipeline.selecting(ctx.settings)), state, ctx)
     if state.match_now:
@@ -79,6 +81,7 @@ async def run(ctx: RunContext) -> RunResult:
             "counter": ctx.counter.name,
             "counted_exactly": ctx.counter.exact,
             "switches": list(state.switches),
+            **({} if state.holding is None else {"held": state.holding.as_json()}),
             **state.facts,
         },
     )

@@ -12,6 +12,7 @@ from lorestudio.engine.context import RandomSource
 from lorestudio.engine.deeplore.ai.manifest import Manifest
 from lorestudio.engine.deeplore.policy import Policy
 from lorestudio.engine.deeplore.scan import ScanWindow
+from lorestudio.engine.holding import Holding
 from lorestudio.trace.model import AiCall, Injection, PromptBlock, RunOutcome
 
 
@@ -36,7 +37,8 @@ class RunState:
     apart. `outcome` is set by the stage that ends the run early. `keyword_matches` are the matches of two-stage mode,
     None in the others; `match_now` asks for the matching stages after an AI selection that failed in AI-only mode, and
     says whether their labels count. `ai_cached` is True only where an AI selection was answered from its cache,
-    `confidence` ranks its picks. `switches` says where behaviour switches made a difference.
+    `confidence` ranks its picks. `switches` says where behaviour switches made a difference. `holding` is there only
+    where the run is asked what would become of an entry.
     """
 
     random: RandomSource
@@ -70,6 +72,7 @@ class RunState:
     separate_titles: bool = False
     switches: list[dict[str, Json]] = field(default_factory=list)
     facts: dict[str, Json] = field(default_factory=dict)
+    holding: Holding | None = None
 
     def note_switch(self, switch: str, stage: str, effect: str) -> None:
         """A behaviour switch that is set to fixed changed the outcome here: say what is different."""

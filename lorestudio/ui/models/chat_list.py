@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from PySide6.QtCore import QAbstractListModel, QObject, Signal
+from PySide6.QtCore import QAbstractListModel, QObject, Qt, Signal
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.trace.model import Trace
@@ -27,7 +27,10 @@ class Speaker(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChatRow:
-    """What one row shows. `spans` are the ranges of `text` that hold the chosen entry's key; `chip` sums up the run."""
+    """What one row shows. `spans` are the ranges of `text` that hold the chosen entry's key; `chip` sums up the run.
+
+    `remark` says what is wrong beside the message, such as a line of the file that cannot be read.
+    """
 
     number: int
     name: str
@@ -40,6 +43,7 @@ class ChatRow:
     spans: tuple[tuple[int, int], ...] = ()
     expanded: bool = False
     key: str = ""
+    remark: str = ""
 
     def describe(self) -> str:
         """The row in words, for screen readers."""
@@ -48,6 +52,8 @@ class ChatRow:
             parts.append(tr("swipe {swipe} of {swipes}", swipe=self.swipe + 1, swipes=self.swipes))
         if self.chip:
             parts.append(self.chip)
+        if self.remark:
+            parts.append(self.remark)
         if self.spans:
             parts.append(tr("the key “{key}” was found here", key=self.key))
         return f"{', '.join(parts)}. {shorten(self.text, 400)}"
@@ -91,6 +97,7 @@ class ChatList(QAbstractListModel):
         self._key_place: tuple[int, int] | None = None
         self._trace_of: Callable[[int, int], Trace | None] = lambda _message, _swipe: None
         self._has_chat = False
+        self._remarks: dict[int, str] = {}
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -136,6 +143,13 @@ class ChatList(QAbstractListModel):
         """How many swipes a message has."""
         return max(1, len(self._chat.messages[message].swipes)) if message < len(self._chat.messages) else 1
 
+    def set_remarks(self, remarks: Mapping[int, str]) -> None:
+        """What is wrong beside messages, by their index."""
+        if remarks != self._remarks:
+            self._remarks = dict(remarks)
+            self._rows.clear()
+            self.marks_changed.emit()
+
     def toggle_expanded(self, message: int) -> None:
         """Show all of a long message, or its beginning again."""
         self._expanded ^= {message}
@@ -152,6 +166,11 @@ class ChatList(QAbstractListModel):
             self.marks_changed.emit()
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Qt: messages can be edited in place, by those who ask the view for it."""
+        flags = super().flags(index)
+        return flags | Qt.ItemFlag.ItemIsEditable if 0 <= index.row() < len(self._chat.messages) else flags
 
     def rowCount(self, parent: Index = NO_INDEX) -> int:
         """Qt: the messages and the reply to come."""
@@ -188,7 +207,8 @@ class ChatList(QAbstractListModel):
         if message >= len(self._chat.messages):
             name = self._chat.character_name or tr("Character")
             text = tr("The reply to come. This is what would be sent now.")
-            return ChatRow(message, name, Speaker.NEXT, text, chip=chip_text(trace), trimmed=trimmed)
+            remark = self._remarks.get(message, "")
+            return ChatRow(message, name, Speaker.NEXT, text, chip=chip_text(trace), trimmed=trimmed, remark=remark)
         record = self._chat.messages[message]
         text = record.swipes[swipe] if message in self._viewed and swipe < len(record.swipes) else record.text
         spans = self._spans(message, text)
@@ -203,7 +223,8 @@ class ChatList(QAbstractListModel):
             trimmed,
             spans,
             message in self._expanded,
-            self._key if spans else "",
+            remark=self._remarks.get(message, ""),
+            key=self._key if spans else "",
         )
 
     def _spans(self, message: int, text: str) -> tuple[tuple[int, int], ...]:

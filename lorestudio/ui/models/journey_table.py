@@ -10,8 +10,9 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.trace.journey import Cell, CellState, Journeys, explain_cell
 from lorestudio.trace.model import StageRecord, StageStatus, Trace
 from lorestudio.trace.reasons import explain_stage
+from lorestudio.trace.would import WouldAlso, WouldCell
 from lorestudio.ui.models.ai_calls import stage_failure
-from lorestudio.ui.models.marks import BLANK, BROKEN, DECIDING, Mark, cell_mark, fate_mark
+from lorestudio.ui.models.marks import BLANK, BROKEN, DECIDING, Mark, cell_mark, fate_mark, would_mark
 from lorestudio.ui.qt import (
     ACCESSIBLE_DESCRIPTION,
     ACCESSIBLE_TEXT,
@@ -24,9 +25,12 @@ from lorestudio.ui.qt import (
     TOOLTIP,
     Index,
 )
-from lorestudio.ui.words import tr
+from lorestudio.ui.words import sentence_case, tr
 
 RESULT_COLUMN: Final = 0
+
+_UNREACHED: Final = frozenset({CellState.NOT_REACHED, CellState.ABSENT})
+"""Cells that have room for what would have been."""
 
 
 class JourneyTable(QAbstractTableModel):
@@ -50,6 +54,7 @@ class JourneyTable(QAbstractTableModel):
         self._guest: int | None = None
         self._running = ""
         self._failed: dict[str, str] = {}
+        self._would: dict[int, WouldAlso] = {}
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -77,6 +82,7 @@ class JourneyTable(QAbstractTableModel):
         self._trace = trace
         self._index = index
         self._cells = {}
+        self._would = {}
         self._journeys = (journeys or Journeys(trace)) if trace is not None else None
         self._all_rows = list(self._journeys.rows) if self._journeys is not None else []
         self._arrange()
@@ -113,6 +119,18 @@ class JourneyTable(QAbstractTableModel):
             self.endInsertRows()
         elif entry != self._guest:
             self._drop_guest()
+
+    def set_would(self, entry: int, would: WouldAlso) -> None:
+        """Show what the stages behind the one that stopped the entry would have done."""
+        self._would[entry] = would
+        row = self.row_of(entry)
+        if row >= 0:
+            self.dataChanged.emit(self.index(row, 0), self.index(row, self.columnCount() - 1))
+
+    def would(self, entry: int, stage: str) -> WouldCell | None:
+        """What a stage that the entry did not reach would have done, None where that is not known."""
+        known = self._would.get(entry)
+        return known.at(stage) if known is not None else None
 
     def entry(self, row: int) -> int | None:
         """The entry of a row."""
@@ -233,6 +251,9 @@ class JourneyTable(QAbstractTableModel):
 
     def _cell_data(self, trace: Trace, entry: int, record: StageRecord, cell: Cell, role: int) -> object:
         mark = cell_mark(cell, record.phase)
+        would = self.would(entry, record.name) if cell.state in _UNREACHED else None
+        if would is not None:
+            mark = would_mark(would)
         if record is self._undecided:
             mark = DECIDING if entry in record.left else mark
         if role == MARK:
@@ -246,6 +267,8 @@ class JourneyTable(QAbstractTableModel):
         if role in {TOOLTIP, ACCESSIBLE_DESCRIPTION}:
             if mark is DECIDING:
                 return tr("{stage}: running; it has not decided yet.", stage=record.name)
+            if would is not None:
+                return f"{record.name}: {would.sentence or tr('would let it pass')}"
             return f"{record.name}: {cell_sentence(trace, entry, record, cell)}"
         return None
 
@@ -259,7 +282,11 @@ class JourneyTable(QAbstractTableModel):
             return tr("{title}: {word}", title=self.title(entry), word=tr(mark.word))
         if role in {TOOLTIP, ACCESSIBLE_DESCRIPTION}:
             fate = self._journeys.fate(entry) if self._journeys is not None else None
-            return f"{self.title(entry)}: {fate.explain(trace).sentence}" if fate is not None else None
+            if fate is None:
+                return None
+            known = self._would.get(entry)
+            later = "".join(f"\n{sentence_case(each)}." for each in known.sentences) if known is not None else ""
+            return f"{self.title(entry)}: {fate.explain(trace).sentence}{later}"
         return None
 
     def _arrange(self) -> None:

@@ -8,16 +8,21 @@ from typing import Final
 from lorestudio.domain.entry import Entry
 from lorestudio.trace.journey import Cell, CellState, Fate, FateState
 from lorestudio.trace.model import Phase
+from lorestudio.trace.would import WouldCell, WouldState
 from lorestudio.ui.words import tr
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A glyph (an icon's name), the fill behind it ("" for none), and the state in a word or two."""
+    """A glyph (an icon's name), the fill behind it ("" for none), and the state in a word or two.
+
+    A `hollow` one is what would have happened: its fill is only an outline.
+    """
 
     icon: str
     fill: str
     word: str
+    hollow: bool = False
 
 
 _ADDED: Final = Mark("plus", "yellow", "candidate")
@@ -32,6 +37,9 @@ _COOLING: Final = Mark("pause", "grey", "cooling down")
 _CUT: Final = Mark("scissors", "purple", "cut")
 _REFUSED: Final = Mark("slash", "", "refused")
 _ABSENT: Final = Mark("dot", "", "not a candidate")
+_WOULD_PASS: Final = Mark("", "grey", "would pass", hollow=True)
+_WOULD_TRIM: Final = Mark("scissors", "green", "would be trimmed", hollow=True)
+_WOULD_ASK: Final = Mark("question", "sky", "not offered to AI", hollow=True)
 BLANK: Final = Mark("", "", "not reached")
 _DROPPED: Final = Mark("cross", "grey", "not selected")
 _OTHER_CATEGORY: Final = Mark("cross", "grey", "other category")
@@ -78,6 +86,17 @@ def cell_mark(cell: Cell, phase: Phase) -> Mark:
     if cell.state is CellState.REMOVED:
         return _REMOVED_IN.get(phase, _GATED)
     return _BY_STATE[cell.state]
+
+
+def would_mark(cell: WouldCell) -> Mark:
+    """The mark of a stage that the entry did not reach: what it would have done."""
+    if cell.state is WouldState.NOT_ASKED:
+        return _WOULD_ASK
+    if cell.state is WouldState.STOP and cell.verdict is not None:
+        known = _BY_REASON.get(cell.verdict.reason) or _REMOVED_IN.get(cell.phase, _GATED)
+        return Mark(known.icon, known.fill or "grey", f"would be {known.word}", hollow=True)
+    shortened = cell.state is WouldState.CHANGE and cell.verdict is not None and cell.verdict.reason == "truncated"
+    return _WOULD_TRIM if shortened else _WOULD_PASS
 
 
 def fate_mark(fate: Fate) -> Mark:

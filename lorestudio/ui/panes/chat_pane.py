@@ -16,8 +16,8 @@ from lorestudio.ui.models.chat_list import ChatList
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
 from lorestudio.ui.theme import Theme
-from lorestudio.ui.widgets.chat_delegate import ChatDelegate
 from lorestudio.ui.widgets.empty import EmptyState
+from lorestudio.ui.widgets.message_delegate import MessageDelegate
 from lorestudio.ui.widgets.mode_bar import ModeBar
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.progress import ProgressStrip
@@ -69,12 +69,13 @@ class ChatPane(Pane):
         self.model.set_traces(self._trace_of)
         self.view = _MessageList(self)
         self.view.setModel(self.model)
-        self.delegate = ChatDelegate(theme, self.view)
+        self.delegate = MessageDelegate(theme, self.view)
         self.view.setItemDelegate(self.delegate)
         self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.view.verticalScrollBar().setSingleStep(24)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setMouseTracking(True)
+        self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.view.setAccessibleName(tr("Messages"))
         self.empty = EmptyState(theme, "chat", self)
         self.empty.pressed.connect(self.wanted)
@@ -234,7 +235,11 @@ class ChatPane(Pane):
             self.empty.say(
                 tr("This vault has no chat open"),
                 tr("Open a chat file of SillyTavern (.jsonl) to see what every reply had in its prompt."),
-                (("chat.open", tr("Open chat…")), ("demo.open", tr("Open the demo"))),
+                (
+                    ("chat.open", tr("Open chat…")),
+                    ("pane.bench", tr("Test a text")),
+                    ("demo.open", tr("Open the demo")),
+                ),
             )
         self._pages.setCurrentWidget(self.view if chat is not None else self.empty)
         name = project.chat_path.name if project is not None and project.chat_path is not None else ""

@@ -24,7 +24,7 @@ from lorestudio.trace.model import Outcome, Trace
 from lorestudio.trace.summary import summary_pieces
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.choices import source_title
-from lorestudio.ui.editor.preview_words import preview_words
+from lorestudio.ui.editor.preview_words import preview_words, tried
 from lorestudio.ui.live import LiveRun
 from lorestudio.ui.models.ai_calls import failures, switch_lines
 from lorestudio.ui.models.funnel_list import FunnelList, Step
@@ -411,7 +411,9 @@ class TracePane(Pane):
             self.empty.say(tr("No trace"), tr("A trace shows what the pipeline did with every entry, and why."))
         elif project.chat is None:
             text = tr("A run needs a chat: its last messages are searched for the keys of the entries.")
-            self.empty.say(tr("No chat to run"), text, (("chat.open", tr("Open chat…")),))
+            text += " " + tr("Or test any text against the vault at once.")
+            buttons = (("chat.open", tr("Open chat…")), ("pane.bench", tr("Test a text")))
+            self.empty.say(tr("No chat to run"), text, buttons)
         elif self._session.busy:
             self.empty.say(tr("Working…"), tr("The trace appears as soon as this reply has been run."))
         elif self._selection.generation is None:
@@ -432,8 +434,8 @@ class TracePane(Pane):
             button = (("preview.toggle", tr("Show the run before")),)
             self.unsaved.say(preview_words(preview), "neutral", button)
         else:
-            button = (("preview.toggle", tr("Show it with them")),)
-            self.unsaved.say(tr("This is the run before your unsaved texts."), "neutral", button)
+            button = (("preview.toggle", tr("Show it as tried out")),)
+            self.unsaved.say(tr("This is the run without {what}.", what=tried(preview)), "neutral", button)
 
     def _show_state(self) -> None:
         stale = self._session.outdated(self._selection.generation) if not self._live else ""
@@ -532,8 +534,8 @@ class TracePane(Pane):
         elif tab == PROMPT:
             project = self._session.project
             chat = project.chat if project is not None and not self._live else None
-            counter = project.counter if project is not None else CHARS_4
-            self.prompt.set_trace(trace, chat, counter=counter)
+            setup = project.setup if project is not None else None
+            self.prompt.set_trace(trace, chat, setup, project.counter if project is not None else CHARS_4)
             self.prompt.choose_entry(self._selection.entry)
         elif tab == LOG:
             self.log.setPlainText(as_text(trace))

@@ -8,21 +8,26 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedWidget, QTextBrowser, QToolButton, QWidget
 
+from lorestudio.domain.entry import LeftOutNote
 from lorestudio.trace.journey import Cell, CellState, explain_cell
 from lorestudio.trace.model import StageRecord, Trace
 from lorestudio.trace.reasons import Explanation
 from lorestudio.trace.text import entry_as_text
 from lorestudio.ui import html
 from lorestudio.ui.models.journey_table import cell_sentence
-from lorestudio.ui.models.marks import Mark, cell_mark, fate_mark
+from lorestudio.ui.models.marks import Mark, cell_mark, fate_mark, would_mark
 from lorestudio.ui.panes.score_page import ScorePage
+from lorestudio.ui.panes.why_not_page import WhyNotPage
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
 from lorestudio.ui.theme import Theme
+from lorestudio.ui.why_not_search import WhyNotSearch
+from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.paint import mark_pixmap
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.words import sentence_case, tr
+from lorestudio.ui.would_work import WouldWork
 
 _SILENT: Final = frozenset({CellState.NOT_REACHED, CellState.ABSENT})
 _INNER: Final = frozenset({"start", "end", "source_id"})
@@ -30,10 +35,14 @@ _INNER: Final = frozenset({"start", "end", "source_id"})
 
 
 class WhyPane(Pane):
-    """Follows the chosen entry, stage and generation; a click on a stage chooses it. `copied` follows a copy."""
+    """Follows the chosen entry, stage and generation; a click on a stage chooses it. `copied` follows a copy.
+
+    `searched` follows the wish to find what would bring the entry in; the answers have a page of their own.
+    """
 
     copied = Signal()
     message_wanted = Signal(int)
+    searched = Signal()
 
     def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
         super().__init__("why", tr("Why?"), theme)
@@ -48,18 +57,11 @@ class WhyPane(Pane):
         self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._state = QLabel(self._head)
         self._state.setProperty("kind", "small")
-        self.copy_button = QToolButton(self._head)
-        self.copy_button.setAccessibleName(tr("Copy the explanation"))
-        self.copy_button.setToolTip(tr("Copy the explanation"))
-        self.copy_button.clicked.connect(self.copy)
-        self.scores_button = QToolButton(self._head)
-        self.scores_button.setCheckable(True)
-        self.scores_button.setAccessibleName(tr("Scores and order"))
-        self.scores_button.setToolTip(tr("Scores and order in numbers"))
-        self.scores_button.clicked.connect(self._show_page)
+        self._make_buttons()
         row.addWidget(self._icon)
         row.addWidget(self._title, 1)
         row.addWidget(self._state)
+        row.addWidget(self.answers_button)
         row.addWidget(self.scores_button)
         row.addWidget(self.copy_button)
         self.browser = QTextBrowser(self)
@@ -78,7 +80,13 @@ class WhyPane(Pane):
         self.scores.entry_chosen.connect(selection.choose_entry)
         self._pages.addWidget(self.scores)
         self._pages.addWidget(self.empty)
+        self.told = MessageBar(theme, self)
+        self.told.closed.connect(self.told.hide)
+        self._page: WhyNotPage | None = None
+        self._search: WhyNotSearch | None = None
+        self._would: WouldWork | None = None
         self.column.addWidget(self._head)
+        self.column.addWidget(self.told)
         self.column.addWidget(self._pages, 1)
         for signal in (
             session.project_changed,
@@ -93,11 +101,61 @@ class WhyPane(Pane):
             signal.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
         self._shown: tuple[object, ...] = ()
+        self._told_about: tuple[object, ...] = ()
         self._show()
 
+    def _make_buttons(self) -> None:
+        self.answers_button = QToolButton(self._head)
+        self.answers_button.setProperty("kind", "text")
+        self.answers_button.setCheckable(True)
+        self.answers_button.setText(tr("What would bring it in?"))
+        self.answers_button.setToolTip(tr("Try changes with the engine, and list those that bring the entry in (Y)"))
+        self.answers_button.clicked.connect(self._toggle_answers)
+        self.copy_button = QToolButton(self._head)
+        self.copy_button.setAccessibleName(tr("Copy the explanation"))
+        self.copy_button.setToolTip(tr("Copy the explanation"))
+        self.copy_button.clicked.connect(self.copy)
+        self.scores_button = QToolButton(self._head)
+        self.scores_button.setCheckable(True)
+        self.scores_button.setAccessibleName(tr("Scores and order"))
+        self.scores_button.setToolTip(tr("Scores and order in numbers (S)"))
+        self.scores_button.clicked.connect(self._toggle_scores)
+
+    def mount(self, page: WhyNotPage, search: WhyNotSearch, would: WouldWork) -> None:
+        """Take in the page of answers, and what is known of later stages."""
+        self._page, self._search, self._would = page, search, would
+        self._pages.addWidget(page)
+        search.changed.connect(self._show_button)
+        self.refresh()
+
     def focus_target(self) -> QWidget:
-        """The explanation, or the numbers."""
-        return self.scores.tree if self._pages.currentWidget() is self.scores else self.browser
+        """The explanation, the numbers, or the answers."""
+        if self._pages.currentWidget() is self.scores:
+            return self.scores.tree
+        return self._page.area if self._page is not None and self.answers_button.isChecked() else self.browser
+
+    def show_answers(self, on: bool) -> None:
+        """Show what would bring the entry in, or the explanation."""
+        self.answers_button.setChecked(on)
+        if on:
+            self.scores_button.setChecked(False)
+        self.refresh()
+
+    def tell(self, text: str, tone: str, buttons: tuple[tuple[str, str], ...]) -> None:
+        """Say something above the explanation until it is dismissed or another note is chosen."""
+        self.told.say(text, tone, buttons)
+        self._told_about = (self._selection.entry, self._selection.left_out)
+
+    def refresh(self) -> None:
+        """Show everything anew."""
+        self._shown = ()
+        self._show()
+
+    def add_button(self, button: QToolButton) -> None:
+        """Put a button that is about the entry before the one that copies."""
+        row = self._head.layout()
+        if isinstance(row, QHBoxLayout):
+            row.insertWidget(row.indexOf(self.copy_button), button)
 
     def copy(self) -> None:
         """Put the whole explanation on the clipboard, as plain text; where the numbers are shown, those."""
@@ -119,22 +177,19 @@ class WhyPane(Pane):
     def show_scores(self, shown: bool) -> None:
         """Show the numbers about the entry, or its explanation again."""
         self.scores_button.setChecked(shown)
-        self._show_page()
+        self._toggle_scores()
 
     # ---- inside -----------------------------------------------------------------------------------------------------
-
-    def _show_page(self) -> None:
-        trace, entry = self._session.trace(self._selection.generation), self._selection.entry
-        if trace is None or entry is None or not self._shown:
-            return
-        if self.scores_button.isChecked():
-            self.scores.show_entry(trace, entry, self._session.scorer(self._selection.generation))
-        self._pages.setCurrentWidget(self.scores if self.scores_button.isChecked() else self.browser)
 
     def _show(self) -> None:
         selection = self._selection
         trace, entry = self._session.trace(selection.generation), self._session.entry(selection.entry)
         old = self._session.outdated(selection.generation)
+        if self._told_about != (selection.entry, selection.left_out):
+            self.told.hide()
+        if entry is None and selection.left_out is not None:
+            self._show_left_out(selection.left_out)
+            return
         shown = (id(trace), selection.entry, selection.stage, self.theme.palette.name, old)
         if entry is None or trace is None:
             self._shown = ()
@@ -152,6 +207,48 @@ class WhyPane(Pane):
         body = html.paragraph(old, color=self.theme.palette.warning) if old else ""
         body += self._body(trace, entry.id, end.explain(trace))
         self.browser.setHtml(html.page(self.theme.palette, body))
+        self._show_page()
+
+    def _show_page(self) -> None:
+        self._show_button()
+        page = self._page if self._page is not None and self.answers_button.isChecked() else None
+        scores = page is None and self.scores_button.isChecked() and self._show_numbers()
+        self._pages.setCurrentWidget(self.scores if scores else page or self.browser)
+
+    def _show_numbers(self) -> bool:
+        """Fill the page of numbers; False where there is nothing to count."""
+        trace, entry = self._session.trace(self._selection.generation), self._selection.entry
+        if trace is None or entry is None:
+            return False
+        self.scores.show_entry(trace, entry, self._session.scorer(self._selection.generation))
+        return True
+
+    def _toggle_scores(self) -> None:
+        if self.scores_button.isChecked():
+            self.answers_button.setChecked(False)
+        self._show_page()
+
+    def _show_button(self) -> None:
+        search = self._search
+        self.answers_button.setVisible(search is not None and search.note is not None)
+        goes_in = search is not None and search.goes_in
+        self.answers_button.setText(tr("What would keep it out?") if goes_in else tr("What would bring it in?"))
+
+    def _toggle_answers(self, on: bool) -> None:
+        if on:
+            self.searched.emit()
+        else:
+            self.show_answers(False)
+
+    def _show_left_out(self, note: LeftOutNote) -> None:
+        """A note that is no entry: why, and what makes it one."""
+        self._shown = ()
+        self._head.show()
+        self._title.setText(note.filename)
+        self._title.setToolTip(note.filename)
+        self._icon.clear()
+        self._state.setText(tr("no entry"))
+        self.browser.setHtml(html.page(self.theme.palette, html.paragraph(note.message, bold=True)))
         self._show_page()
 
     def _show_mark(self, mark: Mark) -> None:
@@ -184,6 +281,7 @@ class WhyPane(Pane):
                 parts.append(self._details(chosen))
             parts.append(html.paragraph(tr("In the end"), color=palette.text_muted, bold=True, above=8))
         parts.append(html.paragraph(outcome.sentence, bold=chosen is None))
+        parts += self._later(trace, entry)
         if outcome.fix and chosen is None:
             parts.append(self._fix(outcome))
         parts.append(html.paragraph(tr("The way through the stages"), color=palette.text_muted, bold=True, above=8))
@@ -209,6 +307,13 @@ class WhyPane(Pane):
         shown = " · ".join(f"<a href='{link}'>{html.text(text)}</a>" for link, text in links.items())
         return f"<p style='margin-top:0px;margin-bottom:4px'>{shown}</p>"
 
+    def _later(self, trace: Trace, entry: int) -> list[str]:
+        """What the stages behind the one that stopped it would have done."""
+        would = self._would.of(trace, entry) if self._would is not None else None
+        if would is None:
+            return []
+        return [html.paragraph(tr("It {sentence}.", sentence=sentence)) for sentence in would.sentences]
+
     def _fix(self, explanation: Explanation) -> str:
         palette = self.theme.palette
         tone = str(explanation.tone)
@@ -225,20 +330,25 @@ class WhyPane(Pane):
     def _journey(self, trace: Trace, entry: int, cells: tuple[Cell, ...], records: dict[str, StageRecord]) -> str:
         palette = self.theme.palette
         rows, silent = [], 0
+        would = self._would.of(trace, entry) if self._would is not None else None
         for cell in cells:
             record = records[cell.stage]
             explained = explain_cell(trace, entry, cell)
+            later = would.at(cell.stage) if would is not None and cell.state in _SILENT else None
+            if later is not None and not later.sentence:
+                later = None
             if (
-                cell.verdict is None
+                later is None
+                and cell.verdict is None
                 and (cell.state in _SILENT or cell.state is CellState.KEPT)
                 and not (cell.state is CellState.ABSENT and explained is not None)
             ):
                 silent += 1
                 continue
-            mark = cell_mark(cell, record.phase)
-            picture = f"mark:{mark.icon}:{mark.fill or 'none'}"
+            mark = cell_mark(cell, record.phase) if later is None else would_mark(later)
+            picture = f"mark:{mark.icon}:{mark.fill or 'none'}:{'hollow' if mark.hollow else 'full'}"
             self._add_picture(picture, mark)
-            sentence = cell_sentence(trace, entry, record, cell)
+            sentence = cell_sentence(trace, entry, record, cell) if later is None else later.sentence
             ground = f" bgcolor='{palette.accent_soft}'" if cell.stage == self._selection.stage else ""
             rows.append(
                 f"<tr><td{ground} width='20' style='padding:2px 3px'><img src='{picture}' width='15' height='15'></td>"

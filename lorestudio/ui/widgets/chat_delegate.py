@@ -171,7 +171,8 @@ class ChatDelegate(QStyledItemDelegate):
         painter.setFont(self._font(0.88))
         painter.setPen(theme.color("on_accent_soft" if chosen else "text_faint"))
         word = tr(_ROLE_WORD[row.speaker])
-        note = " · ".join(part for part in (f"#{number(row.number)}", word) if part)
+        remark = f"⚠ {row.remark}" if row.remark else ""
+        note = " · ".join(part for part in (f"#{number(row.number)}", word, remark) if part)
         room = right - left
         painter.drawText(
             QRectF(left, box.top(), max(room, 0), box.height()),

@@ -63,6 +63,7 @@ class EmptyState(QWidget):
             item = self._buttons.takeAt(0)
             widget = item.widget() if item is not None else None
             if widget is not None:
+                widget.hide()
                 widget.deleteLater()
         self._buttons.addStretch(1)
         for place, (action, caption) in enumerate(buttons):

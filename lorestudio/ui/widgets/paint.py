@@ -36,6 +36,9 @@ def draw_mark(painter: QPainter, box: QRectF, mark: Mark, theme: Theme, size: in
         draw_glyph(painter, square, mark.icon, ink, size - 4)
         return
     ground, ink = theme.palette.fill(mark.fill)
+    if mark.hollow:
+        _draw_hollow(painter, square, mark, theme, ground)
+        return
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(hairline(theme.color("fill_edge")))
@@ -43,6 +46,23 @@ def draw_mark(painter: QPainter, box: QRectF, mark: Mark, theme: Theme, size: in
     painter.drawRoundedRect(square.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
     painter.restore()
     draw_glyph(painter, square, mark.icon, ink, size - 5)
+
+
+def _draw_hollow(painter: QPainter, square: QRectF, mark: Mark, theme: Theme, edge: str) -> None:
+    """An outline in the colour that the mark would be filled with; one without a glyph is small."""
+    inset = 0.5 if mark.icon else square.width() / 3.6
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    pen = hairline(QColor(edge) if theme.palette.dark else QColor(edge).darker(125), 1.3)
+    if mark.icon:
+        pen.setStyle(Qt.PenStyle.DashLine)
+        pen.setDashPattern([2.2, 1.8])
+    painter.setPen(pen)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    box = square.adjusted(inset, inset, -inset, -inset)
+    painter.drawRoundedRect(box, 4 if mark.icon else 2, 4 if mark.icon else 2)
+    painter.restore()
+    draw_glyph(painter, square, mark.icon, theme.palette.text_muted, round(square.width()) - 6)
 
 
 def mark_pixmap(mark: Mark, theme: Theme, size: int = 16) -> QPixmap:

@@ -58,6 +58,11 @@ class _Choices(QAbstractListModel):
         self._all += choices
         self.search(text)
 
+    def replace(self, choices: Sequence[Choice], text: str) -> None:
+        """Other choices, such as the same ones with more to say about them."""
+        self._all = list(choices)
+        self.search(text)
+
     def row_of(self, choice: object) -> int:
         """The row of a choice, -1 where it is not shown."""
         return self._shown.index(choice) if isinstance(choice, Choice) and choice in self._shown else -1
@@ -196,6 +201,12 @@ class Picker(QDialog):
     def pick_current(self) -> None:
         """Take the row that the keyboard is on."""
         self._pick(self.view.currentIndex())
+
+    def replace(self, choices: Sequence[Choice]) -> None:
+        """Say more about the choices; the row that the keyboard is on stays, whatever is said of it now."""
+        row = self.view.currentIndex().row()
+        self._model.replace(choices, self.field.text())
+        self.view.setCurrentIndex(self._model.index(max(row, 0)))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: arrow keys move through the list while the field keeps the keyboard."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 
-from lorestudio.domain.collation import sort_key
+from lorestudio.domain.collation import CollationKey, sort_key
 from lorestudio.domain.entry import Entry
 from lorestudio.engine.context import RunContext
 from lorestudio.engine.deeplore.ordering import order_details
@@ -64,6 +65,15 @@ class RequiresExcludesStage:
 
     name = "requires and excludes"
     phase = Phase.GATE
+
+    def place(self, entry: Entry, candidates: Sequence[Entry], state: RunState, ctx: RunContext) -> int:
+        """Where the entry would stand: by the AI's confidence where that counts, by importance and title."""
+        surest_first = ctx.is_fixed("confidence_order")
+
+        def rank(one: Entry) -> tuple[int, float, CollationKey]:
+            return state.confidence.get(one.id, 0) if surest_first else 0, _importance(one), sort_key(one.title)
+
+        return bisect_right(candidates, rank(entry), key=rank)
 
     async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
         """Resolve the candidates; with nothing left the run ends here."""

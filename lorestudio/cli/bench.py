@@ -1,0 +1,172 @@
+"""The command that tests a text: what it would trigger, by which key, and what stops the rest."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lorestudio.cli.controls import (
+    BlockOption,
+    Chosen,
+    ContextOption,
+    FolderOption,
+    PinOption,
+    PresetOption,
+    with_chosen,
+)
+from lorestudio.cli.messages import clear_messages, say, say_all
+from lorestudio.domain.javascript import Json
+from lorestudio.studio import InputError, Project, Simulator, open_project
+from lorestudio.studio.bench import Bench, BenchResult, BenchRow
+from lorestudio.studio.modes import Mode, with_mode
+from lorestudio.trace import summary, to_json
+
+STANDARD_INPUT: Final = "-"
+
+
+def try_text(
+    vault: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="VAULT...",
+            help="Folders of Markdown notes, or Obsidian's REST plugin; a lone - reads the text from standard input.",
+        ),
+    ],
+    *,
+    text: Annotated[str | None, typer.Option("--text", help="The text.")] = None,
+    file: Annotated[Path | None, typer.Option("--file", help="A file with the text, - for standard input.")] = None,
+    chat: Annotated[
+        Path | None, typer.Option("--chat", help="Put the text behind this chat, which is replayed.")
+    ] = None,
+    settings: Annotated[
+        Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")] = 0,
+    mode: Annotated[
+        Mode | None, typer.Option("--mode", help="How entries are selected. Default: the settings'.")
+    ] = None,
+    preset: PresetOption = None,
+    context: ContextOption = None,
+    pin: PinOption = None,
+    block: BlockOption = None,
+    folder: FolderOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result with its trace as JSON.")] = False,
+) -> None:
+    """Say what a text would trigger: who goes in, who is matched but stopped, and why. No provider is asked."""
+    with clear_messages():
+        vaults = [each for each in vault if each != STANDARD_INPUT]
+        if not vaults:
+            raise InputError("VAULT", "name the folder with your notes, too.")
+        said = _text(text, Path(STANDARD_INPUT) if len(vaults) < len(vault) else file)
+        project = open_project(vaults, chat, settings, seed)
+        project = project if mode is None else with_mode(project, mode)
+        project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
+        result = _bench(project).test(said, append=chat is not None)
+        say_all(project.problems)
+        if as_json:
+            typer.echo(
+                json.dumps(_as_json(result), ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n", nl=False
+            )
+            return
+        _show(result)
+
+
+def _text(text: str | None, file: Path | None) -> str:
+    """The text that was given. Raises InputError where there is none, or two."""
+    if (text is None) == (file is None):
+        raise InputError("--text", "say what to test: --text “...”, --file FILE, or - for standard input.")
+    if file is None:
+        return text or ""
+    try:
+        data = sys.stdin.buffer.read() if str(file) == STANDARD_INPUT else file.read_bytes()
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(file, f"the text cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(file, "the text is not UTF-8. Save it as UTF-8.") from error
+
+
+def _bench(project: Project) -> Bench:
+    if project.chat is None:
+        return Bench.of(project)
+    simulator = Simulator(project)
+    asyncio.run(simulator.replay())
+    return Bench(simulator)
+
+
+def _show(result: BenchResult) -> None:
+    console = Console()
+    marked = _marked(result)
+    if marked:
+        console.print(marked)
+        console.print()
+    if result.rows:
+        console.print(_table(result.rows))
+    console.print(summary(result.trace), highlight=False, markup=False)
+    for remark in result.remarks:
+        say(remark)
+
+
+def _marked(result: BenchResult) -> Text:
+    """The text with the keys that were found in it underlined."""
+    shown = Text(result.text.rstrip("\n"))
+    for row in result.rows:
+        for place in row.places:
+            shown.stylize("bold underline" if row.injected else "underline", place.start or 0, place.end)
+    return shown
+
+
+def _table(rows: Sequence[BenchRow]) -> Table:
+    table = Table(
+        caption="+ goes in  - is matched and does not", caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1)
+    )
+    table.add_column("")
+    table.add_column("entry")
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("key")
+    table.add_column("why", overflow="fold")
+    for row in rows:
+        sign = Text("+", "green") if row.injected else Text("-", "red")
+        table.add_row(sign, Text(row.title), f"{row.tokens:,}", Text(", ".join(row.keys)), Text(" ".join(_why(row))))
+    return table
+
+
+def _why(row: BenchRow) -> Iterator[str]:
+    """How it came in; for one that goes in that is enough, else what stopped it."""
+    if row.how_sentence:
+        yield row.how_sentence
+    if not row.injected or not row.how_sentence or row.fate.state.value == "truncated":
+        yield row.sentence
+
+
+def _as_json(result: BenchResult) -> dict[str, Json]:
+    return {
+        "summary": summary(result.trace),
+        "tokens": result.trace.total_tokens,
+        "entries": [_row_json(row) for row in result.rows],
+        "remarks": list(result.remarks),
+        "trace": to_json(result.trace),
+    }
+
+
+def _row_json(row: BenchRow) -> dict[str, Json]:
+    return {
+        "title": row.title,
+        "injected": row.injected,
+        "tokens": row.tokens,
+        "how": row.how_sentence,
+        "why": row.sentence,
+        "reason": row.fate.reason,
+        "keys": list(row.keys),
+        "places": [{"key": place.key, "start": place.start, "end": place.end} for place in row.places],
+    }

@@ -1,0 +1,151 @@
+"""The options that say what is chosen for a chat: preset, context, pins, blocks and folders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.studio import InputError, Project
+from lorestudio.studio.context_fields import ContextField, context_fields
+from lorestudio.studio.controls import Part, fitting, toggled, with_value, without_field
+from lorestudio.studio.preset_folder import PresetFolder
+from lorestudio.studio.preset_format import read_preset
+from lorestudio.studio.presets import Preset, apply_preset
+
+ContextOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--context",
+        metavar="KEY=VALUE",
+        help="Set a field of the chat's context, as in era=winter; KEY= clears it. May be repeated.",
+    ),
+]
+PinOption = Annotated[list[str] | None, typer.Option("--pin", metavar="TITLE", help="Pin an entry. May be repeated.")]
+BlockOption = Annotated[
+    list[str] | None, typer.Option("--block", metavar="TITLE", help="Block an entry. May be repeated.")
+]
+FolderOption = Annotated[
+    list[str] | None,
+    typer.Option("--folder", metavar="FOLDER", help="Use only entries of this folder. May be repeated."),
+]
+PresetOption = Annotated[
+    str | None, typer.Option("--preset", metavar="NAME", help="Apply a scenario preset: its name, or a preset's file.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What the options say, as they were typed."""
+
+    preset: str | None = None
+    context: Sequence[str] = ()
+    pins: Sequence[str] = ()
+    blocks: Sequence[str] = ()
+    folders: Sequence[str] = ()
+
+    @classmethod
+    def of(
+        cls,
+        preset: str | None = None,
+        context: list[str] | None = None,
+        pins: list[str] | None = None,
+        blocks: list[str] | None = None,
+        folders: list[str] | None = None,
+    ) -> Chosen:
+        """From the values of typer's options."""
+        return cls(preset, context or (), pins or (), blocks or (), folders or ())
+
+
+def with_chosen(project: Project, chosen: Chosen) -> Project:
+    """The project with what the options say; the preset first, then the others upon it.
+
+    Pins and blocks come to those of the chat; `--context` takes the place of the chat's values of that field, and
+    `--folder` that of its filter. What of a preset the vault does not have becomes a problem of the project. Raises
+    InputError for a title, folder, field or preset that is not there.
+    """
+    controls, problems = project.controls, project.problems
+    if chosen.preset is not None:
+        preset = _preset(chosen.preset)
+        applied = apply_preset(preset, controls, project.index)
+        controls = applied.controls
+        problems += tuple(f"preset “{preset.name}”: {sentence}" for sentence in applied.missing)
+    controls = _context(project, controls, chosen.context)
+    for option, part, titles in (("--pin", Part.PINS, chosen.pins), ("--block", Part.BLOCKS, chosen.blocks)):
+        for title in titles:
+            controls = _with_rule(project, controls, part, title, option)
+    if chosen.folders:
+        controls = replace(controls, folders=tuple(dict.fromkeys(_folder(project, each) for each in chosen.folders)))
+    return replace(project, controls=controls, problems=problems)
+
+
+def _preset(name: str) -> Preset:
+    path = Path(name).expanduser()
+    return read_preset(path) if path.suffix.lower() == ".json" and path.is_file() else PresetFolder().find(name)
+
+
+def _context(project: Project, controls: ChatControls, pairs: Sequence[str]) -> ChatControls:
+    fields = context_fields(project.index)
+    cleared: set[str] = set()
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            size = " The size of the model's context is --context-size." if pair.strip().isdigit() else ""
+            raise InputError("--context", f"“{pair}” has no “=”. Write KEY=VALUE, such as era=winter.{size}")
+        field = _field(fields, name.strip())
+        if field.key not in cleared:
+            controls = without_field(controls, field.key)
+            cleared.add(field.key)
+        if value.strip():
+            controls = with_value(controls, field.key, _spelled(field, value.strip()), multi=field.multi)
+    return controls
+
+
+def _field(fields: Sequence[ContextField], name: str) -> ContextField:
+    wanted = name.lower()
+    for field in fields:
+        if wanted in {field.key.lower(), field.label.lower(), *(each.name.lower() for each in field.definitions)}:
+            return field
+    keys = ", ".join(field.key for field in fields)
+    raise InputError("--context", f"no field of the vault is called “{name}”. There are: {keys}.")
+
+
+def _spelled(field: ContextField, text: str) -> Json:
+    """The value as the vault spells it; a value that no entry has is set as it was typed."""
+    known = field.value(text)
+    return text if known is None else known.text
+
+
+def _with_rule(project: Project, controls: ChatControls, part: Part, title: str, option: str) -> ChatControls:
+    entries = fitting(EntryRule(title), project.index)
+    if not entries:
+        raise InputError(option, f"no entry is called “{title}”.{_near(title, _titles(project))}")
+    rules = controls.pins if part is Part.PINS else controls.blocks
+    if all(any(rule.matches(entry) for rule in rules) for entry in entries):
+        return controls
+    return toggled(controls, part, entries, project.index)
+
+
+def _titles(project: Project) -> list[str]:
+    return [entry.title for entry in project.index.entries]
+
+
+def _folder(project: Project, folder: str) -> str:
+    wanted = folder.strip().strip("/")
+    paths = [each.path for each in project.index.folders]
+    if wanted in paths:
+        return wanted
+    there = f" There are: {', '.join(sorted(paths))}." if paths else " The vault has no folders."
+    raise InputError("--folder", f"the vault has no folder “{folder}” with entries.{there}")
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name.lower(), [each.lower() for each in known], 3, 0.6)
+    shown = [next(each for each in known if each.lower() == lower) for lower in near]
+    return f" Did you mean {', '.join(f'“{each}”' for each in shown)}?" if shown else ""

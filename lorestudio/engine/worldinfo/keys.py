@@ -1,0 +1,72 @@
+"""Whether a key occurs in a text (spec: deeplore-ai-and-tools 5.6, "Key test")."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from lorestudio.domain.javascript import trim
+from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
+from lorestudio.engine.worldinfo.book import BookEntry
+
+MARK: Final = "\x01"
+"""Stands before each message, so that a pattern can ask for a message's beginning."""
+
+_PATTERN: Final = re.compile(r"/([\w\W]+?)/([gimsuy]*)")
+_INNER_SLASH: Final = re.compile(r"(?<!\\)/")
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """How plain keys are looked for."""
+
+    case_sensitive: bool
+    whole_words: bool
+
+    @classmethod
+    def of(cls, entry: BookEntry, *, case_sensitive: bool, whole_words: bool) -> Matching:
+        """The entry's own ways, the global ones where it says nothing."""
+        own_case, own_words = entry.case_sensitive, entry.whole_words
+        return cls(
+            case_sensitive if own_case is None else own_case,
+            whole_words if own_words is None else own_words,
+        )
+
+
+class UnusableKeyError(ValueError):
+    """A key that looks like a pattern and cannot be used as one."""
+
+
+def occurs(key: str, text: str, how: Matching) -> bool:
+    """Whether the key is found. Raises UnusableKeyError for a pattern that takes too long."""
+    key = trim(key)
+    pattern = pattern_of(key)
+    if pattern is not None:
+        try:
+            return pattern.search(text) is not None
+        except PatternTimeoutError as error:
+            raise UnusableKeyError(str(error)) from None
+    if not how.case_sensitive:
+        key, text = key.lower(), text.lower()
+    if how.whole_words and len(key.split()) <= 1:
+        return _whole_word(key).search(text) is not None
+    return key in text
+
+
+@lru_cache(maxsize=4096)
+def pattern_of(key: str) -> Pattern | None:
+    """The pattern that a key between slashes is, None for a plain key; a broken pattern is a plain key."""
+    found = _PATTERN.fullmatch(key)
+    if found is None or _INNER_SLASH.search(found[1]):
+        return None
+    try:
+        return compile_pattern(found[1].replace("\\/", "/"), found[2])
+    except PatternError:
+        return None
+
+
+@lru_cache(maxsize=4096)
+def _whole_word(key: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:\A|\W)({re.escape(key)})(?:\Z|\W)", re.ASCII)

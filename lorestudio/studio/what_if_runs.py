@@ -1,0 +1,110 @@
+"""Runs of one generation with a single change: on its own, or after a replay of the chat with the change.
+
+Same chat, seed and answers as the real runs; what a model would say to a changed question only the offline stand-in
+can tell, and only where it is what answers anyway. Nothing is written, and no provider is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from lorestudio.engine import DeepLoreIndex, RunContext, run
+from lorestudio.llm.recorded import RecordedAnswers
+from lorestudio.studio.generation import Generation
+from lorestudio.studio.jobs import StopBetweenStages
+from lorestudio.studio.offline_answers import Answered, OfflineAnswers, Unanswered
+from lorestudio.studio.project import Project
+from lorestudio.studio.project_changes import ProjectChanges
+from lorestudio.studio.simulator import Simulator
+from lorestudio.trace.model import Trace
+from lorestudio.tuning.changes import Change
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A run with a change. `unanswered`: a question that the change made a new one had no answer.
+
+    `earlier` counts the replies before it that got other lore, None where they were not run.
+    """
+
+    change: Change
+    project: Project = field(repr=False)
+    trace: Trace = field(repr=False)
+    unanswered: bool
+    earlier: int | None = None
+
+
+class WhatIfRuns:
+    """Makes such runs for one generation.
+
+    It takes what it needs from the simulator when it is made, at once, and may then be used in another thread.
+    `recorded` are answers of a model that were read already. Raises ValueError for a generation that was not run.
+    """
+
+    def __init__(self, simulator: Simulator, generation: Generation, recorded: RecordedAnswers | None = None) -> None:
+        trace = simulator.traces.get(generation)
+        if trace is None:
+            message = f"Reply #{generation.message} with swipe {generation.swipe + 1} has not been run yet."
+            raise ValueError(message)
+        self.generation = generation
+        self.trace = trace
+        self.context: RunContext = simulator.context(generation)
+        self.changes = ProjectChanges(simulator.project)
+        self.stand_in = simulator.answers.name == Unanswered.STAND_IN
+        self._model = simulator.model
+        self._recorded = recorded
+        place = simulator.generations.index(generation)
+        self._before = [(each, simulator.traces[each]) for each in simulator.generations[:place]]
+
+    @property
+    def replies(self) -> int:
+        """How many generations of the chat come before this one."""
+        return len(self._before)
+
+    def alone(self, change: Change, stop: StopBetweenStages) -> Ran:
+        """This one reply with the change, from the state that the real chat left.
+
+        Raises what `ProjectChanges.made` raises, and Cancelled.
+        """
+        project, ctx = self.changes.made(change), self.context
+        answers = self._answers()
+        same = project.index is ctx.index.vault
+        changed = replace(
+            ctx,
+            index=ctx.index if same else DeepLoreIndex(project.index, ctx.index),
+            settings=project.settings,
+            controls=change.chosen_in(ctx.controls),
+            answers=answers,
+            watcher=stop,
+            digests={"inputs": f"what if: {change.title}"},
+        )
+        trace = asyncio.run(run(changed)).trace
+        return Ran(change, project, trace, Answered.NONE in answers.answered)
+
+    def replayed(self, change: Change, stop: StopBetweenStages) -> Ran:
+        """This reply after a replay of the chat with the change, as applying it would run it.
+
+        Raises what `ProjectChanges.made` raises, and Cancelled.
+        """
+        project = self.changes.made(change)
+        answers = self._answers()
+        simulator = Simulator(project, answers, stop, self._model, self.context.index)
+        earlier = 0
+        for generation, before in self._before:
+            answers.earlier = before
+            earlier += _lore(asyncio.run(simulator.generate(generation))) != _lore(before)
+        answers.earlier = self.trace
+        trace = asyncio.run(simulator.generate(self.generation))
+        return Ran(change, project, trace, Answered.NONE in answers.answered, earlier)
+
+    def _answers(self) -> OfflineAnswers:
+        unanswered = Unanswered.STAND_IN if self.stand_in else Unanswered.FAIL
+        return OfflineAnswers(self.trace, self._recorded, unanswered)
+
+
+def _lore(trace: Trace) -> Sequence[tuple[str, str, int, str]]:
+    """What went in, as far as two vaults can be compared."""
+    refs = trace.entries
+    return [(refs[each.entry].vault, refs[each.entry].filename, each.tokens, each.tag) for each in trace.injections]

@@ -1,0 +1,80 @@
+"""What later stages would have done with an entry that a stage stopped: one generation run again, the entry held in.
+
+Same chat, same state before it, same seed, same answers; a model is never asked about what might have been. The
+simulator's own traces and states stay what they are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from dataclasses import replace
+from functools import cached_property
+
+from lorestudio.engine import DeepLoreIndex, Hold, RunContext, run
+from lorestudio.studio.generation import Generation
+from lorestudio.studio.jobs import CancelToken, StopBetweenStages
+from lorestudio.studio.offline_answers import OfflineAnswers
+from lorestudio.studio.preview import Preview
+from lorestudio.studio.simulator import Simulator
+from lorestudio.trace.journey import Fate, FateState, Journeys
+from lorestudio.trace.model import Phase, Trace
+from lorestudio.trace.would import WouldAlso, would_also
+
+_ASKABLE = frozenset({FateState.REMOVED, FateState.REFUSED, FateState.NEVER})
+_LAST = frozenset({Phase.BUDGET, Phase.INJECT})
+
+
+class HeldRuns:
+    """Asks about single entries of one generation.
+
+    It takes what it needs from the simulator when it is made, at once, and may then be used in any thread. With a
+    `preview` the questions are about that run with its unsaved texts. Raises ValueError for a generation that was not
+    run.
+    """
+
+    def __init__(self, simulator: Simulator, generation: Generation, preview: Preview | None = None) -> None:
+        trace = simulator.traces.get(generation) if preview is None else preview.trace
+        if trace is None:
+            message = f"Reply #{generation.message} with swipe {generation.swipe + 1} has not been run yet."
+            raise ValueError(message)
+        self.trace: Trace = trace
+        self._context = simulator.context(generation)
+        self._edited = None if preview is None or preview.index is self._context.index.vault else preview.index
+
+    @cached_property
+    def _index(self) -> DeepLoreIndex:
+        return self._context.index if self._edited is None else DeepLoreIndex(self._edited, self._context.index)
+
+    @cached_property
+    def _journeys(self) -> Journeys:
+        return Journeys(self.trace)
+
+    def of(self, entry: int, cancel: CancelToken | None = None) -> WouldAlso | None:
+        """What became of the entry behind the stage that stopped it; None where no stage is behind it.
+
+        That is so for one that went in, one that the budget cut, and in a run that was skipped. Raises Cancelled
+        between two stages after a request to stop.
+        """
+        end = self._journeys.fate(entry)
+        if self.trace.skip_reason or not _is_askable(end) or not 0 <= entry < len(self._index.vault.entries):
+            return None
+        token = cancel or CancelToken()
+        return would_also(asyncio.run(run(self._held(entry, end, token))).trace)
+
+    def _held(self, entry: int, end: Fate, token: CancelToken) -> RunContext:
+        stopped_by = end.stage if end.state is FateState.REMOVED else ""
+        # A digest of its own, so that the trace is never taken for that of a real run.
+        parts = f"{self._context.digests.get('inputs', '')} held {entry} {self._index.vault.digest}"
+        return replace(
+            self._context,
+            index=self._index,
+            answers=OfflineAnswers(self.trace),
+            watcher=StopBetweenStages(token),
+            digests={**self._context.digests, "inputs": hashlib.sha256(parts.encode()).hexdigest()},
+            held=Hold(entry, stopped_by),
+        )
+
+
+def _is_askable(end: Fate) -> bool:
+    return end.state in _ASKABLE and not (end.state is FateState.REMOVED and end.phase in _LAST)

@@ -1,0 +1,153 @@
+"""What differs between two runs: who entered, left, moved, takes more or less room, or was stopped elsewhere.
+
+The runs may be of different turns, swipes, vaults or settings. Entries are the same when vault and file name are;
+their numbers may differ.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from lorestudio.trace.journey import Fate, FateState, Journeys
+from lorestudio.trace.model import Injection, Trace
+
+Key: TypeAlias = tuple[str, str]
+"""An entry's vault and file name."""
+
+UNKNOWN: Final = -1
+"""The number of an entry in a trace that does not mention it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryChange:
+    """One entry in both runs. `before` and `after` are None where it did not go in.
+
+    A fate's `entry` is the number in that run's trace, `UNKNOWN` where the trace does not mention the entry.
+    """
+
+    key: Key
+    title: str
+    before: Injection | None
+    after: Injection | None
+    before_fate: Fate
+    after_fate: Fate
+
+
+@dataclass(frozen=True, slots=True)
+class TraceDiff:
+    """The changes from `before` to `after`.
+
+    `entered`, `moved`, `resized` and `rewritten` are in the injection order of `after`, `left` in that of `before`.
+    `moved` are those injected both times at another place (position, depth, role, outlet) or in another order:
+    the fewest that, taken away, leave the others in the same order. `resized` take more or fewer tokens, or are
+    shortened in one run only; `rewritten` are neither, but their text is another. `refated` went in neither time and
+    were stopped by another stage or for another reason. An entry can be in `moved` and in one of the two after it.
+    `tokens` are all injected ones before and after, outlets included; `unchanged` counts the injections that are the
+    same in both runs.
+    """
+
+    before: Trace = field(repr=False)
+    after: Trace = field(repr=False)
+    entered: tuple[EntryChange, ...]
+    left: tuple[EntryChange, ...]
+    moved: tuple[EntryChange, ...]
+    resized: tuple[EntryChange, ...]
+    refated: tuple[EntryChange, ...]
+    tokens: tuple[int, int]
+    unchanged: int
+    rewritten: tuple[EntryChange, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether the injections differ in anything; entries stopped elsewhere do not count."""
+        return bool(self.entered or self.left or self.moved or self.resized or self.rewritten)
+
+
+def compare(before: Trace, after: Trace) -> TraceDiff:
+    """The changes from one run to the other."""
+    old, new = _Side(before), _Side(after)
+
+    def change(key: Key) -> EntryChange:
+        known = after.entries[new.ids[key]] if key in new.ids else before.entries[old.ids[key]]
+        injections = old.injected.get(key), new.injected.get(key)
+        return EntryChange(key, known.title, *injections, old.fate(key, new), new.fate(key, old))
+
+    stayed = [key for key in new.injected if key in old.injected]
+    places = {key: place for place, key in enumerate(old.injected)}
+    wandered = _out_of_order([places[key] for key in stayed])
+    moved: list[EntryChange] = []
+    resized: list[EntryChange] = []
+    rewritten: list[EntryChange] = []
+    unchanged = 0
+    for place, key in enumerate(stayed):
+        one, other = old.injected[key], new.injected[key]
+        goes = place in wandered or _place(one) != _place(other)
+        grows = (one.tokens, one.truncated) != (other.tokens, other.truncated)
+        differs = not grows and one.content_hash != other.content_hash
+        for happened, changes in ((goes, moved), (grows, resized), (differs, rewritten)):
+            if happened:
+                changes.append(change(key))
+        unchanged += not (goes or grows or differs)
+    outside = (change(key) for key in {**old.ids, **new.ids} if key not in old.injected and key not in new.injected)
+    return TraceDiff(
+        before,
+        after,
+        tuple(change(key) for key in new.injected if key not in old.injected),
+        tuple(change(key) for key in old.injected if key not in new.injected),
+        tuple(moved),
+        tuple(resized),
+        tuple(one for one in outside if _ending(one.before_fate) != _ending(one.after_fate)),
+        (before.total_tokens, after.total_tokens),
+        unchanged,
+        tuple(rewritten),
+    )
+
+
+class _Side:
+    """One of the runs, asked by vault and file name."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.ids: dict[Key, int] = {(ref.vault, ref.filename): ref.id for ref in trace.entries.values()}
+        self.injected: dict[Key, Injection] = {}
+        for injection in trace.injections:
+            ref = trace.entries[injection.entry]
+            self.injected.setdefault((ref.vault, ref.filename), injection)
+        self._journeys = Journeys(trace)
+
+    def fate(self, key: Key, other: _Side) -> Fate:
+        """How this run ended for the entry. Of the same vault the other run's number is this one's too."""
+        number = self.ids.get(key)
+        if number is None:
+            vault = self.trace.digests.get("vault")
+            same = vault is not None and vault == other.trace.digests.get("vault")
+            number = other.ids[key] if same else UNKNOWN
+        return self._journeys.fate(number)
+
+
+def _place(injection: Injection) -> tuple[str, int, float, int]:
+    return injection.tag, injection.position, injection.depth, injection.role
+
+
+def _ending(fate: Fate) -> tuple[FateState, str, str]:
+    return fate.state, fate.stage, fate.reason
+
+
+def _out_of_order(places: Sequence[int]) -> frozenset[int]:
+    """Indices of `places` outside one longest increasing run through it (patience sorting)."""
+    ends: list[int] = []  # for each length the smallest last place of an increasing run of it
+    at: list[int] = []  # the index in `places` that each of `ends` is from
+    previous: list[int] = []
+    for index, place in enumerate(places):
+        length = bisect_left(ends, place)
+        previous.append(at[length - 1] if length else UNKNOWN)
+        ends[length : length + 1] = [place]
+        at[length : length + 1] = [index]
+    kept: set[int] = set()
+    index = at[-1] if at else UNKNOWN
+    while index != UNKNOWN:
+        kept.add(index)
+        index = previous[index]
+    return frozenset(range(len(places))) - kept

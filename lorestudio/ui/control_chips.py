@@ -1,0 +1,296 @@
+"""What is chosen for a chat, as chips: a word or two each, with everything that a person should know of it.
+
+Qt is not needed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, TypeAlias
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import to_string
+from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.studio.context_fields import ContextField, context_fields
+from lorestudio.studio.control_effects import Effect
+from lorestudio.studio.controls import (
+    Part,
+    changed_parts,
+    context_values,
+    unusable,
+    without_field,
+    without_rule,
+)
+from lorestudio.studio.project import Project
+from lorestudio.studio.simulator import active_character
+from lorestudio.studio.trials import Change
+from lorestudio.trace.wording import joined
+from lorestudio.ui.effect_words import effect_words, with_effect
+from lorestudio.ui.words import count, number, shorten, tr
+
+Key: TypeAlias = tuple[str, ...]
+"""What a chip stands for: the part, and what of it."""
+
+LONGEST: Final = 34
+"""Characters of a title or value that a chip shows."""
+
+CHANGED: Final[Key] = ("changed",)
+UNUSABLE: Final[Key] = ("unusable",)
+FOLDERS: Final[Key] = (Part.FOLDERS.value,)
+
+PART_WORDS: Final = {
+    Part.PINS: "pins",
+    Part.BLOCKS: "blocks",
+    Part.FOLDERS: "folder filter",
+    Part.CONTEXT: "context",
+    Part.NOTEBOOK: "Author's Notebook",
+    Part.NOTEPAD: "AI Notepad",
+    Part.CHARACTER: "active character",
+}
+
+
+class VaultFacts:
+    """What the chips ask about one vault again and again, worked out once."""
+
+    def __init__(self, project: Project) -> None:
+        self.index = project.index
+        self.fields = {field.key: field for field in context_fields(project.index)}
+        self.folders = {folder.path: folder.entry_count for folder in project.index.folders}
+        self._by_title: dict[str, list[Entry]] = {}
+        for entry in project.index.entries:
+            self._by_title.setdefault(entry.title.lower(), []).append(entry)
+        self._counter = project.counter
+        self._tokens: dict[str, int] = {}
+
+    def fitting(self, rule: EntryRule) -> tuple[Entry, ...]:
+        """The entries that a pin or block is about."""
+        return tuple(entry for entry in self._by_title.get(rule.title.lower(), ()) if rule.matches(entry))
+
+    def tokens(self, text: str) -> int:
+        """How many tokens a text has; the last few are remembered, as counting a long one takes a while."""
+        if text not in self._tokens:
+            if len(self._tokens) > 4:
+                self._tokens.clear()
+            self._tokens[text] = self._counter.count(text)
+        return self._tokens[text]
+
+
+@dataclass(frozen=True, slots=True)
+class ControlChip:
+    """One chip. `tone` is neutral, good or warning; `detail` stands behind the text in smaller letters.
+
+    `change` takes the choice away, None where the chip cannot be removed; `undo` is what that step is called. `short`
+    stands for the text where there is little room.
+    """
+
+    key: Key
+    icon: str
+    text: str
+    tip: str
+    detail: str = ""
+    tone: str = "neutral"
+    change: Change | None = None
+    undo: str = ""
+    short: str = ""
+
+    @property
+    def name(self) -> str:
+        """The chip in words, for those who do not see it."""
+        said = f"{self.text}, {self.detail}" if self.detail else self.text
+        return tr("{chip}. Delete removes it.", chip=said) if self.change is not None else said
+
+
+def control_chips(
+    project: Project, facts: VaultFacts, file: ChatControls | None, effects: Mapping[Key, Effect]
+) -> tuple[ControlChip, ...]:
+    """The chips in reading order. `file` are the choices of the chat's file, None where there is no chat."""
+    return (
+        *_changed(project, file),
+        *_unusable(project),
+        *_rules(project, facts, Part.PINS),
+        *_rules(project, facts, Part.BLOCKS),
+        *_context(project, facts, effects),
+        *_folders(project, facts, effects),
+        *_notes(project, facts),
+        *_character(project),
+    )
+
+
+def removals(chips: tuple[ControlChip, ...]) -> dict[Key, Change]:
+    """The choices that filter entries, each with how it is taken away, for finding out what it does."""
+    parts = {Part.FOLDERS.value, Part.CONTEXT.value}
+    return {chip.key: chip.change for chip in chips if chip.change is not None and chip.key[0] in parts}
+
+
+# ---- the chips of each part ------------------------------------------------------------------------------------------
+
+
+def _rules(project: Project, facts: VaultFacts, part: Part) -> Iterator[ControlChip]:
+    pins = part is Part.PINS
+    for rule in dict.fromkeys(project.controls.pins if pins else project.controls.blocks):
+        entries = facts.fitting(rule)
+        title = entries[0].title if entries else rule.title
+        words = tr("Pin: {title}") if pins else tr("Block: {title}")
+        if not entries:
+            place = tr(" of “{vault}”", vault=rule.vault) if rule.vault else ""
+            tip = tr("There is no entry{place} called “{title}”, so this does nothing.", place=place, title=rule.title)
+        elif pins:
+            tip = tr("“{title}” always goes in in this chat, as far as the budget lets it.", title=title)
+        else:
+            tip = tr("“{title}” never goes in in this chat, not even as a constant or a pin.", title=title)
+        if len(entries) > 1:
+            tip += " " + tr("{entries} have this title.", entries=count(len(entries), "entry", "entries"))
+        yield ControlChip(
+            (part.value, rule.title, rule.vault or ""),
+            "star" if pins else "slash",
+            words.format(title=shorten(title or tr("(no title)"), LONGEST)),
+            tip,
+            "" if entries else tr("not in the vault"),
+            "neutral" if entries else "warning",
+            partial(_without_rule, part=part, rule=rule),
+            tr("unpin {title}", title=title) if pins else tr("unblock {title}", title=title),
+        )
+
+
+def _folders(project: Project, facts: VaultFacts, effects: Mapping[Key, Effect]) -> Iterator[ControlChip]:
+    folders = project.controls.folders
+    if folders:
+        found = effects.get(FOLDERS)
+        inside = joined([f"{folder} ({number(facts.folders.get(folder, 0))})" for folder in folders])
+        tip = tr("Only entries of these folders go in, and those at the root: {folders}.", folders=inside)
+        words = tr("Folder: {names}") if len(folders) == 1 else tr("Folders: {names}")
+        yield ControlChip(
+            FOLDERS,
+            "folder",
+            words.format(names=_listed(folders)),
+            with_effect(tip, found, project),
+            effect_words(found),
+            change=_without_folders,
+            undo=tr("no folder filter"),
+        )
+
+
+def _context(project: Project, facts: VaultFacts, effects: Mapping[Key, Effect]) -> Iterator[ControlChip]:
+    for name, value in project.controls.context.items():
+        texts = [to_string(each) for each in context_values(value)]
+        if not texts:
+            continue
+        key = (Part.CONTEXT.value, name)
+        field, found = facts.fields.get(name), effects.get(key)
+        label = field.label if field is not None else name
+        yield ControlChip(
+            key,
+            "gate",
+            tr("{label}: {values}", label=label, values=_listed(texts)),
+            with_effect(_context_tip(field, name, texts), found, project),
+            tr("no field") if field is None else effect_words(found),
+            "warning" if field is None else "neutral",
+            partial(without_field, key=name),
+            tr("{label} not set", label=label),
+        )
+
+
+def _context_tip(field: ContextField | None, name: str, texts: Sequence[str]) -> str:
+    if field is None:
+        return tr("No gating field of the vault looks at “{name}”, so this does nothing.", name=name)
+    lines = []
+    for text in texts:
+        known = field.value(text)
+        having = known.entries if known is not None else 0
+        words = tr("“{value}”: {entries}") if having else tr("“{value}”: no entry has it")
+        lines.append(words.format(value=text, entries=count(having, "entry has it", "entries have it")))
+    return "\n".join(lines)
+
+
+def _notes(project: Project, facts: VaultFacts) -> Iterator[ControlChip]:
+    settings, controls = project.settings, project.controls
+    for part, text, on, icon in (
+        (Part.NOTEBOOK, controls.notebook, settings.notebook_enabled, "pencil"),
+        (Part.NOTEPAD, controls.notepad, settings.ai_notepad_enabled, "ai"),
+    ):
+        if not text:
+            continue
+        words = tr(PART_WORDS[part])
+        tokens = count(facts.tokens(text), "token", "tokens")
+        about = "" if project.counter.exact else "≈ "
+        tip = tr("“{beginning}”", beginning=shorten(text, 200))
+        if not on:
+            tip += "\n" + tr("{name} is off in the settings, so this goes into no prompt.", name=words)
+        yield ControlChip(
+            (part.value,),
+            icon,
+            words,
+            tip,
+            about + tokens if on else tr("off"),
+            change=partial(_without_text, part=part),
+            undo=tr("empty {name}", name=words),
+        )
+
+
+def _character(project: Project) -> Iterator[ControlChip]:
+    chosen, name = project.controls.character, active_character(project)
+    on = project.settings.character_context_scan
+    if chosen is None and not name:
+        return
+    if on:
+        tip = tr("The entry whose title or key is “{name}” comes in by itself.", name=name or tr("nobody"))
+    else:
+        tip = tr("“Match the active character” is off in the settings, so this brings nothing in.")
+    if chosen is not None:
+        own = project.chat.character_name if project.chat is not None else ""
+        tip += "\n" + tr("Chosen here instead of the chat's own, “{own}”; it is kept in no file.", own=own or "?")
+    yield ControlChip(
+        (Part.CHARACTER.value,),
+        "chat",
+        tr("Character: {name}", name=shorten(name, LONGEST) or tr("nobody")),
+        tip,
+        "" if on else tr("off"),
+        change=_own_character if chosen is not None else None,
+        undo=tr("the chat's own character"),
+    )
+
+
+def _unusable(project: Project) -> Iterator[ControlChip]:
+    told = unusable(project)
+    if told:
+        text = tr("{things} not usable", things=count(len(told), "choice", "choices"))
+        tip = tr("In the chat's file:") + "\n" + "\n".join(told)
+        short = tr("{amount} unusable", amount=len(told))
+        yield ControlChip(UNUSABLE, "warning", text, tip, tone="warning", short=short)
+
+
+def _changed(project: Project, file: ChatControls | None) -> Iterator[ControlChip]:
+    parts = changed_parts(project.controls, file) if file is not None else ()
+    if parts:
+        names = joined([tr(PART_WORDS[part]) for part in parts])
+        tip = tr("Changed here and not in the chat's file: {parts}. Files change only when you save.", parts=names)
+        yield ControlChip(
+            CHANGED, "pencil", tr("Changed, not in the chat file"), tip, tone="warning", short=tr("Changed")
+        )
+
+
+# ---- what a chip takes away ------------------------------------------------------------------------------------------
+
+
+def _without_rule(controls: ChatControls, part: Part, rule: EntryRule) -> ChatControls:
+    return without_rule(controls, part, rule)
+
+
+def _without_folders(controls: ChatControls) -> ChatControls:
+    return replace(controls, folders=())
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """The first of several, and how many more there are."""
+    shown = shorten(texts[0], LONGEST)
+    return tr("{first} +{more}", first=shown, more=len(texts) - 1) if len(texts) > 1 else shown
+
+
+def _without_text(controls: ChatControls, part: Part) -> ChatControls:
+    return replace(controls, notebook="") if part is Part.NOTEBOOK else replace(controls, notepad="")
+
+
+def _own_character(controls: ChatControls) -> ChatControls:
+    return replace(controls, character=None)

@@ -1,0 +1,148 @@
+"""Searching for the changes that bring the chosen note in, as a job that can be stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from PySide6.QtCore import QObject, Signal
+
+from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.studio.generation import Generation
+from lorestudio.studio.jobs import Cancelled, CancelToken
+from lorestudio.studio.why_not import Key, WhyNot, WhyNotFinder, WhyNotNews
+from lorestudio.trace.journey import FateState
+from lorestudio.ui.selection import Selection
+from lorestudio.ui.session import Session
+from lorestudio.ui.words import sentence_of, tr
+
+KEPT: Final = 8
+"""Searches whose results are kept while the run that they are about is there."""
+
+
+class WhyNotSearch(QObject):
+    """One search at a time, about the chosen note and reply; `changed` follows everything that it learns."""
+
+    changed = Signal()
+
+    def __init__(self, session: Session, selection: Selection, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session, self._selection = session, selection
+        self._found: dict[tuple[Generation, Key], WhyNot] = {}
+        self._cancel: CancelToken | None = None
+        self._about: tuple[Generation, Key] | None = None
+        self.news: WhyNotNews | None = None
+        self.error = ""
+        for signal in (selection.generation_changed, selection.entry_changed):
+            signal.connect(self.stop)
+        for signal in (session.traces_changed, session.state_changed, session.project_changed):
+            signal.connect(self.changed)
+
+    @property
+    def note(self) -> Entry | LeftOutNote | None:
+        """The note that a search would be about."""
+        return self._session.entry(self._selection.entry) or self._selection.left_out
+
+    @property
+    def running(self) -> bool:
+        """Whether a search is under way."""
+        return self._cancel is not None
+
+    @property
+    def obstacle(self) -> str:
+        """Why nothing can be searched, "" where it can."""
+        session, generation = self._session, self._selection.generation
+        if self.note is None:
+            return tr("Choose an entry first.")
+        if generation is None:
+            return tr("Choose a message of the chat first.")
+        if session.replaying:
+            return tr("The chat is being replayed; what would help can be searched when that is done.")
+        if session.simulator(generation) is None:
+            return tr("Run this reply first, as is chosen now: “Replay all” or “Run to this message”.")
+        if session.preview_of(generation) is not None and session.preview_shown:
+            return tr("What is shown has unsaved text in it. Save it, or look at the run before (B), then search.")
+        return ""
+
+    @property
+    def goes_in(self) -> bool:
+        """Whether the chosen entry goes into the chosen reply."""
+        trace, entry = self._session.trace(self._selection.generation), self._selection.entry
+        if trace is None or entry is None:
+            return False
+        return self._session.journeys(trace).fate(entry).state in {FateState.INJECTED, FateState.TRUNCATED}
+
+    @property
+    def found(self) -> WhyNot | None:
+        """What is known of the chosen note in the run that is shown."""
+        generation, note = self._selection.generation, self.note
+        if generation is None or note is None:
+            return None
+        known = self._found.get((generation, (note.vault, note.filename)))
+        return known if known is not None and known.trace is self._session.traces.get(generation) else None
+
+    def begin(self) -> None:
+        """Search for the chosen note and reply, if that is possible and was not done."""
+        generation, note = self._selection.generation, self.note
+        simulator = self._session.simulator(generation)
+        if generation is None or note is None or simulator is None or self.obstacle or self.running:
+            self.changed.emit()
+            return
+        known = self.found
+        if known is not None and known.complete:
+            self.changed.emit()
+            return
+        try:
+            finder = WhyNotFinder(simulator, generation)
+        except ValueError as error:
+            self.error = sentence_of(error)
+            self.changed.emit()
+            return
+        target = (note.vault, note.filename)
+        about = self._about = (generation, target)
+        cancel = self._cancel = CancelToken()
+        self.news, self.error = None, ""
+
+        def work(report: Callable[[object], None]) -> WhyNot:
+            return finder.find(target, report, cancel)
+
+        self._session.jobs.start(
+            tr("Finding what would bring it in"),
+            work,
+            done=lambda found: self._ended(about, cancel, found),
+            failed=lambda error: self._failed(cancel, error),
+            reported=lambda news: self._learnt(about, cancel, news),
+        )
+        self.changed.emit()
+
+    def stop(self) -> None:
+        """Stop searching; what was found stays."""
+        if self._cancel is not None:
+            self._cancel.cancel()
+            self._cancel = None
+        self.error = ""
+        self.changed.emit()
+
+    def _learnt(self, about: tuple[Generation, Key], cancel: CancelToken, news: WhyNotNews) -> None:
+        if cancel is self._cancel:
+            self.news = news
+            self._keep(about, news.found)
+            self.changed.emit()
+
+    def _ended(self, about: tuple[Generation, Key], cancel: CancelToken, found: WhyNot) -> None:
+        self._keep(about, found)
+        if cancel is self._cancel:
+            self._cancel = None
+        self.changed.emit()
+
+    def _failed(self, cancel: CancelToken, error: Exception) -> None:
+        if cancel is self._cancel:
+            self._cancel = None
+            self.error = "" if isinstance(error, Cancelled) else sentence_of(error)
+        self.changed.emit()
+
+    def _keep(self, about: tuple[Generation, Key], found: WhyNot) -> None:
+        self._found.pop(about, None)
+        self._found[about] = found
+        while len(self._found) > KEPT:
+            del self._found[next(iter(self._found))]

@@ -1,0 +1,90 @@
+"""Finding what would bring an entry in, on a large vault and a long chat.
+
+Run with `python -m tests.benchmarks.bench_why_not FILE.json.gz`, FILE holding the inputs (`files`, `chat`, `settings`).
+The chat is repeated to 500 messages. Prints seconds to the first answer and to the last, early and late in the chat.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from lorestudio.domain.chat import Chat
+from lorestudio.exchange.sillytavern_chat import read_message
+from lorestudio.settings import sanitise
+from lorestudio.studio import Project, Simulator, open_project
+from lorestudio.studio.why_not import WhyNotFinder, WhyNotNews
+from lorestudio.studio.would_also import HeldRuns
+from lorestudio.trace.journey import FateState, Journeys
+
+MESSAGES = 500
+_IN = {FateState.INJECTED, FateState.TRUNCATED}
+
+
+def world(path: Path, folder: Path) -> Project:
+    """The inputs as a project on files."""
+    data = json.loads(gzip.decompress(path.read_bytes()))
+    for name, text in data["files"]:
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", newline="")
+    said = [read_message(raw) for raw in data["chat"]]
+    messages = tuple(
+        replace(said[place % len(said)], is_user=place % 2 == 0, is_system=False) for place in range(MESSAGES)
+    )
+    project = open_project([folder])
+    settings = sanitise({**data["settings"], "enabled": True, "scanDepth": 4}).settings
+    return replace(project, settings=settings, chat=Chat(messages, "U", "A"))
+
+
+def measure(simulator: Simulator, message: int) -> None:
+    """Print the figures of one reply: an entry for each reason that kept one out."""
+    generation = simulator.shown(message)
+    if generation is None:
+        return
+    journeys = Journeys(simulator.traces[generation])
+    runs = HeldRuns(simulator, generation)
+    seen: set[str] = set()
+    for entry in simulator.index.visible:
+        end = journeys.fate(entry.id)
+        if end.state in _IN or end.reason in seen:
+            continue
+        seen.add(end.reason)
+        begun = time.perf_counter()
+        runs.of(entry.id)
+        held = 1000 * (time.perf_counter() - begun)
+        times: list[float] = []
+
+        def told(news: WhyNotNews, times: list[float] = times, begun: float = time.perf_counter()) -> None:
+            if news.found.answers:
+                times.append(time.perf_counter() - begun)
+
+        begun = time.perf_counter()
+        found = WhyNotFinder(simulator, generation).find((entry.vault, entry.filename), told)
+        whole = time.perf_counter() - begun
+        first = f"{times[0]:5.2f} s" if times else "      -"
+        sys.stdout.write(
+            f"#{message:<4} {end.reason:<20} held {held:6.1f} ms   first {first}   all {whole:6.2f} s   "
+            f"{found.tried} runs, {len(found.answers)} answers\n"
+        )
+
+
+def main() -> None:
+    """Measure."""
+    with tempfile.TemporaryDirectory() as folder:
+        simulator = Simulator(world(Path(sys.argv[1]), Path(folder)))
+        begun = time.perf_counter()
+        asyncio.run(simulator.replay())
+        sys.stdout.write(f"replay of {len(simulator.traces)} replies: {time.perf_counter() - begun:.2f} s\n")
+        for message in (47, MESSAGES - 1):
+            measure(simulator, message)
+
+
+if __name__ == "__main__":
+    main()

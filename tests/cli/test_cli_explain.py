@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from lorestudio.studio.resources import resource
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def demo() -> tuple[object, ...]:
+    folder = Path(str(resource("demo")))
+    return folder / "vault", "--chat", folder / "chat.jsonl", "--settings", folder / "settings.json"
+
+
+def test_an_entry_stage_by_stage_with_what_would_have_followed(lorestudio: Run, demo: tuple[object, ...]) -> None:
+    result = lorestudio("explain", *demo, "--entry", "storm glass", "--message", 8)
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0] == "“Storm Glass” (items/Storm Glass.md, priority 53, 95 tokens)"
+    assert "Reply #8" in lines
+    assert any(line.startswith("  keywords ") and "none of its refine keys" in line for line in lines)
+    assert any(line.startswith("  budget ") and "(would stop)" in line for line in lines)
+    assert any(line.startswith("It would also be cut by the budget: needs ") for line in lines)
+
+
+def test_what_would_bring_it_in(lorestudio: Run, demo: tuple[object, ...]) -> None:
+    result = lorestudio("explain", *demo, "--entry", "Hat Wasps", "--message", 40, "--why-not")
+    assert result.exit_code == 0
+    assert "1 change brings “Hat Wasps” in" in result.stdout
+    assert "  1. Remove “Hat Wasps” from the chat's blocks\n" in result.stdout
+    assert "     for this chat: Nothing else moves; +87 tokens; no earlier reply changes.\n" in result.stdout
+
+
+def test_the_same_as_json(lorestudio: Run, demo: tuple[object, ...]) -> None:
+    result = lorestudio("explain", *demo, "--entry", "Law of the Letter", "--message", 8, "--why-not", "--json")
+    assert result.exit_code == 0
+    told = json.loads(result.stdout)
+    assert (told["message"], told["title"], told["state"]) == (8, "Law of the Letter", "removed")
+    assert told["stages"][-1]["stage"] == "bookkeeping"
+    answers = {answer["code"]: answer for answer in told["why_not"]["answers"]}
+    # The budget says that 202 tokens more than 1,300 are needed.
+    assert answers["token_budget"]["settings"] == {"max_tokens_budget": 1502}
+    assert answers["priority"]["note"] == {
+        "filename": "rules/Law of the Letter.md", "property": "priority", "removed": False, "value": 39,
+        "add": [], "drop": [],
+    }  # fmt: skip
+    assert answers["pin"]["resized"] == ["Wreck of the Patient Margaret"]
+
+
+def test_a_note_that_is_no_entry(lorestudio: Run, demo: tuple[object, ...]) -> None:
+    name = "The Ending (do not read aloud)"
+    result = lorestudio("explain", *demo, "--entry", name, "--message", 44, "--why-not")
+    assert result.exit_code == 0
+    assert f"{name}.md is no entry: " in result.stdout
+    assert f"Remove the tag “lorebook-never” from “{name}.md”" in result.stdout
+
+
+def test_a_whole_turn(lorestudio: Run, demo: tuple[object, ...]) -> None:
+    result = lorestudio("explain", *demo, "--message", 40)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Reply #40: ")
+    assert "Hat Wasps" in result.stdout
+    told = json.loads(lorestudio("explain", *demo, "--message", 40, "--json").stdout)
+    assert {"went in": 0, **{each["title"]: each["reason"] for each in told["entries"]}}["Hat Wasps"] == "blocked"
+
+
+def test_a_message_that_is_no_reply_and_a_swipe(lorestudio: Run, demo: tuple[object, ...]) -> None:
+    result = lorestudio("explain", *demo, "--entry", "Brumewhale", "--message", 3)
+    assert result.exit_code == 0
+    assert "#3 is no reply; the reply after it, #4, is explained." in result.stderr
+    other = lorestudio("explain", *demo, "--entry", "Brumewhale", "--message", 28, "--swipe", 3)
+    assert "Reply #28, swipe 3" in other.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--entry", "Nobody"), "no note has the title or the file name “Nobody”"),
+        (("--entry", "Glass"), "Did you mean “Storm Glass”?"),
+        (("--message", 900), "the chat has no message #900"),
+        (("--message", 4, "--swipe", 7), "reply #4 has 1 swipe"),
+        (("--why-not",), "name the entry that it is about with --entry"),
+        (("--answers", "someone"), "an explanation asks no provider"),
+        (("--mode", "psychic"), "there is no mode “psychic”"),
+    ],
+)
+def test_what_cannot_be_explained(
+    lorestudio: Run, demo: tuple[object, ...], arguments: tuple[object, ...], message: str
+) -> None:
+    result = lorestudio("explain", *demo, *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -1,0 +1,266 @@
+"""SillyTavern's scan, rule by rule (spec: deeplore-ai-and-tools 5.6)."""
+
+import pytest
+
+from lorestudio.domain.tokens import CharacterEstimate
+from lorestudio.engine.worldinfo.book import BookError, Logic, Place, read_book, split_decorators
+from lorestudio.engine.worldinfo.keys import Matching, occurs
+from lorestudio.engine.worldinfo.scan import Part, Scanner, Source
+from lorestudio.engine.worldinfo.timed import Effect, TimedState, after, at
+from lorestudio.settings.worldinfo import WorldInfoSettings
+
+WORDS = CharacterEstimate("characters", 1)
+PLAIN = WorldInfoSettings(match_whole_words=False)
+ONCE = PLAIN.model_copy(update={"recursive": False})
+
+
+def entries(*raws):
+    return read_book({"entries": {str(place): {"uid": place, **raw} for place, raw in enumerate(raws)}})
+
+
+def scan(raws, *messages, settings=PLAIN, draws=(), budget=10_000, state=None, count=10, character=""):
+    """The newest message comes last, as in a chat."""
+    book = sorted(entries(*raws), key=lambda entry: -entry.order)
+    timed = at(count, book, state or TimedState())
+    numbers = iter(draws)
+    source = Source(tuple(reversed(messages)), character)
+    return Scanner(book, source, settings, timed, WORDS, lambda: next(numbers), budget).run()
+
+
+def active(*arguments, **options):
+    return [int(entry.uid) for entry in scan(*arguments, **options).active]
+
+
+def reasons(scanned, uid):
+    return [event.reason for loop in scanned.loops for event in loop.events if event.uid == str(uid)]
+
+
+def key(*words, **more):
+    return {"key": list(words), "content": f"About {words[0] if words else 'nothing'}.", **more}
+
+
+# ---- keys -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "case", "whole", "found"),
+    [
+        ("art", "the party", False, False, True),
+        ("art", "the party", False, True, False),
+        ("art", "modern art", False, True, True),
+        ("modern art", "postmodern artist", False, True, True),  # several words are looked for as they are
+        ("Art", "art", True, False, False),
+        (" art ", "the party", False, False, True),  # keys are trimmed
+        ("/dr[ae]gon/i", "a DREGON", False, True, True),
+        ("/dragon/", "a Dragon", False, False, False),  # a pattern has its own flags
+        ("/^\x01wren:/i", "\x01Wren: hello", False, False, True),
+        ("/a/b/", "/a/b/", False, False, True),  # an inner slash: no pattern, a plain key
+        ("/a\\/b/", "a/b", False, False, True),
+        ("/(/", "see /(/ there", False, False, True),  # broken: plain
+        ("żuraw", "przyszedł żuraw", False, True, True),
+    ],
+)
+def test_key_test(word, text, case, whole, found):
+    assert occurs(word, text, Matching(case, whole)) is found
+
+
+def test_the_newest_messages_are_scanned():
+    assert active([key("oath")], "an oath", "b", "c") == []
+    assert active([key("oath")], "a", "an oath", "c") == [0]
+    assert active([key("oath", scanDepth=3)], "an oath", "b", "c") == [0]
+    assert active([key("oath", scanDepth=0)], "an oath") == []
+
+
+@pytest.mark.parametrize(
+    ("logic", "text", "expected"),
+    [
+        (Logic.AND_ANY, "dragon fire", [0]), (Logic.AND_ANY, "dragon", []),
+        (Logic.NOT_ALL, "dragon fire", [0]), (Logic.NOT_ALL, "dragon fire ice", []),
+        (Logic.NOT_ANY, "dragon", [0]), (Logic.NOT_ANY, "dragon ice", []),
+        (Logic.AND_ALL, "dragon fire ice", [0]), (Logic.AND_ALL, "dragon fire", []),
+    ],
+)  # fmt: skip
+def test_secondary_keys(logic, text, expected):
+    raw = key("dragon", keysecondary=["fire", "ice"], selectiveLogic=int(logic))
+    assert active([raw], text) == expected
+    assert active([{**raw, "selective": False}], "dragon") == [0]
+
+
+def test_constants_decorators_and_switches():
+    raws = [
+        key("x", constant=True),
+        {"content": "@@activate\nAlways."},
+        key("dragon", content="@@dont_activate\nNever."),
+        key("dragon", disable=True),
+        key("dragon", characterFilter={"isExclude": False, "names": ["Skarn"]}),
+        key("dragon", characterFilter={"isExclude": True, "names": ["Skarn"]}),
+    ]
+    assert sorted(active(raws, "dragon", character="Wren")) == [0, 1, 5]
+    assert sorted(active(raws, "dragon", character="Skarn")) == [0, 1, 4]
+
+
+def test_decorators_and_their_fallbacks():
+    assert split_decorators("@@activate\nText") == (("@@activate",), "Text")
+    assert split_decorators("@@unknown\n@@@activate\nText") == (("@@activate",), "Text")
+    assert split_decorators("@@activate\n@@@dont_activate\nText") == (("@@activate",), "Text")
+    assert split_decorators("No @@activate") == ((), "No @@activate")
+
+
+# ---- recursion, minimum ---------------------------------------------------------------------------------------------
+
+
+def test_recursion_goes_on_until_nothing_new_comes():
+    raws = [key("qq", content="zz"), key("zz", content="yy"), key("yy")]
+    assert active(raws, "qq") == [0, 1, 2]
+    assert active([key("q", content="speaks of zz"), key("zz")], "q", settings=ONCE) == [0]
+
+
+def test_scans_can_be_limited():
+    raws = [key("qq", content="zz"), key("zz", content="yy"), key("yy")]
+    for steps, expected in ((1, [0]), (2, [0, 1]), (0, [0, 1, 2])):
+        assert active(raws, "qq", settings=PLAIN.model_copy(update={"max_recursion_steps": steps})) == expected
+
+
+def test_entries_can_stay_out_of_recursion():
+    raws = [key("qq", content="zz"), key("zz", excludeRecursion=True)]
+    assert active(raws, "qq") == [0]
+    assert active([key("qq", content="zz", preventRecursion=True), key("zz")], "qq") == [0]
+
+
+def test_delayed_entries_come_in_level_by_level():
+    raws = [key("qq", content="zz"), key("zz", content="yy", delayUntilRecursion=2), key("yy", delayUntilRecursion=1)]
+    assert active(raws, "qq") == [0, 1, 2]
+    assert active([key("zz", delayUntilRecursion=True)], "zz") == []  # nothing recurs, and there is no further level
+    assert active([key("zz", delayUntilRecursion=1), key("yy", delayUntilRecursion=2)], "zz yy") == [0, 1]
+
+
+def test_fewest_entries_look_further_back():
+    settings = PLAIN.model_copy(update={"min_activations": 1, "depth": 1})
+    assert active([key("oath")], "an oath", "b", "c", settings=settings) == [0]
+    limited = settings.model_copy(update={"min_activations_depth_max": 1})
+    assert active([key("oath")], "an oath", "b", "c", settings=limited) == []
+
+
+# ---- groups, probability, budget ------------------------------------------------------------------------------------
+
+
+def test_of_a_group_one_is_drawn_by_weight():
+    raws = [key("x", group="g", groupWeight=10), key("x", group="g", groupWeight=90)]
+    assert active(raws, "x", draws=[0.05]) == [0]
+    scanned = scan(raws, "x", draws=[0.5], settings=ONCE)
+    assert [entry.uid for entry in scanned.active] == ["1"]
+    assert reasons(scanned, 0) == ["wi_key", "wi_group_lost"]
+    assert "wi_group_drawn" in reasons(scanned, 1)
+
+
+def test_priority_in_a_group_needs_no_draw():
+    raws = [key("x", group="g", groupOverride=True, order=5), key("x", group="g", groupOverride=True, order=9),
+            key("x", group="g", order=99)]  # fmt: skip
+    assert active(raws, "x") == [1]
+
+
+def test_group_scoring_counts_keys():
+    raws = [key("x", "y", group="g", useGroupScoring=True), key("x", "z", group="g", useGroupScoring=True)]
+    scanned = scan(raws, "x y", settings=ONCE)
+    assert [entry.uid for entry in scanned.active] == ["0"]
+    assert reasons(scanned, 1) == ["wi_key", "wi_group_score"]
+
+
+def test_an_active_entry_of_the_group_keeps_later_ones_out():
+    raws = [key("qq", group="g", content="zz"), key("zz", group="g")]
+    scanned = scan(raws, "qq")
+    assert [entry.uid for entry in scanned.active] == ["0"]
+    assert reasons(scanned, 1) == ["wi_key", "wi_group_active"]
+
+
+def test_probability_is_drawn_once_for_the_whole_scan():
+    raws = [key("x", probability=30, content="x again")]
+    assert active(raws, "x", draws=[0.3]) == [0]  # equal is enough
+    lost = scan([*raws, key("x", content="x")], "x", draws=[0.31])
+    assert [entry.uid for entry in lost.active] == ["1"]
+    assert lost.draws == (0.31,)
+    assert active([key("x", probability=0, useProbability=False)], "x") == [0]
+
+
+def test_the_budget_ends_the_scan():
+    raws = [key("x", content="12345", order=9), key("x", content="1234567890", order=5), key("x", content="1", order=1)]
+    scanned = scan(raws, "x", budget=12)
+    assert [entry.uid for entry in scanned.active] == ["0"]
+    assert scanned.overflowed
+    assert reasons(scanned, 1)[-1] == "wi_over_budget"
+    assert reasons(scanned, 2)[-1] == "wi_behind_budget"
+
+
+def test_reaching_the_budget_is_too_much():
+    assert active([key("x", content="12345")], "x", budget=6) == []
+    assert active([key("x", content="12345")], "x", budget=7) == [0]
+
+
+def test_what_does_not_feed_recursion_is_free_in_later_loops():
+    raws = [key("x", content="y" * 50, preventRecursion=True, order=9), key("x", content="zz", order=8), key("zz")]
+    assert set(active(raws, "x", budget=60)) == {0, 1, 2}
+
+
+# ---- timed effects --------------------------------------------------------------------------------------------------
+
+
+def test_sticky_entries_need_no_key():
+    book = entries(key("x", sticky=3))
+    state = after(10, book, TimedState())
+    assert active([key("x", sticky=3)], "nothing", state=state, count=12) == [0]
+    assert active([key("x", sticky=3)], "nothing", state=state, count=13) == []
+    assert active([key("x", sticky=3)], "nothing", state=state, count=10) == []  # the chat went back
+
+
+def test_cooldown_keeps_an_entry_out_until_it_ends():
+    raw = key("x", cooldown=2)
+    state = after(10, entries(raw), TimedState())
+    assert active([raw], "x", state=state, count=11) == []
+    assert active([raw], "x", state=state, count=12) == [0]
+
+
+def test_cooldown_begins_when_sticky_ends():
+    raw = key("x", sticky=2, cooldown=5)
+    book = entries(raw)
+    timed = at(12, book, after(10, book, TimedState()))
+    assert timed.sticky == frozenset()
+    assert timed.cooling == {"0": 17}
+
+
+def test_an_entry_that_changed_loses_its_effect():
+    state = TimedState(sticky={"0": Effect("another digest", 10, 20)})
+    assert at(12, entries(key("x", sticky=9)), state).sticky == frozenset()
+    assert at(12, (), state).state.sticky == state.sticky  # gone for now: it may come back
+
+
+def test_a_delay_waits_for_messages():
+    assert active([key("x", delay=11)], "x", count=10) == []
+    assert active([key("x", delay=10)], "x", count=10) == [0]
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------
+
+
+def test_old_files_and_embedded_books_are_read():
+    old = read_book({"entries": {"0": {"key": "a, b", "content": "x", "order": "7"}}})[0]
+    assert (old.keys, old.order, old.selective, old.depth) == (("a", "b"), 7, True, 4)
+    card = read_book(
+        {"entries": [{"keys": ["a"], "secondary_keys": ["b"], "content": "x", "enabled": False, "insertion_order": 3,
+                      "position": "after_char", "extensions": {"depth": 9, "sticky": 2}}]}
+    )[0]  # fmt: skip
+    assert (card.keys, card.secondary, card.disabled, card.order, card.place, card.depth, card.sticky) == (
+        ("a",), ("b",), True, 3, Place.AFTER, 9, 2,
+    )  # fmt: skip
+    assert not card.selective
+
+
+@pytest.mark.parametrize(("document", "words"), [({}, "entries: a lorebook"), ({"entries": {"3": 1}}, r"entries\.3")])
+def test_what_is_no_lorebook_is_said(document, words):
+    with pytest.raises(BookError, match=words):
+        read_book(document)
+
+
+def test_every_loop_tells_its_parts():
+    scanned = scan([key("qq", content="zz"), key("zz")], "qq")
+    parts = {event.part for loop in scanned.loops for event in loop.events}
+    assert parts >= {Part.KEYS, Part.BUDGET}

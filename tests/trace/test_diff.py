@@ -1,0 +1,154 @@
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lorestudio.trace.diff import UNKNOWN, compare
+from lorestudio.trace.journey import FateState
+from lorestudio.trace.model import EntryRef, Phase
+from tests.trace.examples import (
+    ADDED,
+    CROWN,
+    DAWNKEEP,
+    EMBER,
+    OATH,
+    REFUSED,
+    RIVER,
+    SKARN,
+    TAVERN,
+    injection,
+    ref,
+    stage,
+    story,
+    trace,
+    verdict,
+)
+
+
+def titles(changes):
+    return [change.title for change in changes]
+
+
+def run(*injections, entries=(), stages=(), vault="v"):
+    known = {one.id: one for one in entries} or {one.entry: ref(one.entry, one.title) for one in injections}
+    return trace(entries=known, injections=tuple(injections), stages=stages, digests={"vault": vault})
+
+
+def in_order(text):
+    return run(*(injection(ord(letter), letter, 10) for letter in text))
+
+
+def test_a_run_does_not_differ_from_itself():
+    diff = compare(story(), story())
+
+    assert not diff
+    assert (diff.entered, diff.left, diff.moved, diff.resized, diff.rewritten, diff.refated) == ((),) * 6
+    assert diff.unchanged == 4
+    assert diff.tokens == (1530, 1530)
+
+
+def test_who_entered_and_left_has_its_injection_and_both_fates():
+    before = story()
+    after = replace(before, injections=(*before.injections[:2], injection(OATH, "Oath", 50, 70)))
+
+    diff = compare(before, after)
+
+    assert titles(diff.entered) == ["Oath"]
+    (oath,) = diff.entered
+    assert oath.key == ("World", "places/Oath.md")
+    assert oath.before is None
+    assert oath.after is not None
+    assert oath.before_fate.reason == "behind_cut"
+    assert oath.after_fate.state is FateState.INJECTED
+    assert titles(diff.left) == ["Crown", "River"]
+    assert diff.unchanged == 2
+    assert diff.tokens == (1530, 850)
+
+
+def test_entries_are_the_same_by_vault_and_file_whatever_their_number():
+    before = run(injection(0, "A", 10), injection(1, "B", 10))
+    renumbered = {5: EntryRef(5, "A again", "World", "places/A.md", 1, 1), 0: ref(0, "B", vault="Other")}
+    after = run(injection(5, "A again", 10), injection(0, "B", 10), entries=renumbered.values(), vault="w")
+
+    diff = compare(before, after)
+
+    assert diff.unchanged == 1
+    assert [one.key[0] for one in diff.entered] == ["Other"]
+    assert [one.key[0] for one in diff.left] == ["World"]
+
+
+def test_another_place_is_a_move():
+    before = run(injection(0, "A", 10), injection(1, "B", 10))
+    after = run(injection(0, "A", 10), injection(1, "B", 10, depth=2, tag="deeplore_p1_d2_r0"))
+
+    assert titles(compare(before, after).moved) == ["B"]
+
+
+def test_only_what_went_past_the_others_has_moved():
+    assert titles(compare(in_order("abcd"), in_order("bcda")).moved) == ["a"]
+    assert titles(compare(in_order("abcd"), in_order("dabc")).moved) == ["d"]
+    assert titles(compare(in_order("abcd"), in_order("xacdyb")).moved) == ["b"]
+    assert compare(in_order("abcd"), in_order("bd")).moved == ()
+
+
+@given(st.permutations("abcdefg"), st.permutations("abcdefg"))
+def test_without_those_that_moved_the_order_is_the_same(one, other):
+    moved = titles(compare(in_order(one), in_order(other)).moved)
+
+    assert [name for name in one if name not in moved] == [name for name in other if name not in moved]
+
+
+def test_more_or_less_room_is_a_resize_and_another_text_a_rewrite():
+    before = run(injection(0, "A", 10), injection(1, "B", 10), injection(2, "C", 10))
+    after = run(
+        injection(0, "A", 8, truncated=True, original_tokens=10),
+        injection(1, "B", 10, content_hash="1_x_y"),
+        injection(2, "C", 10),
+    )
+
+    diff = compare(before, after)
+
+    assert titles(diff.resized) == ["A"]
+    assert titles(diff.rewritten) == ["B"]
+    assert diff.unchanged == 1
+    assert diff.tokens == (30, 28)
+
+
+def test_stopped_elsewhere_is_refated():
+    before = story()
+    keywords = before.stage("keywords")
+    others = tuple(one for one in keywords.verdicts if one.entry != EMBER)
+    blocked = verdict(EMBER, REFUSED, "refine_blocked", key="ember", refine_keys=["ash"])
+    changed = replace(keywords, verdicts=(*others, blocked))
+    stages = tuple(changed if record is keywords else record for record in before.stages)
+
+    diff = compare(before, replace(before, stages=stages))
+
+    assert titles(diff.refated) == ["Ember"]
+    assert [(one.before_fate.reason, one.after_fate.reason) for one in diff.refated] == [
+        ("probability_lost", "refine_blocked")
+    ]
+    assert not diff
+
+
+def test_an_entry_that_one_run_does_not_mention_has_the_fate_of_those():
+    keywords = stage("keywords", Phase.MATCH, (), (), default_reason="no_key_hit")
+    hit = stage("keywords", Phase.MATCH, (), (7,), verdict(7, ADDED, "key_hit", key="g"), default_reason="no_key_hit")
+    known = run(injection(7, "G", 10), stages=(hit,))
+
+    same_vault = compare(known, run(stages=(keywords,)))
+    other_vault = compare(known, run(stages=(keywords,), vault="w"))
+
+    assert [(one.after_fate.entry, one.after_fate.reason) for one in same_vault.left] == [(7, "no_key_hit")]
+    assert [(one.after_fate.entry, one.after_fate.reason) for one in other_vault.left] == [(UNKNOWN, "no_key_hit")]
+
+
+def test_two_runs_have_the_opposite_differences_the_other_way_round():
+    before, after = story(), replace(story(), injections=(injection(RIVER, "River", 40), injection(TAVERN, "T", 1)))
+
+    there, back = compare(before, after), compare(after, before)
+
+    assert titles(there.entered) == titles(back.left) == ["Tavern"]
+    assert {one.before_fate.entry for one in there.left} == {SKARN, DAWNKEEP, CROWN}
+    assert titles(there.left) == titles(back.entered)
+    assert there.tokens == back.tokens[::-1]
