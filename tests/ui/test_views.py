@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 
 from lorestudio.studio import demo_project, open_project
 from lorestudio.studio.generation import Generation
+from lorestudio.studio.prompt_setup import PromptSetup
 from lorestudio.studio.report import Format
 from lorestudio.studio.scenarios import run_scenarios
 from lorestudio.studio.simulator import Simulator
@@ -181,6 +182,13 @@ def test_choosing_an_entry_shows_its_part_and_back(window) -> None:
     assert not page.view.currentIndex().isValid()
 
 
+def test_another_card_or_frame_is_another_prompt(window) -> None:
+    page = prompt_of(window)
+    window.session.take_setup(PromptSetup(main="You are the fog."))
+    settle(window)
+    assert "You are the fog." in [row.text for row in page.model._rows]
+
+
 def test_lore_only_and_copies(window) -> None:
     page = prompt_of(window)
     page._shown.button(LORE).click()
@@ -195,10 +203,10 @@ def test_a_part_of_the_chat_leads_to_its_message(window) -> None:
     page = prompt_of(window)
     row = next(at for at, each in enumerate(page.model._rows) if each.message == 4)
     page.view.setCurrentIndex(page.model.index(row))
+    page.view.setFocus()
     QTest.keyClick(page.view, Qt.Key.Key_Return)
     assert window.chat.delegate._pointed == 4
     assert window.selection.generation == Generation(5, 0)  # the run that is looked at stays
-    page.view.setFocus()
     QTest.keyClick(page.view, Qt.Key.Key_X)
     assert page.model._rows[row].expanded
 

@@ -156,6 +156,7 @@ class TracePane(Pane):
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
         session.preview_changed.connect(self._show)
+        session.setup_changed.connect(self._make_prompt_again)
         session.state_changed.connect(self._show_state)
         session.choice_changed.connect(self._show_state)
         session.live_changed.connect(self._show_live)
@@ -539,6 +540,11 @@ class TracePane(Pane):
             self.prompt.choose_entry(self._selection.entry)
         elif tab == LOG:
             self.log.setPlainText(as_text(trace))
+
+    def _make_prompt_again(self) -> None:
+        """Card, persona or frame are others; the run is the same."""
+        self._filled.discard(PROMPT)
+        self._fill_tab()
 
     def _paint_icons(self) -> None:
         self.all_stages.setIcon(self.theme.icon("columns"))
