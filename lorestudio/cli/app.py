@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as ProgressBar
 
 from lorestudio import __version__
+from lorestudio.cli import diffing
 from lorestudio.cli.asking import Answering, agree, answering
 from lorestudio.cli.bench import try_text
 from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, compare, replay_system
@@ -41,6 +42,7 @@ from lorestudio.cli.previewing import chosen_generation, edited_note, preview_li
 from lorestudio.cli.profiles import profiles
 from lorestudio.cli.prompting import show_prompt
 from lorestudio.cli.propose import propose
+from lorestudio.cli.recap import recap
 from lorestudio.cli.reports import register as register_reports
 from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
@@ -83,6 +85,7 @@ app.add_typer(profiles, name="profiles")
 app.add_typer(propose, name="propose")
 app.add_typer(settings_app, name="settings")
 app.command()(explain)
+app.add_typer(recap, name="recap")
 app.command()(history)
 app.command()(lint)
 app.command()(compare)
@@ -90,6 +93,7 @@ app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
 register_reports(app)
+diffing.register(app)
 app.command("test")(try_text)
 app.command("prompt")(show_prompt)
 

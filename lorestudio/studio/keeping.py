@@ -19,6 +19,7 @@ import platformdirs
 
 from lorestudio.domain.state import EngineState
 from lorestudio.settings.files import write_atomically
+from lorestudio.studio.generation import Generation
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import Simulator
 from lorestudio.trace import Trace, TraceStore
@@ -107,6 +108,10 @@ class Keeper:
             restored.append(trace)
         simulator.resume(kept.states[: len(restored)], restored)
         return len(restored)
+
+    def history(self, project: Project, generation: Generation) -> tuple[Trace, ...]:
+        """The kept runs of one generation of a project's chat, oldest first."""
+        return self._store.history(chat_id(project), generation.message, generation.swipe)
 
     def _holds(self, chat: str, trace: Trace) -> bool:
         """Whether the store's newest trace of that generation is this one."""

@@ -13,6 +13,7 @@ from lorestudio.trace.journey import KEYWORD_STAGE, Fate, FateState, Journeys
 from lorestudio.trace.limits import positional, token_limit
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageStatus, Trace
 from lorestudio.trace.reasons import explain_reason, explain_stage
+from lorestudio.trace.recap_summary import recap_summary
 from lorestudio.trace.wording import fill, number_words, plural, quoted
 
 AI_REASONS: Final = frozenset({"ai_not_selected", "prefilter_dropped", "below_confidence"})
@@ -86,6 +87,8 @@ def summary(trace: Trace, journeys: Journeys | None = None) -> str:
 
 def summary_pieces(trace: Trace, journeys: Journeys | None = None) -> tuple[SummaryPiece, ...]:
     """The sentence of `summary` in pieces, so that whoever shows it can lead from a number to its entries."""
+    if trace.system == "recap":
+        return (SummaryPiece(recap_summary(trace)),)
     if trace.outcome is RunOutcome.SKIPPED or trace.skip_reason:
         sentence = explain_reason(trace.skip_reason or "never_candidate", {}, trace).sentence
         return (SummaryPiece(sentence),)

@@ -14,6 +14,7 @@ class Where(StrEnum):
     WINDOW = "everywhere"
     CHAT = "in the chat"
     TRACE = "in the trace"
+    TIMELINE = "in the timeline"
     RUNS = "in the chat and the trace"
     VAULT = "in the vault"
     EDITOR = "in the editor"
@@ -42,6 +43,7 @@ class Situation:
     swipes: bool = False
     model: bool = False
     preview: bool = False
+    marked: bool = False
     back: bool = False
     forward: bool = False
 
@@ -136,7 +138,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "settings.choose_profile",
         "Choose settings profile…",
         "File/Settings",
-        ("Ctrl+Alt+P",),
+        ("Ctrl+Alt+,",),
         enabled_when=_project,
         separator_before=True,
     ),
@@ -417,6 +419,44 @@ ACTIONS: Final[tuple[Action, ...]] = (
         enabled_when=_trace,
         tip="One file from which “lorestudio run” decides the same again",
     ),
+    Action(
+        "timeline.wider", "Wider turns", "Trace/Timeline", ("]",), Where.TIMELINE, _chat, "plus", separator_before=True
+    ),
+    Action("timeline.narrower", "Narrower turns", "Trace/Timeline", ("[",), Where.TIMELINE, _chat, "minus"),
+    Action(
+        "timeline.swipes",
+        "Show every swipe as a turn",
+        "Trace/Timeline",
+        enabled_when=_chat,
+        checkable=True,
+        separator_before=True,
+    ),
+    Action("timeline.injected", "Show only entries that went in", "Trace/Timeline", enabled_when=_chat, checkable=True),
+    Action(
+        "timeline.csv", "Save turns as CSV…", "Trace/Timeline", enabled_when=_chat, icon="save", separator_before=True
+    ),
+    Action("timeline.csv_entries", "Save entries as CSV…", "Trace/Timeline", enabled_when=_chat, icon="save"),
+    Action("compare.mark", "Mark this run for comparison", "Trace/Compare", ("M",), Where.RUNS, _trace, "place"),
+    Action(
+        "compare.marked",
+        "Compare the marked run with this one",
+        "Trace/Compare",
+        ("Ctrl+M",),
+        Where.WINDOW,
+        lambda now: now.trace and now.marked,
+        "columns",
+    ),
+    Action("compare.before", "Compare with the turn before", "Trace/Compare", enabled_when=_trace),
+    Action(
+        "compare.former",
+        "Compare with the run before the change",
+        "Trace/Compare",
+        enabled_when=_trace,
+        tip="Compare this run with the one before the last change of settings, notes or chat",
+    ),
+    Action("compare.settings", "Compare with other settings…", "Trace/Compare", enabled_when=_trace),
+    Action("compare.copy", "Copy the comparison as Markdown", "Trace/Compare", enabled_when=_trace, icon="copy"),
+    Action("timeline.picture", "Save the map as a picture…", "Trace/Timeline", enabled_when=_chat, icon="save"),
     Action("view.theme.system", "Like the system", "View/Theme", icon="contrast", checkable=True),
     Action("view.theme.light", "Light", "View/Theme", checkable=True),
     Action("view.theme.dark", "Dark", "View/Theme", checkable=True),
@@ -471,11 +511,12 @@ LAST_WITH_SHORTCUT: Final = 9
 
 _OVERLAPS: Final = {
     Where.WINDOW: set(Where),
+    Where.TIMELINE: {Where.WINDOW, Where.RUNS, Where.TIMELINE},
     Where.VAULT: {Where.WINDOW, Where.VAULT},
     Where.EDITOR: {Where.WINDOW, Where.EDITOR},
     Where.CHAT: {Where.WINDOW, Where.CHAT, Where.RUNS},
     Where.TRACE: {Where.WINDOW, Where.TRACE, Where.RUNS},
-    Where.RUNS: {Where.WINDOW, Where.CHAT, Where.TRACE, Where.RUNS},
+    Where.RUNS: {Where.WINDOW, Where.CHAT, Where.TRACE, Where.TIMELINE, Where.RUNS},
 }
 
 

@@ -55,6 +55,7 @@ from lorestudio.ui.session import Session
 from lorestudio.ui.settings_commands import SettingsCommands
 from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
+from lorestudio.ui.timeline.commands import TimelineCommands
 from lorestudio.ui.vault_commands import VaultCommands
 from lorestudio.ui.view_commands import ViewCommands
 from lorestudio.ui.why_not_commands import WhyNotCommands
@@ -106,9 +107,11 @@ class MainWindow(QMainWindow):
         self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
         self.vault_commands, self.chat_commands = VaultCommands(self), ChatCommands(self)
         self.control_commands, self.settings_commands = ControlCommands(self), SettingsCommands(self)
+        self.timeline_commands = TimelineCommands(self)
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
             *self.vault_commands.panes, *self.control_commands.panes, *self.settings_commands.panes,
+            *self.timeline_commands.panes,
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
@@ -125,7 +128,7 @@ class MainWindow(QMainWindow):
         self.status = StatusLine(session, self)
         self._build()
         self._connect()
-        for commands in (self.vault_commands, self.chat_commands):
+        for commands in (self.vault_commands, self.chat_commands, self.timeline_commands):
             commands.connect_window()
         self._make_room()
         self._show_project()
@@ -149,7 +152,8 @@ class MainWindow(QMainWindow):
                 Where.VAULT: (self.vault.tree, self.vault.table),
                 Where.CHAT: (self.chat.view,),
                 Where.TRACE: (self.trace,),
-                Where.RUNS: (self.chat, self.trace, self.why, self.budget),
+                Where.RUNS: (self.chat, self.trace, self.why, self.budget, *self.timeline_commands.panes),
+                Where.TIMELINE: (self.timeline_commands.timeline,),
                 Where.EDITOR: (self.entry.editor,),
             }
         )
@@ -313,12 +317,11 @@ class MainWindow(QMainWindow):
             "help.details": self._show_details,
             "help.about": partial(dialogs.show_about, self),
         }
-        groups = (
-            self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands, self.why_not,
-            self.view_commands,
-        )  # fmt: skip
-        for group in groups:
-            handlers |= group.handlers()
+        for commands in (
+            self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands,
+            self.timeline_commands, self.why_not, self.view_commands,
+        ):  # fmt: skip
+            handlers |= commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
         handlers |= self.proposals.handlers()
@@ -411,6 +414,7 @@ class MainWindow(QMainWindow):
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
             preview=session.preview_of(selection.generation) is not None,
+            marked=self.timeline_commands.marked,
             back=self.history.can_go_back,
             forward=self.history.can_go_forward,
         )
@@ -432,6 +436,7 @@ class MainWindow(QMainWindow):
         self.chat_commands.update(actions)
         self.control_commands.update(actions)
         self.settings_commands.update(actions)
+        self.timeline_commands.update(actions)
         steps = self.session.adjustments
         for name, title in (("adjust.undo", steps.undo_title), ("adjust.redo", steps.redo_title)):
             words = tr(self.commands.title(name))

@@ -33,10 +33,13 @@ from lorestudio.studio.places import keep_key
 from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
 from lorestudio.studio.prompt_setup import PromptSetup
+from lorestudio.studio.run_causes import RunSide
+from lorestudio.studio.run_sides import side_of
 from lorestudio.studio.scoring import Scorer
 from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
+from lorestudio.trace.text import turn_words
 from lorestudio.ui.adjusting import Adjustment, Adjustments, Parts, first_difference
 from lorestudio.ui.choices import ChoiceStore, RunChoice
 from lorestudio.ui.following import Opened, VaultFollower
@@ -104,6 +107,7 @@ class Session(QObject):
         """
         super().__init__(parent)
         self.jobs = Jobs(self)
+        self.keep_in = keep_in
         self.graphs_in = keep_in.parent / "graphs" if keep_in is not None else None
         self.connections = connections or Connections(default_profiles_path())
         self.profiles = ProfileFile()
@@ -206,6 +210,19 @@ class Session(QObject):
     def finished_run(self) -> Simulator | None:
         """The simulator whose traces are shown, None while it runs and where nothing was run as is chosen now."""
         return None if self.replaying else self._simulators.get(self.choice.effective)
+
+    def side(self, generation: Generation | None, title: str = "") -> RunSide | None:
+        """The run of a generation for comparing, None where there is none; with its inputs if it is as chosen now."""
+        trace = self.traces.get(generation) if generation is not None else None
+        if trace is None or generation is None:
+            return None
+        simulator = self._simulators.get(self.choice.effective)
+        if simulator is not None and simulator.traces.get(generation) is trace:
+            try:
+                return side_of(simulator, generation, title)
+            except ValueError:  # its inputs cannot be had any more
+                pass
+        return RunSide(title or turn_words(trace.turn), trace)
 
     def journeys(self, trace: Trace) -> Journeys:
         """A trace, read so that entries can be asked about; the panes share that of the trace that is shown."""

@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.settings import switches
-from lorestudio.settings.declaration import ContextWindowStage, DeepLoreStage, HybridStage, WorldInfoStage
+from lorestudio.settings.declaration import ContextWindowStage, DeepLoreStage, HybridStage, RecapStage, WorldInfoStage
 from lorestudio.studio.modes import Mode
 from lorestudio.trace import REASONS
 
@@ -56,6 +56,7 @@ def test_stages_in_the_documents_exist() -> None:
     [
         ("context-window.md", ContextWindowStage),
         ("hybrid-retrieval.md", HybridStage),
+        ("recap-memory.md", RecapStage),
         ("world-info.md", WorldInfoStage),
     ],
 )
