@@ -41,6 +41,7 @@ from lorestudio.cli.prompting import show_prompt
 from lorestudio.cli.propose import propose
 from lorestudio.cli.recap import recap
 from lorestudio.cli.replaying import replay_chat
+from lorestudio.cli.reports import register as register_reports
 from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import fixed
@@ -91,6 +92,7 @@ app.command()(compare)
 app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
+register_reports(app)
 diffing.register(app)
 app.command("test")(try_text)
 app.command("prompt")(show_prompt)

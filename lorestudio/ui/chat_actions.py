@@ -41,7 +41,7 @@ CHAT_ACTIONS: Final = (
         tip="Make the swipe that is shown the one that the chat goes on with",
         separator_before=True,
     ),
-    Action("swipe.write", "Write another swipe", "Chat", ("S",), Where.CHAT, icon="plus"),
+    Action("swipe.write", "Write another swipe", "Chat", ("Shift+N",), Where.CHAT, icon="plus"),
     Action("swipe.delete", "Delete this swipe", "Chat", ("Shift+Del",), Where.CHAT, icon="trash"),
 )
 

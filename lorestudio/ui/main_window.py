@@ -58,6 +58,7 @@ from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
 from lorestudio.ui.timeline.commands import TimelineCommands
 from lorestudio.ui.vault_commands import VaultCommands
+from lorestudio.ui.view_commands import ViewCommands
 from lorestudio.ui.why_not_commands import WhyNotCommands
 from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.empty import EmptyState
@@ -120,6 +121,7 @@ class MainWindow(QMainWindow):
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
         )
+        self.view_commands = ViewCommands(self)
         self.why_not = WhyNotCommands(self)
         self._handlers = self._make_handlers()
         self.bars = BarStack(theme, self.commands.title, self)
@@ -319,7 +321,7 @@ class MainWindow(QMainWindow):
         self.replay_commands = ReplayCommands(self)
         for commands in (
             self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands,
-            self.timeline_commands, self.why_not, self.replay_commands,
+            self.timeline_commands, self.why_not, self.replay_commands, self.view_commands,
         ):  # fmt: skip
             handlers |= commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
@@ -701,6 +703,7 @@ class MainWindow(QMainWindow):
         self._search.setIcon(self.theme.icon("search"))
         self._theme_button.setIcon(self.theme.icon("contrast"))
         self.why.copy_button.setIcon(self.theme.icon("copy"))
+        self.why.scores_button.setIcon(self.theme.icon("number"))
         self.setWindowIcon(self.theme.icon("lorestudio", "accent"))
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ from lorestudio.studio.prompt_setup import PromptSetup
 from lorestudio.studio.ranges import MessageRange
 from lorestudio.studio.run_causes import RunSide
 from lorestudio.studio.run_sides import side_of
+from lorestudio.studio.scoring import Scorer
 from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.journey import Journeys
@@ -210,6 +211,17 @@ class Session(QObject):
         if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
             return None
         return simulator
+
+    def scorer(self, generation: Generation | None) -> Scorer | None:
+        """Explains the scores of a generation, None where it was not run as is chosen now."""
+        simulator = self._simulators.get(self.choice.effective)
+        if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
+            return None
+        return Scorer(simulator, generation)
+
+    def finished_run(self) -> Simulator | None:
+        """The simulator whose traces are shown, None while it runs and where nothing was run as is chosen now."""
+        return None if self.replaying else self._simulators.get(self.choice.effective)
 
     def side(self, generation: Generation | None, title: str = "") -> RunSide | None:
         """The run of a generation for comparing, None where there is none; with its inputs if it is as chosen now."""

@@ -620,7 +620,8 @@ def test_all_stages_are_shown_on_wish(window) -> None:
 def test_prompt_and_log_are_made_when_looked_at(window) -> None:
     assert window.trace.log.toPlainText() == ""
     window.trace.tabs.setCurrentIndex(2)
-    assert "A dragon." in window.trace.prompt.toPlainText()
+    settle(window)
+    assert "A dragon." in [row.text for row in window.trace.prompt.model._rows]
     window.trace.tabs.setCurrentIndex(3)
     assert "Crown" in window.trace.log.toPlainText()
     window.run("copy.report")

@@ -160,7 +160,7 @@ def make_trace(message: int = 5, swipe: int = 0) -> Trace:
             Injection(DAWNKEEP, "Dawnkeep", "fortress", 30, 100, 2, 4, 0, "t", "h", truncated=True, original_tokens=40),
         ),
         (PromptBlock("t", 2, 4, 0, text, (PromptPart(0, 8, RULES), PromptPart(10, 19, SKARN))),),
-        (Limit("budget", 100, 100, "tokens"), Limit("entries", 3, 8, "entries")),
+        limits=(Limit("budget", 100, 100, "tokens"), Limit("entries", 3, 8, "entries")),
     )
 
 

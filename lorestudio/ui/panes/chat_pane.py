@@ -156,6 +156,11 @@ class ChatPane(Pane):
                 self.model.view_swipe(generation.message, generation.swipe)
             self._selection.choose_message(generation.message, generation)
 
+    def flash(self, message: int) -> None:
+        """Point at a message that was scrolled to, without choosing it."""
+        self.delegate.point_at(message)
+        self.view.viewport().update()
+
     def toggle_expanded(self) -> None:
         """Open or fold the chosen message."""
         if self._selection.message is not None:
@@ -263,6 +268,7 @@ class ChatPane(Pane):
 
     def _show_message(self) -> None:
         message = self._selection.message
+        self.delegate.point_at(-1)
         self._show_number()
         if message is None:
             self.view.selectionModel().clear()
@@ -282,6 +288,8 @@ class ChatPane(Pane):
                     if verdict.entry == entry and isinstance(key, str) and verdict.reason in _FOUND_IN_CHAT:
                         where = verdict.details.get("message")
                         message = where if isinstance(where, int) else None
-                        self.model.highlight(key, generation.message, message)
+                        start, end = verdict.details.get("start"), verdict.details.get("end")
+                        place = (start, end) if isinstance(start, int) and isinstance(end, int) else None
+                        self.model.highlight(key, generation.message, message, place)
                         return
         self.model.highlight("", 0, None)

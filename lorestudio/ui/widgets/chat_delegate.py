@@ -49,7 +49,12 @@ class ChatDelegate(QStyledItemDelegate):
         super().__init__(parent or view)
         self._theme, self._view = theme, view
         self._wrapper: Wrapper | None = None
+        self._pointed = -1
         self._layouts: dict[tuple[str, int, bool], _Layout] = {}
+
+    def point_at(self, row: int) -> None:
+        """Set a row apart that somebody was led to, -1 for none."""
+        self._pointed = row
 
     # ---- measuring --------------------------------------------------------------------------------------------------
 
@@ -109,6 +114,9 @@ class ChatDelegate(QStyledItemDelegate):
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if index.row() == self._pointed:
+            painter.fillRect(rect, theme.color("neutral_soft"))
+            painter.fillRect(QRectF(rect.left(), rect.top(), 3, rect.height()), theme.color("mark"))
         if chosen:
             painter.fillRect(rect, theme.color("accent_soft"))
             painter.fillRect(QRectF(rect.left(), rect.top(), 3, rect.height()), theme.color("accent"))
