@@ -96,13 +96,12 @@ def estimate(trace: Trace) -> str:
     name = trace.facts.get("counter")
     units = UNITS_A_TOKEN.get(name) if isinstance(name, str) else None
     if units is None:
-        return "Token counts are estimates; a model's own may differ."
+        return "≈ estimates; a model's own counts may differ"
     other = next(value for value in UNITS_A_TOKEN.values() if value != units)
     apart = round(100 * (units / other - 1))
     direction = "more" if apart > 0 else "fewer"
     return (
-        f"Token counts are estimates of {units:g} characters a token; a model's own are often up to {abs(apart)} % "
-        f"{direction}, and differ most for other languages than English."
+        f"≈ estimates of {units:g} characters a token; a model's own counts are often up to {abs(apart)} % {direction}"
     )
 
 

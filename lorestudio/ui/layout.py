@@ -60,8 +60,8 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         return
     trace.raise_()
     window.resizeDocks([vault, chat, trace], [round(width * part) for part in (0.18, 0.38, 0.44)], _H)
-    window.resizeDocks([chat, entry], [round(height * part) for part in (0.45, 0.55)], _V)
-    window.resizeDocks([trace, why, budget], [round(height * part) for part in (0.53, 0.26, 0.21)], _V)
+    window.resizeDocks([chat, entry], [round(height * part) for part in (0.56, 0.44)], _V)
+    window.resizeDocks([trace, why, budget], [round(height * part) for part in (0.48, 0.26, 0.26)], _V)
 
 
 def save(window: QMainWindow, settings: QSettings) -> None:
