@@ -110,7 +110,7 @@ class VectorTable:
             numbers, matrix = numbers[kept], matrix[kept]
         if not len(numbers) or limit == 0:
             return []
-        near = matrix @ _normalised(vector[np.newaxis, :])[0]
+        near = matrix @ _normalised(vector[np.newaxis, :].copy())[0]
         if limit is not None and 0 < limit < len(numbers):
             border = np.partition(near, len(near) - limit)[len(near) - limit]
             numbers = numbers[~(near < border - 2 * _MARGIN)]
@@ -135,9 +135,8 @@ class VectorTable:
         known = self._groups.get(length)
         if known is None:
             rows = np.flatnonzero(self._lengths == length)
-            matrix = np.empty((len(rows), length))
-            for place, row in enumerate(rows):
-                matrix[place] = self._vectors[int(row)]
+            vectors = [self._vectors[int(row)] for row in rows]
+            matrix = np.array(vectors, dtype=np.float64).reshape(len(rows), length)
             known = self._groups[length] = (rows, _normalised(matrix))
         return known
 
@@ -193,11 +192,12 @@ def dedupe_batch(
 
 
 def _normalised(matrix: np.ndarray) -> np.ndarray:
+    """The rows at length 1, in place."""
     with np.errstate(all="ignore"):
         lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
         lengths[lengths == 0] = 1
-        scaled: np.ndarray = matrix / lengths[:, np.newaxis]
-    return scaled
+        matrix /= lengths[:, np.newaxis]
+    return matrix
 
 
 def _exact(rows: np.ndarray, vector: Vector) -> np.ndarray:

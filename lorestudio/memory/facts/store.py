@@ -223,11 +223,11 @@ class FactStore(ThreadStore):
             own = self.vector_model
             vectors = [tables.vector(row[2]) if not own or not row[4] or row[4] == own else None for row in rows]
             unasked = any(row[3] and row[2] is None for row in rows)
-            names = tuple(_names(tables.json_of(row[1])) for row in rows)
+            names = tuple(_names(tables.tags_of(row[1])) for row in rows)
             known = _Table(stamp, tuple(row[0] for row in rows), names, VectorTable(vectors), unasked)
             self._tables[user] = known
         return known
 
 
 def _names(tags: Json) -> frozenset[str]:
-    return frozenset(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else frozenset()
+    return frozenset(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, tuple) else frozenset()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -110,7 +111,7 @@ def memory_of(row: Row) -> Memory:
      run, chat, first, last) = row  # fmt: skip
     return Memory(
         identity, user, thread, content, source, vector(embedding), created, None if pinned is None else bool(pinned),
-        json_of(tags), retrieved, count, bool(unasked), model, Origin(run, chat, first, last),
+        tags_of(tags), retrieved, count, bool(unasked), model, Origin(run, chat, first, last),
     )  # fmt: skip
 
 
@@ -149,6 +150,13 @@ def json_of(text: str | None) -> Json:
     """The JSON in a text."""
     value: Json = None if text is None else json.loads(text)
     return value
+
+
+@lru_cache(maxsize=4096)
+def tags_of(text: str | None) -> Json:
+    """The tags in a text, lists as tuples, since many rows share the same ones."""
+    value = json_of(text)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def mapping_of(text: str) -> Mapping[str, Json]:
