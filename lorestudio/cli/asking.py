@@ -40,10 +40,10 @@ def connections() -> Connections:
     return Connections(default_profiles_path())
 
 
-def answering(name: str, project: Project, beside: Path | None = None) -> Answering:
+def answering(name: str, project: Project, beside: Path | None = None, *, fresh: bool = False) -> Answering:
     """The source called `name`: stand-in, recorded, or a profile, whose answers are recorded beside the chat.
 
-    `beside` is another file that they lie beside.
+    `beside` is another file that they lie beside. With `fresh`, a provider is asked again for what it answered before.
 
     Raises InputError, AnsweringError or SettingsError, all before anything is sent. Lines of the recording that cannot
     be read are told.
@@ -64,7 +64,7 @@ def answering(name: str, project: Project, beside: Path | None = None) -> Answer
         if source.kind is AnswerKind.RECORDED and len(recorded.models) > 1:
             others = ", ".join(recorded.models[:-1])
             say(f"answers of {recorded.models[-1]} are used, the model asked last; also recorded: {others}.")
-    answers, model = make_answers(source, beside, known)
+    answers, model = make_answers(source, beside, known, fresh=fresh)
     return Answering(answers, model, profile)
 
 

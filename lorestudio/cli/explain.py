@@ -15,10 +15,12 @@ from rich.progress import Progress as ProgressBar
 from lorestudio.cli.asking import answering
 from lorestudio.cli.explaining import EntryExplained, entry_json, entry_lines, fates_table, turn_json
 from lorestudio.cli.messages import clear_messages, say, say_all
+from lorestudio.cli.settings import ProfileOption
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.studio import Generation, InputError, Project, Simulator, open_project
 from lorestudio.studio.answering import AnswerKind, load_recorded
 from lorestudio.studio.modes import Mode, with_mode
+from lorestudio.studio.settings_sources import settings_path
 from lorestudio.studio.why_not import WhyNot, WhyNotFinder, WhyNotNews
 from lorestudio.studio.would_also import HeldRuns
 from lorestudio.trace import summary, turn_words
@@ -49,6 +51,7 @@ def explain(
     settings: Annotated[
         Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
     ] = None,
+    profile: ProfileOption = None,
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")] = 0,
     mode: Annotated[str | None, typer.Option("--mode", help=f"How entries are selected: {', '.join(Mode)}.")] = None,
     answers: Annotated[
@@ -62,7 +65,7 @@ def explain(
             raise InputError("--answers", "an explanation asks no provider. Choose stand-in or recorded.")
         if why_not and entry is None:
             raise InputError("--why-not", "name the entry that it is about with --entry.")
-        project = open_project(vault, chat, settings, seed)
+        project = open_project(vault, chat, settings_path(settings, profile), seed)
         if mode is not None:
             if mode not in set(Mode):
                 raise InputError("--mode", f"there is no mode “{mode}”. There are: {', '.join(Mode)}.")

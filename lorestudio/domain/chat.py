@@ -13,7 +13,8 @@ class Message:
     """One message (spec: deeplore-engine 0.2, deeplore-ai-and-tools 5.2).
 
     `name` is None when the record has none; `text` is "" when the record's text is no string. `raw` keeps the record
-    as it was read, unknown fields included.
+    as it was read, unknown fields included; where it and another field disagree, the other field is newer. `line` is
+    the place in the chat's document that the message was read from, None for one that was written since.
     """
 
     name: str | None
@@ -26,6 +27,7 @@ class Message:
     extra: Mapping[str, Json] = field(default_factory=dict)
     send_date: str = ""
     raw: Mapping[str, Json] = field(default_factory=dict, repr=False, compare=False)
+    line: int | None = field(default=None, repr=False, compare=False)
 
     @property
     def swipe(self) -> int:
@@ -56,6 +58,12 @@ class Chat:
     character_name: str = ""
     metadata: Mapping[str, Json] = field(default_factory=dict)
     header: Mapping[str, Json] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def is_group(self) -> bool:
+        """Whether several characters speak in the chat."""
+        names = {each.name for each in self.messages if not each.is_user and each.scannable and each.name}
+        return len(names) > 1 or any("gen_id" in each.extra for each in self.messages)
 
     def prompt_view(self, until: int) -> tuple[Message, ...]:
         """The messages before index `until` that the host hands to a generation: hidden ones are left out."""

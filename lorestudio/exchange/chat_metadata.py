@@ -39,6 +39,38 @@ def read_state(metadata: Mapping[str, Json], seed: int = 0) -> EngineState:
     )
 
 
+def with_controls(
+    metadata: Mapping[str, Json], controls: ChatControls, known: Iterable[Folder] = ()
+) -> Mapping[str, Json]:
+    """The metadata with the person's choices in them; keys that say the same already stay as they are.
+
+    Folders that the vault does not have (`known` are those it has) are no choice and stay in the filter.
+    """
+    there = read_controls(metadata)
+    changes: dict[str, Json] = {}
+    for key, now, before in (
+        ("deeplore_pins", controls.pins, there.pins),
+        ("deeplore_blocks", controls.blocks, there.blocks),
+    ):
+        if now != before:
+            items = metadata.get(key)
+            spelled = {
+                rules[0]: item for item in (items if isinstance(items, list) else ()) if (rules := _rules([item]))
+            }
+            changes[key] = [spelled.get(rule, {"title": rule.title, "vaultSource": rule.vault}) for rule in now]
+    if controls.folders not in (there.folders, existing_folders(there.folders, known)):
+        changes["deeplore_folder_filter"] = list(controls.folders) or None
+    if controls.context != there.context:
+        changes["deeplore_context"] = controls.context
+    texts = (
+        ("deeplore_notebook", controls.notebook, there.notebook),
+        ("deeplore_ai_notepad", controls.notepad, there.notepad),
+        ("deeplore_lastScribeSummary", controls.scribe_summary, there.scribe_summary),
+    )
+    changes |= {key: text for key, text, before in texts if text != before}
+    return {**metadata, **changes} if changes else metadata
+
+
 def existing_folders(folders: Iterable[str], known: Iterable[Folder]) -> tuple[str, ...]:
     """The chosen folders that the index has; all of them while it has no folder at all (spec 5.9)."""
     paths = {folder.path for folder in known}

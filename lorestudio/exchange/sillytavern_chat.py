@@ -3,84 +3,68 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
+from lorestudio.exchange.chat_document import BOM, ChatDocument, ChatLine, LineKind
+from lorestudio.exchange.chat_records import METADATA, read_message
+from lorestudio.exchange.json_spelling import parse_record
 from lorestudio.exchange.problems import InputError
+
+__all__ = ["LoadedChat", "parse_chat", "read_message"]
+
+_BAD_BYTE: Final = re.compile("[\udc80-\udcff]")
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedChat:
-    """A chat, and a sentence for each line that could not be used."""
+    """A chat, a sentence for each line that could not be used, and the file's lines to write it back into."""
 
     chat: Chat
     problems: tuple[str, ...] = ()
-
-
-def read_message(raw: Mapping[str, Json]) -> Message:
-    """One message record; fields of an unexpected shape count as missing."""
-    name, text, swipe, extra, swipes = (raw.get(key) for key in ("name", "mes", "swipe_id", "extra", "swipes"))
-    send_date = raw.get("send_date")
-    return Message(
-        name=name if isinstance(name, str) else None,
-        text=text if isinstance(text, str) else "",
-        is_user=bool(raw.get("is_user")),
-        is_system=bool(raw.get("is_system")),
-        is_thoughts=bool(raw.get("is_thoughts")),
-        swipe_id=_whole(swipe),
-        swipes=tuple(item if isinstance(item, str) else "" for item in swipes) if isinstance(swipes, list) else (),
-        extra=extra if isinstance(extra, Mapping) else EMPTY,
-        send_date="" if send_date is None else str(send_date),
-        raw=raw,
-    )
-
-
-def _whole(value: Json) -> int | None:
-    """A whole number, however JSON spells it; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if float(value).is_integer() else None
+    document: ChatDocument = field(default_factory=ChatDocument, repr=False)
 
 
 def parse_chat(text: str, source: Path | str) -> LoadedChat:
     """Read the lines of a chat file; the first may be its header, group chats have none.
 
-    Lines that are no JSON object are left out and reported; a record without `mes` counts as an empty message and is
-    reported too. Raises InputError when no line can be used.
+    Lines that are no JSON object are reported, and stay in the document; a record without `mes` counts as an empty
+    message and is reported too. Bytes that are no UTF-8 are expected as the halves that `surrogateescape` makes of
+    them. Raises InputError when no line can be used.
     """
     header: Mapping[str, Json] = EMPTY
     messages: list[Message] = []
     problems: list[str] = []
-    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError as error:
-            problems.append(f"Line {number} is no JSON ({error.msg}, column {error.colno}); it was left out.")
-            continue
-        except RecursionError:
-            problems.append(f"Line {number} is nested too deeply; it was left out.")
-            continue
-        if not isinstance(record, dict):
-            problems.append(f"Line {number} is no JSON object; it was left out.")
+    lines: list[ChatLine] = []
+    for number, line in enumerate(_lines(text.removeprefix(BOM)), start=1):
+        record, problem = _read_line(line.removesuffix("\n"))
+        kind = LineKind.MESSAGE
+        if problem:
+            problems.append(f"Line {number} {problem}; it was left out and stays in the file.")
+            kind = LineKind.BROKEN
+        elif record is None:
+            kind = LineKind.BLANK
         elif not messages and not header and _is_header(record):
             header = record
+            kind = LineKind.HEADER
         else:
             if "mes" not in record:
                 problems.append(f"Line {number} has no “mes”; it counts as an empty message.")
-            messages.append(read_message(record))
+            messages.append(read_message(record, len(lines)))
+        lines.append(ChatLine(number, line, kind, problem, record))
     if not header and not any("mes" in message.raw for message in messages):
         seen = f" {problems[0]}" if problems else " The file is empty."
         raise InputError(
             source,
             f"no line is a message or a header.{seen} Open a SillyTavern chat file (.jsonl) or plain text (.txt).",
         )
-    metadata = header.get("chat_metadata")
+    metadata = header.get(METADATA)
     return LoadedChat(
         Chat(
             messages=tuple(messages),
@@ -90,11 +74,34 @@ def parse_chat(text: str, source: Path | str) -> LoadedChat:
             header=header,
         ),
         tuple(problems),
+        ChatDocument(lines=tuple(lines), bom=text.startswith(BOM)),
     )
 
 
+def _lines(text: str) -> list[str]:
+    """The lines with their line ends; only line feeds end one."""
+    pieces = text.split("\n")
+    lines = [piece + "\n" for piece in pieces[:-1]]
+    return [*lines, pieces[-1]] if pieces[-1] else lines
+
+
+def _read_line(line: str) -> tuple[Mapping[str, Json] | None, str]:
+    """The record in a line, None for a blank one, and what is wrong with the line, "" where nothing is."""
+    if not line.strip():
+        return None, ""
+    if _BAD_BYTE.search(line):
+        return None, "is not UTF-8 text"
+    try:
+        record = parse_record(line)
+    except json.JSONDecodeError as error:
+        return None, f"is no JSON ({error.msg}, column {error.colno})"
+    except ValueError as error:
+        return None, f"is not readable ({error})"
+    return (record, "") if isinstance(record, dict) else (None, "is no JSON object")
+
+
 def _is_header(record: Mapping[str, Json]) -> bool:
-    return "mes" not in record and any(key in record for key in ("chat_metadata", "user_name", "name"))
+    return "mes" not in record and any(key in record for key in (METADATA, "user_name", "name"))
 
 
 def _named(value: Json, messages: list[Message], *, user: bool, fallback: str) -> str:

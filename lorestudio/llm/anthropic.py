@@ -20,6 +20,9 @@ from lorestudio.llm.normalise import Answer, read_answer, read_usage
 
 API_VERSION: Final = "2023-06-01"
 
+BEGINNING: Final = "[The story begins.]"
+"""What the user says where a conversation begins with the assistant."""
+
 _CACHED: Final = {"type": "ephemeral"}
 _ENDPOINT: Final = "messages"
 _TOOLS = re.compile(r"\btool|input_schema", re.IGNORECASE)
@@ -45,23 +48,17 @@ class AnthropicMessages:
         return {"anthropic-version": API_VERSION}
 
     def body(self, request: ChatRequest, model: str, max_tokens: int, habits: Habits, *, stream: bool) -> Json:
-        """System block and user message; the stable part of the message is a block of its own, for the cache.
+        """System block and messages; the stable part of the user's message is a block of its own, for the cache.
 
-        Among the messages there are no system ones, so those are the user's; the beginning of an answer may not end in
-        a blank, and goes only where the answer is text.
+        The beginning of an answer may not end in a blank, and goes only where the answer is text.
         """
-        before: list[Json] = [
-            {"role": "assistant" if role == "assistant" else "user", "content": text} for role, text in request.before
-        ]
+        system, messages = _conversation(request)
         begun = request.prefill.rstrip() if request.json_schema is None or not habits.schema else ""
-        prefill: list[Json] = [{"role": "assistant", "content": begun}] if begun else []
-        body: dict[str, Json] = {
-            "model": model,
-            "max_tokens": max_tokens,
-            "messages": [*before, {"role": "user", "content": _content(request)}, *prefill],
-        }
-        if request.system.strip():
-            body["system"] = [{"type": "text", "text": request.system, "cache_control": _CACHED}]
+        if begun:
+            messages.append({"role": "assistant", "content": begun})
+        body: dict[str, Json] = {"model": model, "max_tokens": max_tokens, "messages": messages}
+        if system.strip():
+            body["system"] = [{"type": "text", "text": system, "cache_control": _CACHED}]
         if stream:
             body["stream"] = True
         if request.json_schema is not None and habits.schema:
@@ -98,6 +95,38 @@ class AnthropicMessages:
     def answer(self, body: Json) -> Answer:
         """The tool's input or the first block of text."""
         return read_answer(body)
+
+
+def _conversation(request: ChatRequest) -> tuple[str, list[Json]]:
+    """The system text and the messages in turns.
+
+    The API knows no system messages between others and wants user and assistant in turns, beginning with the user: the
+    system messages at the beginning become the system text, later ones the user's, and neighbours of one role are one
+    message. Named speakers keep their name in the text.
+    """
+    if not request.messages:
+        before: list[Json] = [
+            {"role": "assistant" if role == "assistant" else "user", "content": text} for role, text in request.before
+        ]
+        return request.system, [*before, {"role": "user", "content": _content(request)}]
+    rest = list(request.messages)
+    system: list[str] = []
+    while rest and rest[0].role == "system":
+        first = rest.pop(0)
+        system.append(f"{first.name}: {first.text}" if first.name else first.text)
+    turns: list[tuple[str, list[str]]] = []
+    for each in rest:
+        role = "assistant" if each.role == "assistant" else "user"
+        text = f"{each.name}: {each.text}" if each.name else each.text
+        if turns and turns[-1][0] == role:
+            turns[-1][1].append(text)
+        else:
+            turns.append((role, [text]))
+    if not turns or turns[0][0] == "assistant":
+        turns.insert(0, ("user", [BEGINNING]))
+    # A text of the assistant's may not end in white space where it comes last.
+    spoken: list[Json] = [{"role": role, "content": "\n\n".join(texts).rstrip()} for role, texts in turns]
+    return "\n\n".join(system), spoken
 
 
 def _content(request: ChatRequest) -> Json:

@@ -50,6 +50,22 @@ RECAP_STAGES: Final = ("recap_extract", "recap_organise", "recap_filter", "recap
 """The requests for the recap of a scene in four steps."""
 
 
+REPLY: Final = "reply"
+"""The request for the next message of the story."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message of a conversation; `role` is system, user or assistant.
+
+    `name` tells speakers of one role apart, as in example messages; "" where the role says enough.
+    """
+
+    role: str
+    text: str = field(repr=False)
+    name: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens that a provider reports; 0 where it reports none (spec: deeplore-ai-and-tools 1.6.5)."""
@@ -60,7 +76,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One question to a model: a system text and one user message (spec: deeplore-ai-and-tools 1.3).
+    """One question to a model: a system text and one user message, or a conversation (spec: deeplore-ai-and-tools 1.3).
 
     `kind` says what for (`search`, `prefilter`, or the name of a tool). An empty `system` sends the user message alone;
     an empty `model` means the connection's own. `max_tokens` limits the reply, `timeout_ms` the whole exchange.
@@ -69,6 +85,7 @@ class ChatRequest:
     The first `stable_prefix` characters of `user` stay the same from call to call and may be cached by the provider.
     `before` are messages between the two, each with its role (system, user or assistant); the answer is to begin with
     `prefill`, which providers do not repeat.
+    Where there are `messages`, these are the whole conversation, and nothing else of it is given.
     """
 
     kind: str
@@ -80,6 +97,7 @@ class ChatRequest:
     schema_name: str = "lore_selection"
     model: str = ""
     stable_prefix: int = 0
+    messages: tuple[ChatMessage, ...] = field(default=(), repr=False)
     before: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     prefill: str = field(default="", repr=False)
     json_object: bool = False
@@ -87,9 +105,8 @@ class ChatRequest:
     @property
     def texts(self) -> tuple[str, ...]:
         """Everything that is sent, in order, without what is empty."""
-        return tuple(
-            text for text in (self.system, *(text for _, text in self.before), self.user, self.prefill) if text
-        )
+        said = (*(text for _, text in self.before), self.user, *(each.text for each in self.messages))
+        return tuple(text for text in (self.system, *said, self.prefill) if text)
 
     @property
     def digest(self) -> str:
@@ -102,6 +119,8 @@ class ChatRequest:
             "max_tokens": self.max_tokens,
             "schema": self.json_schema,
         }
+        if self.messages:
+            deciding["messages"] = [[each.role, each.name, each.text] for each in self.messages]
         if self.before:
             deciding["before"] = [list(message) for message in self.before]
         if self.prefill:

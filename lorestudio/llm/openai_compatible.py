@@ -44,12 +44,9 @@ class OpenAiCompatible:
         return {}
 
     def body(self, request: ChatRequest, model: str, max_tokens: int, habits: Habits, *, stream: bool) -> Json:
-        """System text, when there is one, messages before the question, user message, and the answer's beginning."""
-        system = (("system", request.system),) if request.system else ()
-        prefill = (("assistant", request.prefill),) if request.prefill else ()
-        spoken = (*system, *request.before, ("user", request.user), *prefill)
+        """System text, when there is one, and user message; or the conversation."""
         body: dict[str, Json] = {
-            "messages": [{"role": role, "content": text} for role, text in spoken],
+            "messages": _messages(request),
             "max_tokens" if habits.old_token_limit else "max_completion_tokens": max_tokens,
             "stream": stream,
         }
@@ -93,3 +90,16 @@ class OpenAiCompatible:
     def answer(self, body: Json) -> Answer:
         """Any known shape, since gateways pass foreign ones through."""
         return read_answer(body)
+
+
+def _messages(request: ChatRequest) -> list[Json]:
+    """System text, messages before the question, user message and the answer's beginning; or the conversation."""
+    if not request.messages:
+        system = (("system", request.system),) if request.system else ()
+        prefill = (("assistant", request.prefill),) if request.prefill else ()
+        spoken = (*system, *request.before, ("user", request.user), *prefill)
+        return [{"role": role, "content": text} for role, text in spoken]
+    return [
+        {"role": each.role, "content": each.text} | ({"name": each.name} if each.name else {})
+        for each in request.messages
+    ]

@@ -23,6 +23,7 @@ from lorestudio.llm.common_words import COMMON_WORDS
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.json_text import spell
 from lorestudio.llm.messages import PREFILTER, SEARCH, ChatReply, ChatRequest
+from lorestudio.llm.stand_in_recap import RECAP_WRITERS
 from lorestudio.llm.stand_in_writing import WRITERS, WRITTEN
 
 TITLE_WEIGHT: Final = 3.0
@@ -77,14 +78,14 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class StandInAnswers:
-    """Answers selections of entries and of categories, and proposals; for anything else there is no stand-in."""
+    """Answers selections of entries and of categories, proposals and recaps; nothing else has a stand-in."""
 
     name: str = "stand-in"
     label: str = "offline stand-in"
 
     async def answer(self, request: ChatRequest) -> ChatReply:
-        """The choice as JSON text, or a proposal. Raises LlmError of kind `not_supported` for other requests."""
-        write = WRITERS.get(request.kind)
+        """A choice as JSON, a proposal or a recap. Raises LlmError of kind `not_supported` for other requests."""
+        write = WRITERS.get(request.kind) or RECAP_WRITERS.get(request.kind)
         if write is not None:
             text = await asyncio.to_thread(write, request)
             return ChatReply(text, source=self.label, finish="stop", notes=(WRITTEN,), repeatable=True)
@@ -93,7 +94,7 @@ class StandInAnswers:
             raise LlmError(
                 ErrorKind.NOT_SUPPORTED,
                 f"the offline stand-in cannot answer a request of kind {request.kind}",
-                advice="It only chooses entries and makes proposals. Choose a provider for this, or type the answer.",
+                advice="It only chooses entries, makes proposals and recaps. Choose a provider, or type the answer.",
             )
         # Large catalogues take a moment.
         text = spell(await asyncio.to_thread(select, request))

@@ -38,14 +38,14 @@ _MARKS = regex.compile(r"^\s*(?:#+|[-*+]|\d+\.|>+)\s+|[*_`]{1,3}", regex.MULTILI
 
 def write_summary(request: ChatRequest) -> str:
     """The first sentences of the note, as many as fit."""
-    return _first_sentences(_parts(request.user).get("note_text", ""), SUMMARY_LENGTH)
+    return first_sentences(_parts(request.user).get("note_text", ""), SUMMARY_LENGTH)
 
 
 def suggest_keys(request: ChatRequest) -> str:
     """Title, other names, the keys of now, then the names in the note by how often they occur; as JSON object."""
     parts = _parts(request.user)
     fields = _fields(parts.get("note", ""))
-    named = [name for name, _ in _names(parts.get("note_text", "")).most_common()]
+    named = [name for name, _ in names_in(parts.get("note_text", "")).most_common()]
     own = [fields.get("Title", ""), *_listed(fields.get("Aliases", "")), *_listed(fields.get("Keys", ""))]
     keys = _distinct([*own, *named])[:MOST_KEYS]
     reasoning = "Title, other names and the keys of now, then the names in the note, those that occur most first."
@@ -58,13 +58,13 @@ def write_draft(request: ChatRequest) -> str:
     passage = parts.get("passage", "")
     said = _SPEAKER.sub("", passage)
     taken = [*parts.get("existing_titles", "").split("\n"), *_SPEAKER.findall(passage)]
-    names = [name for name, _ in _names(said).most_common()]
+    names = [name for name, _ in names_in(said).most_common()]
     known = "\n".join(taken).casefold()
     titles = [name for name in names if not _speaks_of(name.casefold(), known)]
     if not titles:
         return spell({"title": "", "keys": [], "summary": "", "content": ""})
     title = titles[0]
-    sentences = [sentence for sentence in _sentences(said) if _speaks_of(title, sentence)][:DRAFT_SENTENCES]
+    sentences = [sentence for sentence in sentences_of(said) if _speaks_of(title, sentence)][:DRAFT_SENTENCES]
     content = " ".join(sentences)
     return spell(
         {
@@ -72,7 +72,7 @@ def write_draft(request: ChatRequest) -> str:
             "keys": _distinct([title, *(name for name in names if any(_speaks_of(name, item) for item in sentences))])[
                 :DRAFT_KEYS
             ],
-            "summary": _first_sentences(content, SUMMARY_LENGTH),
+            "summary": first_sentences(content, SUMMARY_LENGTH),
             "content": content,
         }
     )
@@ -99,33 +99,34 @@ def _listed(text: str) -> list[str]:
     return [trim(item) for item in text.split(", ")]
 
 
-def _sentences(text: str) -> Iterator[str]:
+def sentences_of(text: str) -> Iterator[str]:
+    """The sentences of a text, without its marks."""
     plain = _MARKS.sub("", text)
     return (sentence for piece in _SENTENCE_END.split(plain) if piece and (sentence := trim(piece)))
 
 
-def _first_sentences(text: str, limit: int) -> str:
+def first_sentences(text: str, limit: int) -> str:
     """As many whole sentences as fit into `limit` code units; of a first one that does not fit, whole words."""
     found = ""
-    for sentence in _sentences(text):
+    for sentence in sentences_of(text):
         longer = f"{found} {sentence}" if found else sentence
         if length(longer) > limit:
             break
         found = longer
     if found or not trim(text):
         return found
-    beginning = head(next(_sentences(text), ""), limit)
+    beginning = head(next(sentences_of(text), ""), limit)
     return beginning.rpartition(" ")[0] or beginning
 
 
-def _names(text: str) -> Counter[str]:
+def names_in(text: str) -> Counter[str]:
     """How often each name is spoken of; what is capitalised only because a sentence begins with it is none.
 
     A longer name that holds a shorter one counts for both, so that "Old Tam of the Ferry" speaks of "Old Tam" too.
     """
     counts: Counter[str] = Counter()
     opening: list[str] = []
-    for sentence in _sentences(text):
+    for sentence in sentences_of(text):
         for found in _NAME.finditer(sentence):
             name = regex.sub("['’]s$", "", found[0])
             if all(word.casefold() in COMMON_WORDS for word in name.split(" ")):

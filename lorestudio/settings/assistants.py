@@ -44,9 +44,9 @@ class NotepadSettings(Section):
     ai_notepad_role: int = notepad(0, "Role", "Who speaks the notes.", choices=ROLES, affects=["notes"], advanced=True)
     ai_notepad_prompt: str = notepad(
         "", "Own instruction", "What the writing model is told about its notes. Empty means the built-in text.",
-        affects=["notes"], advanced=True,
+        affects=["notes"], advanced=True, long=True,
     )  # fmt: skip
-    ai_notepad_extract_prompt: str = notepad("", "Own extraction prompt", _OWN_PROMPT, advanced=True)
+    ai_notepad_extract_prompt: str = notepad("", "Own extraction prompt", _OWN_PROMPT, advanced=True, long=True)
     ai_notepad_connection_mode: str = connections.inherited_mode(notepad)
     ai_notepad_profile_id: str = connections.profile_id(notepad)
     ai_notepad_proxy_url: str = connections.proxy_url(notepad)
@@ -66,7 +66,7 @@ class ScribeSettings(Section):
         20, "Messages read", "How many of the newest messages the scribe reads.", unit="messages", low=5, high=100
     )
     scribe_folder: str = scribe("Sessions", "Folder", "Folder of the vault that session notes go to.")
-    scribe_prompt: str = scribe("", "Own prompt", _OWN_PROMPT, advanced=True)
+    scribe_prompt: str = scribe("", "Own prompt", _OWN_PROMPT, advanced=True, long=True)
     scribe_connection_mode: str = connections.inherited_mode(scribe)
     scribe_profile_id: str = connections.profile_id(scribe)
     scribe_proxy_url: str = connections.proxy_url(scribe)
@@ -90,7 +90,7 @@ class SuggestSettings(Section):
     auto_suggest_folder: str = suggest(
         "", "Folder", "Folder of the vault that accepted suggestions go to. Empty means its top."
     )
-    auto_suggest_prompt: str = suggest("", "Own prompt", _OWN_PROMPT, advanced=True)
+    auto_suggest_prompt: str = suggest("", "Own prompt", _OWN_PROMPT, advanced=True, long=True)
     auto_suggest_connection_mode: str = connections.inherited_mode(suggest)
     auto_suggest_profile_id: str = connections.profile_id(suggest)
     auto_suggest_proxy_url: str = connections.proxy_url(suggest)
@@ -105,7 +105,7 @@ class SuggestSettings(Section):
             "two-stage": "Keys before AI selection: broader words.",
         },
     )  # fmt: skip
-    optimize_keys_prompt: str = optimize("", "Own prompt", _OWN_PROMPT, advanced=True)
+    optimize_keys_prompt: str = optimize("", "Own prompt", _OWN_PROMPT, advanced=True, long=True)
     optimize_keys_connection_mode: str = connections.inherited_mode(optimize)
     optimize_keys_profile_id: str = connections.profile_id(optimize)
     optimize_keys_proxy_url: str = connections.proxy_url(optimize)
@@ -171,7 +171,7 @@ class LibrarianSettings(Section):
         checked=True, advanced=True,
     )  # fmt: skip
     librarian_custom_system_prompt: str = librarian(
-        "", "Text of own instructions", "Used as the setting above says.", advanced=True
+        "", "Text of own instructions", "Used as the setting above says.", advanced=True, long=True
     )
     librarian_show_tool_calls: bool = librarian(True, "Show tool use", "Messages show what was searched and reported.")
     librarian_per_message_activity: bool = librarian(

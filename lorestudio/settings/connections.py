@@ -41,6 +41,7 @@ def profile_id(group: Group, affects: tuple[StageName, ...] = ()) -> str:
         "Identifies the SillyTavern connection profile that answers. Ids differ from installation to installation.",
         affects=affects,
         advanced=True,
+        local=True,
     )
 
 
@@ -51,15 +52,17 @@ def proxy_url(group: Group) -> str:
         "Proxy address",
         "Where the proxy listens. Write 127.0.0.1: the name localhost is refused.",
         advanced=True,
+        local=True,
     )
 
 
 def model(group: Group, affects: tuple[StageName, ...] = ()) -> str:
     """Declare a model in place of the connection's own."""
-    return group("", "Model", "Asks this model; empty means the connection's own.", affects=affects, advanced=True)
+    text = "Asks this model; empty means the connection's own."
+    return group("", "Model", text, affects=affects, advanced=True, local=True)
 
 
-def reply_limit(group: Group, default: int, low: int, high: int) -> int:
+def reply_limit(group: Group, default: int, low: int, high: int, affects: tuple[StageName, ...] = ()) -> int:
     """Declare the longest answer, in tokens."""
     return group(
         default,
@@ -68,11 +71,12 @@ def reply_limit(group: Group, default: int, low: int, high: int) -> int:
         unit="tokens",
         low=low,
         high=high,
+        affects=affects,
         advanced=True,
     )
 
 
-def timeout(group: Group, default: int, low: int) -> int:
+def timeout(group: Group, default: int, low: int, affects: tuple[StageName, ...] = ()) -> int:
     """Declare how long to wait for an answer, in milliseconds."""
     return group(
         default,
@@ -81,5 +85,6 @@ def timeout(group: Group, default: int, low: int) -> int:
         unit="ms",
         low=low,
         high=999_999,
+        affects=affects,
         advanced=True,
     )

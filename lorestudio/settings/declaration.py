@@ -67,9 +67,13 @@ class Section(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A heading that settings stand under. Calling it declares one setting of that group."""
+    """A heading that settings stand under. Calling it declares one setting of that group.
+
+    `local` says that the group is about one computer or one window, see `Declaration.local`.
+    """
 
     name: str
+    local: bool = False
 
     def __call__(
         self,
@@ -84,11 +88,14 @@ class Group:
         choices: Mapping[str, str] | Mapping[int, str] | None = None,
         checked: bool = False,
         advanced: bool = False,
+        long: bool = False,
+        local: bool = False,
     ) -> T:
         """Make a model field: `title` labels it, `text` is its help, `choices` maps sensible values to explanations.
 
         `low` and `high` are given together or not at all; DeepLore brings a number into that range. `checked` says
-        that DeepLore itself puts a value outside `choices` back to the default (spec: deeplore-engine 2.1).
+        that DeepLore itself puts a value outside `choices` back to the default (spec: deeplore-engine 2.1). `long` is a
+        text of several lines; `local` see `Declaration`.
         """
         extra: JsonDict = {
             "group": self.name,
@@ -97,6 +104,8 @@ class Group:
             "choices": [list(choice) for choice in (choices or {}).items()],
             "checked": checked,
             "advanced": advanced,
+            "long": long,
+            "local": local or self.local,
             "low": low,
             "high": high,
         }
@@ -108,7 +117,9 @@ class Declaration:
     """One setting as it was declared.
 
     `name` is the attribute, `alias` DeepLore's key in files. `low` and `high` are both numbers or both None.
-    `affects` names the stages of a run that the setting changes; empty means none.
+    `affects` names the stages of a run that the setting changes; empty means none. `long` is a text of several lines.
+    `local` belongs to one computer or one window, so it is carried elsewhere only when somebody asks for it
+    (spec: deeplore-ai-and-tools 4.3, step 5).
     """
 
     name: str
@@ -125,6 +136,13 @@ class Declaration:
     choices: Mapping[Choice, str]
     checked: bool
     advanced: bool
+    long: bool = False
+    local: bool = False
+
+    @property
+    def label(self) -> str:
+        """Title and group, for where the group is not in sight: `Notebook: Depth`."""
+        return f"{self.group}: {self.title}"
 
     @property
     def whole(self) -> bool:
@@ -158,6 +176,8 @@ def _declaration(name: str, info: FieldInfo) -> Declaration:
         choices=MappingProxyType(dict(choices)),
         checked=bool(extra["checked"]),
         advanced=bool(extra["advanced"]),
+        long=bool(extra["long"]),
+        local=bool(extra["local"]),
     )
 
 

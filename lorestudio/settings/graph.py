@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lorestudio.settings.declaration import Group, Section
 
-graph = Group("Graph")
+graph = Group("Graph", local=True)
 
 
 class GraphSettings(Section):

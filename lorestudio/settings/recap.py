@@ -66,7 +66,6 @@ class MessageRecapSettings(_Recap):
     )  # fmt: skip
     auto_recap_on_edit: bool = messages(True, "Again after an edit", "An edited message with a recap gets a new one.")
     auto_recap_on_swipe: bool = messages(True, "Again after a swipe", "A new swipe is recapped if the last one was.")
-    auto_recap_on_send: bool = messages(False, "On sending", "Recaps are also made before the reply is written.")
     include_user_messages: bool = messages(True, "Your messages", "Your messages take part.", affects=_TREE)
     include_system_messages: bool = messages(
         True, "Hidden messages", "Messages that are hidden from the prompt take part.", affects=_TREE
@@ -250,6 +249,8 @@ def read_recap_settings(values: Mapping[str, Json]) -> LoadedRecapSettings:
     problems: list[str] = []
     for known in recap_declarations():
         value = values.get(known.name)
+        if known.name == "message_recap_context_type" and value == "tokens":
+            value = "absolute"  # as older files have it
         if value is None:
             continue
         problem = _problem(known, value)

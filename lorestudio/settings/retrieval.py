@@ -110,7 +110,7 @@ class TagAndIndexSettings(Section):
     )  # fmt: skip
     obsidian_port: int = index(
         27_123, "Obsidian port", "Port of the single vault of old versions; it follows the first vault.",
-        low=1, high=65_535, advanced=True,
+        low=1, high=65_535, advanced=True, local=True,
     )  # fmt: skip
 
 
@@ -241,7 +241,7 @@ class InjectionSettings(Section):
     injection_template: str = placement(
         "<{{title}}>\n{{content}}\n</{{title}}>", "Template",
         "What is written around an entry; {{title}} and {{content}} are filled in. Empty means the built-in one.",
-        affects=["placement"],
+        affects=["placement"], long=True,
     )  # fmt: skip
     allow_wi_scan: bool = placement(
         False, "World Info reads lore", "SillyTavern's own World Info also looks for its keys in the injected lore.",

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -27,9 +29,37 @@ _OWN = ("settings",)
 _SILLYTAVERN = ("extension_settings", "deeplore_enhanced")
 
 
+class Layout(StrEnum):
+    """How a file holds settings."""
+
+    PLAIN = "plain"
+    """An object of DeepLore's keys, as a snippet is."""
+    SILLYTAVERN = "sillytavern"
+    """SillyTavern's settings.json."""
+    OWN = "lorestudio"
+    """The studio's own file: what differs from the defaults."""
+
+
+_LAYOUTS: Final = {(): Layout.PLAIN, _OWN: Layout.OWN, _SILLYTAVERN: Layout.SILLYTAVERN}
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Settings as a file holds them: its layout, the object of DeepLore's keys as written, and what that means."""
+
+    layout: Layout
+    values: Mapping[str, Json] = field(repr=False)
+    sanitised: Sanitised = field(repr=False)
+
+
 def load(path: Path) -> Sanitised:
     """Read the settings in the file at `path`. Raises SettingsError naming file and place."""
-    document = parse_json(read_bytes(path), path)
+    return read_stored(read_bytes(path), path).sanitised
+
+
+def read_stored(data: bytes, path: Path) -> Stored:
+    """Read settings from the bytes of a file of any layout; `path` is for messages. Raises SettingsError."""
+    document = parse_json(data, path)
     keys = _location(document, path)
     top, *inner = _objects(document, keys, path)
     values = inner[-1] if inner else top
@@ -38,7 +68,7 @@ def load(path: Path) -> Sanitised:
         if isinstance(written_for, int) and written_for < SETTINGS_VERSION and "settingsVersion" not in values:
             values = {**values, "settingsVersion": written_for}
     try:
-        return sanitise(values)
+        return Stored(_LAYOUTS[keys], values, sanitise(values))
     except RecursionError:
         raise SettingsError(f"{path}: a setting holds too deeply nested lists. Use a backup of the file.") from None
 

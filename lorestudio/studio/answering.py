@@ -22,7 +22,7 @@ from lorestudio.llm.client import ChatClient
 from lorestudio.llm.clients import client_for
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.keys import Keys
-from lorestudio.llm.messages import DRAFT, KEYS, PREFILTER, SEARCH, SUMMARY, ChatReply, ChatRequest
+from lorestudio.llm.messages import DRAFT, KEYS, PREFILTER, REPLY, SEARCH, SUMMARY, ChatReply, ChatRequest
 from lorestudio.llm.profiles import (
     Api,
     KeySource,
@@ -43,6 +43,7 @@ __all__ = [
     "KEYS",
     "PREFILTER",
     "PRESETS",
+    "REPLY",
     "RESERVED_NAMES",
     "SEARCH",
     "SUMMARY",

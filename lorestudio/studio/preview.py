@@ -1,4 +1,4 @@
-"""A generation run again with texts that are not saved yet, so that an author sees what an edit does to the chat.
+"""A generation run again with texts that are not saved yet or other settings, so that one sees what they would do.
 
 Everything comes from a run: same chat, same state before it, same seed, same answers. Nothing is written, no provider
 is asked, and the simulator's own traces and states stay what they are.
@@ -19,6 +19,8 @@ from lorestudio.engine.deeplore.stages.placement import entry_text
 from lorestudio.engine.deeplore.would_match import KeyMatch, WouldMatch, would_match
 from lorestudio.llm.protocol import AnswerSource
 from lorestudio.llm.recorded import RecordedAnswers
+from lorestudio.settings import DeepLoreSettings
+from lorestudio.settings.differences import SettingChange, differences
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import CancelToken, StopBetweenStages
 from lorestudio.studio.offline_answers import SENTENCES, Answered, OfflineAnswers, Unanswered
@@ -73,8 +75,8 @@ class EditedNote:
 class Preview:
     """What came of the run. `before` is the trace of the same generation without the edits.
 
-    `answered` says for each question to a model where its answer came from. `seconds` is the time from the texts to
-    here.
+    `settings` are those that were tried out, with both values. `answered` says for each question to a model where its
+    answer came from. `seconds` is the time from the texts to here.
     """
 
     generation: Generation
@@ -84,6 +86,7 @@ class Preview:
     notes: tuple[EditedNote, ...] = ()
     answered: tuple[Answered, ...] = ()
     seconds: float = 0.0
+    settings: tuple[SettingChange, ...] = ()
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -92,7 +95,7 @@ class Preview:
 
 
 class Previewer:
-    """Previews of one generation, each from the saved vault with other texts.
+    """Previews of one generation, each from the saved vault with other texts or settings.
 
     It takes what it needs from the simulator when it is made, at once, and may then be used in any thread; a new
     project, another generation or another run of it needs a new one. `recorded` are answers that were read already.
@@ -120,9 +123,22 @@ class Previewer:
         stands_in = simulator.answers.name == Unanswered.STAND_IN
         self._unanswered = unanswered or (Unanswered.STAND_IN if stands_in else Unanswered.FAIL)
 
+        self._reread: tuple[DeepLoreSettings, EditedVaults] | None = None
+
     @cached_property
     def _vaults(self) -> EditedVaults:
         return EditedVaults(self._state, self._project.settings, self._project.counter)
+
+    def _vaults_with(self, settings: DeepLoreSettings) -> EditedVaults:
+        """The vaults as these settings read them; where they decide that, the notes are read from the disk again."""
+        if self._project.reads_alike(settings):
+            return self._vaults
+        known = self._reread
+        if known is not None and replace(self._project, settings=known[0]).reads_alike(settings):
+            return known[1]
+        made = EditedVaults(_state_of(self._project.with_settings(settings)), settings, self._project.counter)
+        self._reread = settings, made
+        return made
 
     def prepare(self) -> None:
         """Build what all previews share, so that the first one is as quick as the others.
@@ -131,19 +147,27 @@ class Previewer:
         """
         self.preview(())
 
-    def preview(self, notes: Sequence[NoteText], cancel: CancelToken | None = None) -> Preview:
-        """Run the generation with these texts. For a worker thread, since it may take more than a moment.
+    def preview(
+        self,
+        notes: Sequence[NoteText],
+        cancel: CancelToken | None = None,
+        settings: DeepLoreSettings | None = None,
+    ) -> Preview:
+        """Run the generation with these texts, and with other settings where some are given.
 
-        Raises Cancelled between two stages after a request to stop, and VaultError for a text that belongs nowhere.
+        For a worker thread, since it may take more than a moment. Raises Cancelled between two stages after a request
+        to stop, and VaultError for a text that belongs nowhere or a vault that cannot be read again.
         """
         begun = time.perf_counter()
         stop = StopBetweenStages(cancel or CancelToken())
-        state = self._vaults.with_texts(notes)
+        settings = settings or self._project.settings
+        state = self._vaults_with(settings).with_texts(notes)
         stop.look()
         answers = OfflineAnswers(self.before, self._recorded, self._unanswered)
         index = self._context.index
         same = state.index is index.vault
-        ctx = replace(self.context(index if same else DeepLoreIndex(state.index, index), answers), watcher=stop)
+        used = index if same else DeepLoreIndex(state.index, index)
+        ctx = replace(self.context(used, answers, settings), watcher=stop)
         stop.look()
         trace = asyncio.run(run(ctx)).trace
         stop.look()
@@ -156,16 +180,20 @@ class Previewer:
             edited,
             tuple(answers.answered),
             time.perf_counter() - begun,
+            differences(self._project.settings, settings),
         )
 
-    def context(self, index: DeepLoreIndex, answers: AnswerSource) -> RunContext:
-        """The inputs of the generation with another index.
+    def context(
+        self, index: DeepLoreIndex, answers: AnswerSource, settings: DeepLoreSettings | None = None
+    ) -> RunContext:
+        """The inputs of the generation with another index or other settings.
 
         They have a digest of their own, so that the trace is never taken for that of a real run.
         """
-        parts = f"{self._context.digests.get('inputs', '')} edited {index.vault.digest}"
+        settings = settings or self._project.settings
+        parts = f"{self._context.digests.get('inputs', '')} edited {index.vault.digest} {settings.model_dump_json()}"
         digests = {**self._context.digests, "inputs": hashlib.sha256(parts.encode()).hexdigest()}
-        return replace(self._context, index=index, answers=answers, watcher=None, digests=digests)
+        return replace(self._context, index=index, settings=settings, answers=answers, watcher=None, digests=digests)
 
 
 def _state_of(project: Project) -> VaultState:

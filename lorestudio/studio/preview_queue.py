@@ -1,12 +1,16 @@
-"""Previews while somebody types: one at a time, always of the newest text."""
+"""Previews while somebody types or moves a setting: one at a time, always of the newest."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
+from lorestudio.settings import DeepLoreSettings
 from lorestudio.studio.jobs import Cancelled, CancelToken
 from lorestudio.studio.preview import NoteText, Preview, Previewer
+
+_Wanted: TypeAlias = tuple[Previewer, tuple[NoteText, ...], DeepLoreSettings | None]
 
 
 class PreviewQueue:
@@ -21,14 +25,14 @@ class PreviewQueue:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: tuple[Previewer, tuple[NoteText, ...]] | None = None
+        self._waiting: _Wanted | None = None
         self._token = CancelToken()
         self._works = False
 
-    def submit(self, previewer: Previewer, notes: Sequence[NoteText]) -> bool:
+    def submit(self, previewer: Previewer, notes: Sequence[NoteText], settings: DeepLoreSettings | None = None) -> bool:
         """Ask for a preview; True where nobody is at work, so that `work` has to be started."""
         with self._lock:
-            self._waiting = previewer, tuple(notes)
+            self._waiting = previewer, tuple(notes), settings
             self._token.cancel()
             idle, self._works = not self._works, True
             return idle
@@ -51,9 +55,9 @@ class PreviewQueue:
         Raises what a preview raised, unless it was overtaken; then nothing is at work any more.
         """
         while (taken := self._next()) is not None:
-            previewer, notes, token = taken
+            (previewer, notes, settings), token = taken
             try:
-                preview = previewer.preview(notes, token)
+                preview = previewer.preview(notes, token, settings)
             except Cancelled:
                 continue
             except Exception:
@@ -63,14 +67,14 @@ class PreviewQueue:
             if not token.cancelled:
                 report(preview)
 
-    def _next(self) -> tuple[Previewer, tuple[NoteText, ...], CancelToken] | None:
+    def _next(self) -> tuple[_Wanted, CancelToken] | None:
         with self._lock:
             if self._waiting is None:
                 self._works = False
                 return None
-            (previewer, notes), self._waiting = self._waiting, None
+            wanted, self._waiting = self._waiting, None
             self._token = CancelToken()
-            return previewer, notes, self._token
+            return wanted, self._token
 
     def _has_ended(self, token: CancelToken) -> bool:
         """After a failure: whether it counts, and the work ends with it."""

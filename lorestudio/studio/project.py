@@ -12,12 +12,14 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.exchange.chat_document import ChatDocument
 from lorestudio.exchange.chat_metadata import existing_folders, read_controls
 from lorestudio.exchange.chats import load_chat
 from lorestudio.exchange.control_problems import control_problems
 from lorestudio.settings import Behaviour, DeepLoreSettings, load, sanitise
 from lorestudio.studio.library import read_once, reading_key
 from lorestudio.studio.places import is_address, vault_sources
+from lorestudio.studio.prompt_setup import PromptSetup
 from lorestudio.studio.resources import resource
 from lorestudio.vault import VaultError
 from lorestudio.vault.incremental import VaultState
@@ -49,6 +51,10 @@ class Project:
     counter: TokenCounter = CHARS_4
     context_size: int = 0
     problems: tuple[str, ...] = ()
+    document: ChatDocument | None = field(default=None, repr=False)
+    """The lines of the chat's file, to write the chat back into; None without a chat."""
+    setup: PromptSetup = field(default_factory=PromptSetup, repr=False)
+    """Card, persona and frame of the prompts; they decide nothing about lore."""
     vault_state: VaultState | None = field(default=None, repr=False, compare=False)
     """What `index` was made of, where that is known: with it, notes can be tried out before they are saved."""
 
@@ -71,6 +77,8 @@ class Project:
             self,
             chat=loaded.chat,
             chat_path=path,
+            document=loaded.document,
+            setup=self.setup if path == self.chat_path else PromptSetup(),
             controls=replace(controls, folders=folders),
             problems=(*self.problems, *problems),
         )
@@ -94,7 +102,7 @@ class Project:
     def reloaded(self) -> Project:
         """The project read from disk again."""
         again = open_project(self.places, self.chat_path, self.settings_path, seed=self.seed)
-        return replace(again, context_size=self.context_size)
+        return replace(again, context_size=self.context_size, setup=self.setup)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.settings.hybrid import HybridSettings
+from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.sections import assigned, read_section
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.digests import input_digests
@@ -28,6 +29,7 @@ from lorestudio.studio.embedding import KnownVectors, embedder_named
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.project import Project
+from lorestudio.studio.recap.system import RecapSystem
 from lorestudio.studio.simulator import CLOCK_START_MS, CLOCK_STEP_MS, generations
 from lorestudio.trace.model import Trace, Turn
 
@@ -139,6 +141,12 @@ def _context_window(settings: Section, _project: Project) -> System:
     return ContextWindowSystem(settings, _counter(settings))
 
 
+def _recap(settings: Section, project: Project) -> System:
+    if not isinstance(settings, RecapSettings):
+        raise TypeError(f"{type(settings).__name__} are no settings of recap memory")
+    return RecapSystem.of(project, settings)
+
+
 def _counter(settings: ContextWindowSettings) -> WordListCounter | None:
     if not settings.word_list:
         return None
@@ -171,6 +179,13 @@ KINDS: Final[Mapping[str, SystemKind]] = MappingProxyType(
                 "go in.",
                 HybridSettings,
                 _hybrid,
+            ),
+            SystemKind(
+                "recap",
+                "Recap memory",
+                "What the chat remembers of itself: the running recap goes in, made of recaps of scenes.",
+                RecapSettings,
+                _recap,
             ),
             SystemKind(
                 "world-info",

@@ -283,6 +283,8 @@ class Turn:
 class Trace:
     """Everything one run decided.
 
+    `prompt` is the lore; `notes` are the other texts that the host holds after the run: the chat's notebook and the AI
+    notepad, and after a run that ended early or did not run, what an earlier one had handed over and nothing replaced.
     `labels` are DeepLore's match labels by title, in insertion order. `draws` are the random numbers used, in order.
     `digests` identify the inputs (`vault`, `chat`, `settings`, `state`), so that a stale trace can be told.
     """
@@ -306,6 +308,7 @@ class Trace:
     skip_reason: str = ""
     warnings: tuple[str, ...] = ()
     facts: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    notes: tuple[PromptBlock, ...] = field(default=(), repr=False)
 
     def stage(self, name: str) -> StageRecord | None:
         """The record of the stage called `name`, None where the run never came to it."""

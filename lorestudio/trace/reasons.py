@@ -26,6 +26,7 @@ from lorestudio.trace.hybrid_reasons import HYBRID
 from lorestudio.trace.limits import last_room, positional, rank, token_limit
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.reason import Explanation, Reason, Tone
+from lorestudio.trace.recap_reasons import RECAP_REASONS
 from lorestudio.trace.wording import fill, one_line, place, plural
 from lorestudio.trace.worldinfo_reasons import WORLD_INFO
 
@@ -316,13 +317,11 @@ _RUN: Final = (
     Reason("went_in", GOOD, "Injected", "It went in with {tokens:# token|# tokens}.", details=("tokens",)),
 )  # fmt: skip
 
-REASONS: Final[Mapping[str, Reason]] = MappingProxyType(
-    {
-        reason.code: reason
-        for group in (_MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, CONTEXT_WINDOW, HYBRID, WORLD_INFO)
-        for reason in group
-    }
-)
+_TABLES: Final = (
+    _MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, CONTEXT_WINDOW, HYBRID, RECAP_REASONS, WORLD_INFO,
+)  # fmt: skip
+
+REASONS: Final[Mapping[str, Reason]] = MappingProxyType({reason.code: reason for group in _TABLES for reason in group})
 """Every reason by its code."""
 
 

@@ -34,17 +34,18 @@ def choose_folder(parent: QWidget, title: str, start: str, chosen: Callable[[Pat
     dialog = QFileDialog(parent, title, start)
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-    return _open_file_dialog(dialog, chosen)
+    return open_file_dialog(dialog, chosen)
 
 
 def choose_file(parent: QWidget, title: str, start: str, filters: str, chosen: Callable[[Path], None]) -> QFileDialog:
     """Ask for a file that exists."""
     dialog = QFileDialog(parent, title, start, filters)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    return _open_file_dialog(dialog, chosen)
+    return open_file_dialog(dialog, chosen)
 
 
-def _open_file_dialog(dialog: QFileDialog, chosen: Callable[[Path], None]) -> QFileDialog:
+def open_file_dialog(dialog: QFileDialog, chosen: Callable[[Path], None]) -> QFileDialog:
+    """Show a file dialog without waiting; `chosen` is called with what was chosen."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.fileSelected.connect(lambda path: chosen(Path(path)))
     dialog.open()

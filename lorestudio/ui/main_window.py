@@ -29,6 +29,8 @@ from lorestudio.trace.text import turn_words
 from lorestudio.ui import dialogs, layout
 from lorestudio.ui.actions import ACTIONS, Situation, Where, pane_action
 from lorestudio.ui.behaviour_dialog import BehaviourDialog
+from lorestudio.ui.chat_actions import CHAT_ACTIONS
+from lorestudio.ui.chat_commands import ChatCommands
 from lorestudio.ui.control_actions import CONTROL_ACTIONS
 from lorestudio.ui.control_commands import ControlCommands
 from lorestudio.ui.drafts import Drafts
@@ -47,12 +49,16 @@ from lorestudio.ui.panes.why_pane import WhyPane
 from lorestudio.ui.profiles_dialog import ProfilesDialog
 from lorestudio.ui.proposal_commands import ProposalCommands
 from lorestudio.ui.question_dialog import QuestionDialog
+from lorestudio.ui.replay_commands import ReplayCommands
 from lorestudio.ui.replaying import Finished
 from lorestudio.ui.selection import Selection, same_numbers
 from lorestudio.ui.session import Session
+from lorestudio.ui.settings_commands import SettingsCommands
 from lorestudio.ui.status import StatusLine
 from lorestudio.ui.theme import CHOICES, Theme
+from lorestudio.ui.timeline.commands import TimelineCommands
 from lorestudio.ui.vault_commands import VaultCommands
+from lorestudio.ui.view_commands import ViewCommands
 from lorestudio.ui.why_not_commands import WhyNotCommands
 from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.empty import EmptyState
@@ -82,7 +88,7 @@ class MainWindow(QMainWindow):
         )
         self._names_timer = self._at_next_turn(self._show_names)
         self.history = History(self.selection, self)
-        self._leaving = False
+        self._leaving = self._chat_settled = False
         self._shown_index = VaultIndex()
         self._question: QuestionDialog | None = None
         self._arranged = False
@@ -100,29 +106,31 @@ class MainWindow(QMainWindow):
         self.budget = BudgetPane(theme, session, self.selection)
         self.problems = ProblemsPane(theme, session, self.selection, self.drafts)
         self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
-        self.vault_commands = VaultCommands(self)
-        self.control_commands = ControlCommands(self)
+        self.vault_commands, self.chat_commands = VaultCommands(self), ChatCommands(self)
+        self.control_commands, self.settings_commands = ControlCommands(self), SettingsCommands(self)
+        self.timeline_commands = TimelineCommands(self)
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
-            *self.vault_commands.panes, *self.control_commands.panes,
+            *self.vault_commands.panes, *self.control_commands.panes, *self.settings_commands.panes,
+            *self.timeline_commands.panes,
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
-        table = (*ACTIONS, *CONTROL_ACTIONS, *pane_actions)
+        table = (*ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *pane_actions)
         self.commands = Commands(self, table, self.run, theme)
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
         )
+        self.view_commands = ViewCommands(self)
         self.why_not = WhyNotCommands(self)
         self._handlers = self._make_handlers()
         self.bars = BarStack(theme, self.commands.title, self)
         self.welcome = EmptyState(theme, "lorestudio", self, large=True)
         self.status = StatusLine(session, self)
-        self.problems.counted.connect(self.status.show_problems)
-        self.status.problems.clicked.connect(partial(self.show_pane, "problems"))
         self._build()
         self._connect()
-        self.vault_commands.connect_window()
+        for commands in (self.vault_commands, self.chat_commands, self.timeline_commands):
+            commands.connect_window()
         self._make_room()
         self._show_project()
         self.update_actions()
@@ -145,7 +153,8 @@ class MainWindow(QMainWindow):
                 Where.VAULT: (self.vault.tree, self.vault.table),
                 Where.CHAT: (self.chat.view,),
                 Where.TRACE: (self.trace,),
-                Where.RUNS: (self.chat, self.trace, self.why, self.budget),
+                Where.RUNS: (self.chat, self.trace, self.why, self.budget, *self.timeline_commands.panes),
+                Where.TIMELINE: (self.timeline_commands.timeline,),
                 Where.EDITOR: (self.entry.editor,),
             }
         )
@@ -239,7 +248,10 @@ class MainWindow(QMainWindow):
         for dock in self.docks.values():
             dock.visibilityChanged.connect(lambda _visible: self._names_timer.start())
             dock.dockLocationChanged.connect(lambda _area: self._names_timer.start())
+        self.problems.counted.connect(self.status.show_problems)
+        self.status.problems.clicked.connect(partial(self.show_pane, "problems"))
         self.control_commands.connect_window()
+        self.settings_commands.connect_window()
         self._paint()
 
     def _make_handlers(self) -> dict[str, Callable[[], object]]:
@@ -303,11 +315,14 @@ class MainWindow(QMainWindow):
             "view.previous_pane": partial(self.cycle_panes, -1),
             "view.full_screen": self._toggle_full_screen,
             "view.reset": self.reset_layout,
-            "help.shortcuts": self._show_shortcuts,
             "help.details": self._show_details,
             "help.about": partial(dialogs.show_about, self),
         }
-        for commands in (self.vault_commands, self.control_commands, self.why_not):
+        self.replay_commands = ReplayCommands(self)
+        for commands in (
+            self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands,
+            self.timeline_commands, self.why_not, self.replay_commands, self.view_commands,
+        ):  # fmt: skip
             handlers |= commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
@@ -318,7 +333,12 @@ class MainWindow(QMainWindow):
     # ---- what can be done -------------------------------------------------------------------------------------------
 
     def run(self, action: str) -> None:
-        """Do what an action of the table says."""
+        """Do what an action of the table says, once what becomes of an unsaved chat is decided where it leaves that."""
+        if not self.chat_commands.before(action):
+            self.do(action)
+
+    def do(self, action: str) -> None:
+        """Do what an action of the table says, without a question."""
         self._handlers[action]()
         self.update_actions()
 
@@ -332,6 +352,7 @@ class MainWindow(QMainWindow):
         self.entry.safety.use(Snapshots(folder / "history"), copies)
         self.entry.safety.offer_found(self)
         self.vault_commands.keep_in(folder)
+        self.chat_commands.keep_in(folder / "chats")
 
     def say(self, notice: Notice) -> None:
         """Show a message above the panes."""
@@ -395,6 +416,7 @@ class MainWindow(QMainWindow):
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
             preview=session.preview_of(selection.generation) is not None,
+            marked=self.timeline_commands.marked,
             back=self.history.can_go_back,
             forward=self.history.can_go_forward,
         )
@@ -413,7 +435,10 @@ class MainWindow(QMainWindow):
         actions["entry.lock"].setChecked(self.proposals.is_locked(self.selection.entry))
         actions["view.full_screen"].setChecked(self.isFullScreen())
         self.vault_commands.update(actions)
+        self.chat_commands.update(actions)
         self.control_commands.update(actions)
+        self.settings_commands.update(actions)
+        self.timeline_commands.update(actions)
         steps = self.session.adjustments
         for name, title in (("adjust.undo", steps.undo_title), ("adjust.redo", steps.redo_title)):
             words = tr(self.commands.title(name))
@@ -593,9 +618,6 @@ class MainWindow(QMainWindow):
     def _flip_theme(self) -> None:
         self.choose_theme("light" if self.theme.palette.dark else "dark")
 
-    def _show_shortcuts(self) -> None:
-        dialogs.show_shortcuts(self, self.commands.shortcut_groups())
-
     def _show_details(self) -> None:
         dialogs.show_text(self, tr("Details"), self.bars.details() or tr("There was no problem so far."))
 
@@ -681,6 +703,7 @@ class MainWindow(QMainWindow):
         self._search.setIcon(self.theme.icon("search"))
         self._theme_button.setIcon(self.theme.icon("contrast"))
         self.why.copy_button.setIcon(self.theme.icon("copy"))
+        self.why.scores_button.setIcon(self.theme.icon("number"))
         self.setWindowIcon(self.theme.icon("lorestudio", "accent"))
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
@@ -705,6 +728,10 @@ class MainWindow(QMainWindow):
             names = [path.name for path in self.drafts.all]
             dialogs.ask_unsaved(self, names, self._answer_unsaved)
             return
+        if not self._chat_settled and self.chat_commands.files.ask_before_leaving(self._leave):
+            event.ignore()
+            return
+        self.chat_commands.replies.stop()
         if self._arranged:
             layout.save(self, self.settings)
         self.problems.stop()
@@ -715,6 +742,11 @@ class MainWindow(QMainWindow):
         self.entry.safety.close()
         event.accept()
         self.closed.emit()
+
+    def _leave(self) -> None:
+        """Close, whatever of the chat is not saved."""
+        self._chat_settled = True
+        self.close()
 
     def _answer_unsaved(self, answer: str) -> None:
         if answer == "discard":

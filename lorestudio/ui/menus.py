@@ -40,6 +40,15 @@ class Commands:
         text = tr(action.tip or action.title).rstrip("…")
         return f"{text} ({_native(action.shortcuts[0])})" if action.shortcuts else text
 
+    def rebind(self, table: Sequence[Action]) -> None:
+        """Take other shortcuts: the same actions, with the keys that they have from now on."""
+        for action in table:
+            if action.shortcuts != self.table[action.id].shortcuts:
+                made = self.actions[action.id]
+                made.setShortcuts([QKeySequence(shortcut) for shortcut in action.shortcuts])
+                made.setToolTip(self.tip(action))
+        self.table = {action.id: action for action in table}
+
     def title(self, action_id: str) -> str:
         """What an action is called."""
         return tr(self.table[action_id].title)

@@ -446,8 +446,9 @@ class Scripted:
     async def store(self, *_: Any) -> Stored:
         return Stored()
 
-    async def failed(self, operation: Operation, _: str) -> None:
+    async def failed(self, operation: Operation, _: str) -> Stored:
         self.failures.append(operation.id)
+        return Stored()
 
 
 async def _no_waiting(seconds: float) -> None:

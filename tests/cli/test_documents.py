@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.settings import switches
-from lorestudio.settings.declaration import ContextWindowStage, DeepLoreStage, HybridStage, WorldInfoStage
+from lorestudio.settings.declaration import ContextWindowStage, DeepLoreStage, HybridStage, RecapStage, WorldInfoStage
 from lorestudio.studio.modes import Mode
 from lorestudio.trace import REASONS
 
@@ -56,6 +56,7 @@ def test_stages_in_the_documents_exist() -> None:
     [
         ("context-window.md", ContextWindowStage),
         ("hybrid-retrieval.md", HybridStage),
+        ("recap-memory.md", RecapStage),
         ("world-info.md", WorldInfoStage),
     ],
 )
@@ -73,7 +74,8 @@ def test_reasons_in_the_documents_exist() -> None:
     assert codes <= set(REASONS)
 
 
-COMMANDS = ["replay", "lint", "scribe", "profiles add", "open", "demo", "run", "history", "preview"]
+COMMANDS = ["replay", "lint", "scribe", "profiles add", "open", "demo", "run", "history", "preview", "settings list",
+            "settings export", "settings import"]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", COMMANDS)

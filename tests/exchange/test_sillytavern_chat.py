@@ -123,7 +123,7 @@ def test_broken_lines_are_named_and_left_out() -> None:
     assert [message.text for message in loaded.chat.messages] == ["Hello.", "Bye."]
     assert [problem.split(" is ")[0] for problem in loaded.problems] == ["Line 2", "Line 4", "Line 5"]
     assert "column 9" in loaded.problems[0]
-    assert loaded.problems[1] == "Line 4 is no JSON object; it was left out."
+    assert loaded.problems[1] == "Line 4 is no JSON object; it was left out and stays in the file."
 
 
 def test_a_line_nested_too_deeply_is_left_out() -> None:

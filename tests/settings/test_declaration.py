@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from lorestudio.settings import Declaration, DeepLoreSettings, declarations
-from lorestudio.settings.declaration import StageName, camel_case
+from lorestudio.settings.declaration import DeepLoreStage, camel_case
 
 ALL = declarations()
 BY_NAME = {declaration.name: declaration for declaration in ALL}
@@ -46,7 +46,7 @@ def test_a_declaration_is_complete(declaration: Declaration) -> None:
     if declaration.choices:
         assert declaration.default in declaration.choices
         assert all(meaning.endswith(".") for meaning in declaration.choices.values())
-    assert set(declaration.affects) <= set(get_args(StageName))
+    assert set(declaration.affects) <= set(get_args(DeepLoreStage))
 
 
 def test_titles_are_unique_in_their_group() -> None:

@@ -22,7 +22,7 @@ class Slow:
         self.looks = looks
         self.begun: list[str] = []
 
-    def preview(self, notes: Sequence[NoteText], cancel: CancelToken) -> Preview:
+    def preview(self, notes: Sequence[NoteText], cancel: CancelToken, _settings: object = None) -> Preview:
         text = notes[0].text or ""
         self.begun.append(text)
         self.during(text)

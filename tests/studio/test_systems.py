@@ -29,7 +29,8 @@ def test_every_system_replays_the_demo(project, name):
         (each.message, each.swipe) for each in generations(project.chat)
     ]
     assert {trace.system for trace in traces} == {name}
-    assert any(trace.injections for trace in traces)
+    # The demo's chat was never recapped, so recap memory has nothing to tell.
+    assert any(trace.injections for trace in traces) is (name != "recap")
     assert all(trace.outcome is not RunOutcome.FAILED for trace in traces)
     assert (reports[-1].done, reports[-1].total) == (len(traces), len(traces))
 

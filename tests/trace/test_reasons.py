@@ -7,6 +7,7 @@ from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import camel_case
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.hybrid import HybridSettings
+from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.trace.model import Limit, Outcome, Phase, StageRecord, StageStatus, Verdict
 from lorestudio.trace.reasons import REASONS, Explanation, Tone, explain, explain_reason, explain_stage
@@ -249,7 +250,7 @@ def settings_by_key():
 
 
 def test_settings_are_called_what_the_settings_pane_calls_them():
-    others = (ContextWindowSettings, HybridSettings, WorldInfoSettings)
+    others = (ContextWindowSettings, HybridSettings, RecapSettings, WorldInfoSettings)
     titles = set(settings_by_key().values()) | {info.title for kind in others for info in kind.model_fields.values()}
     named = {name for reason in REASONS.values() for name in re.findall(r"“([^”{}]+)”", reason.fix + reason.sentence)}
     assert named <= titles

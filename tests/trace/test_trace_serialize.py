@@ -54,7 +54,7 @@ TRACES = st.builds(
     Trace, TEXT, TEXT, st.sampled_from(model.RunOutcome), st.builds(model.Turn, SMALL, SMALL, SMALL, TEXT),
     st.dictionaries(SMALL, REFS, max_size=3), SMALL, few(STAGES), few(INJECTIONS), few(BLOCKS), few(LIMITS),
     few(st.tuples(TEXT, TEXT)), few(CALLS), SMALL, few(NUMBER), st.dictionaries(TEXT, TEXT, max_size=2), SMALL, TEXT,
-    few(TEXT), DETAILS,
+    few(TEXT), DETAILS, few(BLOCKS),
 )  # fmt: skip
 
 

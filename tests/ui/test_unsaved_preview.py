@@ -65,7 +65,7 @@ def test_typing_a_key_shows_what_it_would_do(window, qtbot) -> None:
     window.run("preview.toggle")
     assert injected(window) == ["Gate"]
     assert window.trace.model.trace is saved
-    assert "before your unsaved texts" in window.trace.unsaved.label.text()
+    assert "without the unsaved text of Tower.md" in window.trace.unsaved.label.text()
     window.run("preview.toggle")
     assert injected(window) == ["Gate", "Tower"]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.state import Prompt
 from lorestudio.engine.context import RandomSource, RunContext, RunResult
 from lorestudio.engine.deeplore import pipeline
 from lorestudio.engine.deeplore.state import RunState
@@ -12,7 +14,7 @@ from lorestudio.engine.holding import Holding
 from lorestudio.engine.randomness import Mulberry32
 from lorestudio.engine.runner import run_stages
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.trace.model import EntryRef, Limit, RunOutcome, StageRecord, Trace
+from lorestudio.trace.model import EntryRef, Limit, PromptBlock, RunOutcome, StageRecord, Trace
 
 SYSTEM = "deeplore"
 
@@ -33,7 +35,7 @@ async def run(ctx: RunContext) -> RunResult:
     """Run one generation. Nothing outside the result changes; the same inputs give the same result."""
     reason = skip_reason(ctx)
     if reason:
-        return RunResult(_blank(ctx, skip_reason=reason), ctx.state)
+        return RunResult(replace(_blank(ctx, skip_reason=reason), notes=_held(ctx.state.prompts, ())), ctx.state)
     random: RandomSource = (ctx.random or Mulberry32)(ctx.state.random_state)
     state = RunState(
         random=random,
@@ -65,6 +67,7 @@ async def run(ctx: RunContext) -> RunResult:
         stages=records,
         injections=state.injections,
         prompt=state.blocks,
+        notes=_held(state.prompts, state.blocks),
         limits=_limits(ctx.settings, state),
         labels=tuple(state.labels.items()),
         ai_calls=tuple(state.ai_calls),
@@ -82,7 +85,7 @@ async def run(ctx: RunContext) -> RunResult:
             **state.facts,
         },
     )
-    return RunResult(trace, state.after or ctx.state)
+    return RunResult(trace, state.after or ctx.state, state.tally)
 
 
 async def _match_after_all(state: RunState, ctx: RunContext) -> tuple[StageRecord, ...]:
@@ -121,10 +124,22 @@ def _blank(ctx: RunContext, skip_reason: str = "") -> Trace:
         index_size=len(ctx.index.visible),
         stages=(),
         seed=ctx.seed,
-        digests={"vault": ctx.index.vault.digest, **ctx.digests},
+        digests=digests(ctx),
         clock_ms=ctx.clock_ms,
         skip_reason=skip_reason,
     )
+
+
+def digests(ctx: RunContext) -> dict[str, str]:
+    """What a trace says about which inputs it was made from."""
+    return {"vault": ctx.index.vault.digest, **ctx.digests}
+
+
+def _held(prompts: Sequence[Prompt], blocks: Sequence[PromptBlock]) -> tuple[PromptBlock, ...]:
+    """What the host holds besides these blocks, in its order."""
+    lore = {block.tag for block in blocks}
+    others = (prompt for prompt in prompts if prompt.tag not in lore)
+    return tuple(PromptBlock(each.tag, each.position, each.depth, each.role, each.text) for each in others)
 
 
 def _exempt(ctx: RunContext, state: RunState) -> list[int]:

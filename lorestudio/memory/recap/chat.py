@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.memory.recap import lifecycle, scenes
 from lorestudio.memory.recap.records import Record
-from lorestudio.memory.recap.running import RunningRecaps, after_deletion, cleaned
+from lorestudio.memory.recap.running import RunningRecaps, after_deletion, cleaned, write_store
 from lorestudio.memory.recap.storage import Storage, storage, with_store
+
+REFUSED_KEY: Final = "lorestudio_refused_running_recaps"
+"""Where the metadata keeps running recaps of other chats that were found in this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,13 @@ class RecapChat:
         return self.storage.store
 
     def with_running(self, store: RunningRecaps) -> RecapChat:
-        """With these versions of the running recap, as this chat's own."""
-        return replace(self, metadata=with_store(self.metadata, replace(store, chat_id=self.id)))
+        """With these versions of the running recap, as this chat's own; those of another chat are put aside."""
+        refused, metadata = self.storage.refused, self.metadata
+        if refused is not None:
+            aside = metadata.get(REFUSED_KEY)
+            kept = list(aside) if isinstance(aside, list | tuple) else []
+            metadata = {**metadata, REFUSED_KEY: [*kept, write_store(refused)]}
+        return replace(self, metadata=with_store(metadata, replace(store, chat_id=self.id)))
 
     @property
     def breaks(self) -> tuple[int, ...]:
@@ -68,6 +77,25 @@ class RecapChat:
         store, gone = after_deletion(before, index, len(self.messages), self.recaps)
         left = replace(self, messages=(*self.messages[:index], *self.messages[index + 1 :]))
         return left.with_running(store) if before.versions else left, gone
+
+    def without_scene(self, index: int) -> RecapChat:
+        """Without a scene: its break, its recap, and the versions of the running recap that reach to it.
+
+        Of the most recent scene, the messages from the scene before on count as not looked through any more; without
+        one before it, message 0 keeps its mark, as in the original (spec: recap-memory 11).
+        """
+        known = [place for place in self.breaks if scenes.has_recap(self.messages[place])]
+        earlier = max((place for place in known if place < index), default=0)
+        messages = list(self.messages)
+        messages[index] = scenes.cleared(messages[index])
+        if not any(place > index for place in known):
+            scenes.unchecked(messages, earlier + 1, len(messages))
+        store = self.running
+        for version in store.versions:
+            if version.reaches == index:
+                store = store.without(version.number)
+        left = self.with_messages(tuple(messages))
+        return (left.with_running(store) if store != self.running else left).cleaned()[0]
 
     def cleaned(self) -> tuple[RecapChat, tuple[int, ...]]:
         """Without versions of the running recap whose scene is gone, and their numbers."""

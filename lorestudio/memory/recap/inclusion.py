@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.javascript import Json, length, truthy
+from lorestudio.domain.tokens import CharacterEstimate, TokenCounter
 from lorestudio.memory.recap.exclusion import Exclusion, Surroundings, exclusion
 from lorestudio.memory.recap.records import INCLUDED, Record, get_data, get_memory, namespace, set_data
 
@@ -76,12 +77,41 @@ def token_limit(context_size: float, limit: float | None, kind: str) -> float | 
     return math.floor(context_size * limit / 100) if kind == PERCENT else limit
 
 
+class _Collected:
+    """The recaps collected so far as one text. An estimate by length needs no more than the length, which adds up."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+        self._by_length = counter if isinstance(counter, CharacterEstimate) else None
+        self._text = ""
+        self._units = 0
+
+    def tokens_with(self, recap: str) -> int:
+        """Tokens of the whole with this recap at its end."""
+        if self._by_length is not None:
+            return math.ceil(self._units_with(recap) / self._by_length.units_per_token)
+        return self._counter.count(self._text_with(recap))
+
+    def add(self, recap: str) -> None:
+        """Take it in."""
+        if self._by_length is not None:
+            self._units = self._units_with(recap)
+        else:
+            self._text = self._text_with(recap)
+
+    def _units_with(self, recap: str) -> int:
+        return self._units + (len(SEPARATOR) if self._units else 0) + length(recap)
+
+    def _text_with(self, recap: str) -> str:
+        return f"{self._text}{SEPARATOR}{recap}" if self._text else recap
+
+
 def walk(messages: Sequence[Record], around: Surroundings, limit: float | None) -> Inclusion:
     """Collect recaps newest first until one does not fit; that one closes the walk.
 
     The collected text is counted as a whole with every recap, since parts count differently from their sum.
     """
-    collected, used, closed_at = "", 0, None
+    collected, used, closed_at = _Collected(around.counter), 0, None
     steps: list[Step] = []
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
@@ -93,14 +123,14 @@ def walk(messages: Sequence[Record], around: Surroundings, limit: float | None) 
         elif not (memory := get_memory(message, show_prefill=around.settings.show_prefill)):
             steps.append(Step(index, Decision.NO_MEMORY, tested))
         else:
-            candidate = f"{collected}{SEPARATOR}{memory}" if collected else memory
-            tokens = around.counter.count(candidate)
+            tokens = collected.tokens_with(memory)
             if limit is not None and tokens > limit:
                 closed_at = index
                 steps.append(Step(index, Decision.OVER_LIMIT, tested, used, tokens))
             else:
                 steps.append(Step(index, Decision.INCLUDED, tested, used, tokens))
-                collected, used = candidate, tokens
+                collected.add(memory)
+                used = tokens
     return Inclusion(limit, tuple(steps), closed_at)
 
 

@@ -49,6 +49,9 @@ class Priority:
     """One that was queued by itself; one that a person asked for has NORMAL."""
 
 
+ANSWER: Final = "answer"
+"""Where an operation keeps what the model said until it is stored in the chat."""
+
 TYPE_WORDS: Final = {
     OperationType.RECAP: "Recap of a message",
     OperationType.DETECT: "Search for a scene break",
@@ -60,9 +63,6 @@ TYPE_WORDS: Final = {
     OperationType.COMBINE: "Scene into the running recap",
     OperationType.RUNNING: "Running recap of all scenes",
 }
-
-ANSWER: Final = "answer"
-"""Where an operation keeps what the model said until it is stored in the chat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,11 @@ class Operation:
         if start is not None and end is not None:
             return f"{name}, messages {start} to {end}"
         return f"{name}, message {index}" if index is not None else name
+
+    @property
+    def carried(self) -> dict[str, Json]:
+        """The metadata that an operation which follows may take over: all but the answer."""
+        return {key: value for key, value in self.metadata.items() if key != ANSWER}
 
     def with_metadata(self, **values: Json) -> Operation:
         """With further metadata."""

@@ -18,6 +18,9 @@ Range: TypeAlias = tuple[int, int]
 CHECKED: Final = "auto_scene_break_checked"
 """The messages of a range that was looked through for breaks already."""
 
+PINNED_HIDDEN: Final = "pinned_hidden"
+"""A message that a person hid and that hiding by scenes is not to show; our own, the original does not know it."""
+
 _OF_A_BREAK: Final = (
     "scene_break", "scene_break_visible", "scene_break_name", "scene_break_recap", "scene_recap_memory",
     "scene_recap_hash", "scene_recap_metadata", "scene_break_collapsed", "scene_recap_versions",
@@ -217,8 +220,15 @@ def with_hiding(messages: Sequence[Record], hiding: Hiding, pinned: frozenset[in
     return tuple(result)
 
 
-def reverted(messages: Sequence[Record], hiding: Hiding) -> tuple[int, ...]:
+def pinned_hidden(messages: Sequence[Record]) -> frozenset[int]:
+    """Messages that stay hidden because a person said so."""
+    return frozenset(index for index, message in enumerate(messages) if truthy(get_data(message, PINNED_HIDDEN)))
+
+
+def reverted(messages: Sequence[Record], hiding: Hiding, pinned: frozenset[int] = frozenset()) -> tuple[int, ...]:
     """Messages hidden so far that hiding by scenes shows again."""
     return tuple(
-        index for index, message in enumerate(messages) if truthy(message.get("is_system")) and not hiding.hides(index)
+        index
+        for index, message in enumerate(messages)
+        if truthy(message.get("is_system")) and not hiding.hides(index) and index not in pinned
     )

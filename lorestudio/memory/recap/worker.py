@@ -66,8 +66,8 @@ class Performer(Protocol):
         """Put the answer into the chat, on the disk. Has to be harmless when it was done before."""
         ...
 
-    async def failed(self, operation: Operation, error: str) -> None:
-        """Note in the chat that an operation failed for good."""
+    async def failed(self, operation: Operation, error: str) -> Stored:
+        """Note in the chat that an operation failed for good, and say what is to be done nevertheless."""
         ...
 
 
@@ -191,9 +191,9 @@ class Worker:
                 if before and ANSWER not in operation.metadata and not await self._wait(before, identifier):
                     return
                 await self._attempt(operation)
-            except Exception as error:
-                if isinstance(error, Stopped):
-                    raise
+            except Stopped:
+                raise
+            except Exception as error:  # noqa: BLE001  # whatever went wrong is the operation's failure
                 if not await self._retried(identifier, error):
                     return
                 continue
@@ -244,10 +244,9 @@ class Worker:
         action = after_failure(text, operation.retries, self.max_retries, permanent=hopeless)
         if action.action != "retry":
             outcome = "cancelled" if action.action == "stop" else "failed"
-            if outcome == "failed":
-                await self.performer.failed(operation, text)
+            stored = await self.performer.failed(operation, text) if outcome == "failed" else Stored()
             gone = self._logged(operation, outcome, text)
-            await self._change(lambda state: state.without(identifier).with_logged(gone))
+            await self._change(lambda state: self._followed(state, operation, stored, gone))
             return False
         again = replace(operation, status=Status.RETRYING, retries=action.retries, error=action.error)
         await self._change(lambda state: state.with_changed(again))
@@ -274,8 +273,15 @@ class Worker:
     # Its own housekeeping -----------------------------------------------------------------------------------------
 
     def _made(self, new: Iterable[NewOperation]) -> list[Operation]:
-        now = self.now_ms()
-        return [make_operation(item, now, self.state.queue_version, self.draw) for item in new]
+        now, version = self.now_ms(), self.state.queue_version
+        taken = {operation.id for operation in self.state.operations}
+        made: list[Operation] = []
+        for item in new:
+            while (operation := make_operation(item, now, version, self.draw)).id in taken:
+                pass
+            taken.add(operation.id)
+            made.append(operation)
+        return made
 
     async def _change(self, how: Callable[[QueueState], QueueState]) -> None:
         """Change the state and have it on the disk."""

@@ -1,4 +1,4 @@
-"""While somebody types, the generation that is shown runs again with the unsaved texts."""
+"""While somebody types or moves a setting, the generation that is shown runs again with that."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from lorestudio.settings import DeepLoreSettings
 from lorestudio.studio.preview import NoteText, Preview, Previewer
 from lorestudio.studio.preview_queue import PreviewQueue
 from lorestudio.studio.project import Project
@@ -19,9 +20,13 @@ logger = logging.getLogger(__name__)
 
 
 class LivePreview(QObject):
-    """Runs previews of all unsaved texts, the newest only. `previewed` carries a `Preview`, None once there is none."""
+    """Runs previews of all unsaved texts and the settings that are tried out, the newest only.
+
+    `previewed` carries a `Preview`, None once there is none; `failed` the error where none could be made.
+    """
 
     previewed = Signal(object)
+    failed = Signal(object)
 
     def __init__(
         self,
@@ -35,6 +40,7 @@ class LivePreview(QObject):
         super().__init__(parent)
         self._drafts, self._jobs, self._project, self._make = drafts, jobs, project, make
         self._previewer: Previewer | None = None
+        self._settings: DeepLoreSettings | None = None
         self._queue = PreviewQueue()
         drafts.typed.connect(lambda _path: self.run())
 
@@ -45,28 +51,43 @@ class LivePreview(QObject):
         self.previewed.emit(None)
         self.run()
 
+    def try_settings(self, settings: DeepLoreSettings | None) -> None:
+        """Try these settings from now on, with the unsaved texts; None goes back to those of the project."""
+        if settings != self._settings:
+            self._settings = settings
+            self.run()
+
     def run(self) -> None:
-        """Preview the unsaved texts; without any, the trace of the real run is what holds."""
-        project = self._project()
-        notes = unsaved_notes(project, self._drafts.all) if project is not None else ()
-        if not notes:
+        """Preview what is tried out; where that is nothing, the trace of the real run is what holds."""
+        notes = self._notes()
+        if not notes and self._settings is None:
             self._queue.cancel()
             self.previewed.emit(None)
             return
         if self._previewer is None:
             self._previewer = self._make()
         previewer = self._previewer
-        if previewer is not None and self._queue.submit(previewer, notes):
+        if previewer is not None and self._queue.submit(previewer, notes, self._settings):
             self._jobs.start(
-                tr("Trying the text"),
+                tr("Trying it out"),
                 self._queue.work,
                 done=lambda _none: None,
-                failed=lambda error: logger.warning("the preview failed: %s", error),
+                failed=self._fail,
                 reported=self._show,
             )
 
+    def _fail(self, error: Exception) -> None:
+        logger.warning("the preview failed: %s", error)
+        self.failed.emit(error)
+
+    def _notes(self) -> tuple[NoteText, ...]:
+        project = self._project()
+        return unsaved_notes(project, self._drafts.all) if project is not None else ()
+
     def _show(self, preview: object) -> None:
-        if isinstance(preview, Preview) and self._previewer is not None:
+        if not isinstance(preview, Preview) or self._previewer is None:
+            return
+        if self._settings is not None or self._notes():  # else it was on its way when everything was taken back
             self.previewed.emit(preview)
 
 

@@ -1,10 +1,11 @@
-"""What unsaved texts would do to the prompt of a reply, as one sentence. Qt is not needed here."""
+"""What unsaved texts and settings would do to the prompt of a reply, as one sentence. Qt is not needed here."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
+from lorestudio.settings.differences import value_text
 from lorestudio.studio.preview import Preview
 from lorestudio.studio.preview_changes import prompt_changes
 from lorestudio.trace.model import EntryRef
@@ -15,7 +16,6 @@ MOST_NAMES: Final = 3
 
 def preview_words(preview: Preview) -> str:
     """Which entries enter and leave, what becomes of the tokens, and where a model's answers came from."""
-    files = ", ".join(edited.note.filename.rpartition("/")[2] for edited in preview.notes)
     changes = prompt_changes(preview.before, preview.trace)
     parts = []
     if changes.entered:
@@ -29,8 +29,19 @@ def preview_words(preview: Preview) -> str:
         parts.append(count(after, "token, as before", "tokens, as before"))
     else:
         parts.append(tr("{before} → {after}", before=number(before), after=count(after, "token", "tokens")))
-    sentence = tr("With the unsaved text of {files}: {changes}.", files=files, changes="; ".join(parts))
+    sentence = tr("With {what}: {changes}.", what=tried(preview), changes="; ".join(parts))
     return " ".join([sentence, *preview.remarks])
+
+
+def tried(preview: Preview) -> str:
+    """What was tried out: `the unsaved text of Gate.md`, `Scan depth 6 messages`, or both."""
+    files = ", ".join(edited.note.filename.rpartition("/")[2] for edited in preview.notes)
+    parts = [tr("the unsaved text of {files}", files=files)] if files else []
+    shown = preview.settings[:MOST_NAMES]
+    parts += [f"{tr(one.declaration.title)} {value_text(one.declaration, one.after)}" for one in shown]
+    if len(preview.settings) > MOST_NAMES:
+        parts.append(count(len(preview.settings) - MOST_NAMES, "other setting", "other settings"))
+    return ", ".join(parts)
 
 
 def _titles(entries: Sequence[EntryRef]) -> str:

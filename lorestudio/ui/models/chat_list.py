@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from PySide6.QtCore import QAbstractListModel, QObject, Signal
+from PySide6.QtCore import QAbstractListModel, QObject, Qt, Signal
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.trace.model import Trace
@@ -27,7 +27,10 @@ class Speaker(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChatRow:
-    """What one row shows. `spans` are the ranges of `text` that hold the chosen entry's key; `chip` sums up the run."""
+    """What one row shows. `spans` are the ranges of `text` that hold the chosen entry's key; `chip` sums up the run.
+
+    `remark` says what is wrong beside the message, such as a line of the file that cannot be read.
+    """
 
     number: int
     name: str
@@ -39,6 +42,8 @@ class ChatRow:
     trimmed: int = 0
     spans: tuple[tuple[int, int], ...] = ()
     expanded: bool = False
+    key: str = ""
+    remark: str = ""
 
     def describe(self) -> str:
         """The row in words, for screen readers."""
@@ -47,8 +52,10 @@ class ChatRow:
             parts.append(tr("swipe {swipe} of {swipes}", swipe=self.swipe + 1, swipes=self.swipes))
         if self.chip:
             parts.append(self.chip)
+        if self.remark:
+            parts.append(self.remark)
         if self.spans:
-            parts.append(count(len(self.spans), "key found here", "keys found here"))
+            parts.append(tr("the key “{key}” was found here", key=self.key))
         return f"{', '.join(parts)}. {shorten(self.text, 400)}"
 
 
@@ -87,8 +94,10 @@ class ChatList(QAbstractListModel):
         self._key: str = ""
         self._key_until = 0
         self._key_message: int | None = None
+        self._key_place: tuple[int, int] | None = None
         self._trace_of: Callable[[int, int], Trace | None] = lambda _message, _swipe: None
         self._has_chat = False
+        self._remarks: dict[int, str] = {}
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -118,6 +127,10 @@ class ChatList(QAbstractListModel):
                 self._rows.pop(message, None)
         self.marks_changed.emit()
 
+    def lengths(self) -> list[int]:
+        """How many characters each message has, so that its height can be guessed."""
+        return [len(message.text) for message in self._chat.messages]
+
     def view_swipe(self, message: int, swipe: int) -> None:
         """Show another swipe of a message."""
         if 0 <= message < len(self._chat.messages):
@@ -134,19 +147,34 @@ class ChatList(QAbstractListModel):
         """How many swipes a message has."""
         return max(1, len(self._chat.messages[message].swipes)) if message < len(self._chat.messages) else 1
 
+    def set_remarks(self, remarks: Mapping[int, str]) -> None:
+        """What is wrong beside messages, by their index."""
+        if remarks != self._remarks:
+            self._remarks = dict(remarks)
+            self._rows.clear()
+            self.marks_changed.emit()
+
     def toggle_expanded(self, message: int) -> None:
         """Show all of a long message, or its beginning again."""
         self._expanded ^= {message}
         self._changed(message)
 
-    def highlight(self, key: str, until: int, message: int | None) -> None:
-        """Mark `key` in the messages before `until`, or in the one where it was found."""
-        if (key, until, message) != (self._key, self._key_until, self._key_message):
-            self._key, self._key_until, self._key_message = key, until, message
+    def highlight(self, key: str, until: int, message: int | None, place: tuple[int, int] | None = None) -> None:
+        """Mark `key` in the messages before `until`, or in the one where it was found, at `place` where that is known.
+
+        `place` is start and end in the message's text.
+        """
+        if (key, until, message, place) != (self._key, self._key_until, self._key_message, self._key_place):
+            self._key, self._key_until, self._key_message, self._key_place = key, until, message, place
             self._rows.clear()
             self.marks_changed.emit()
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Qt: messages can be edited in place, by those who ask the view for it."""
+        flags = super().flags(index)
+        return flags | Qt.ItemFlag.ItemIsEditable if 0 <= index.row() < len(self._chat.messages) else flags
 
     def rowCount(self, parent: Index = NO_INDEX) -> int:
         """Qt: the messages and the reply to come."""
@@ -183,9 +211,11 @@ class ChatList(QAbstractListModel):
         if message >= len(self._chat.messages):
             name = self._chat.character_name or tr("Character")
             text = tr("The reply to come. This is what would be sent now.")
-            return ChatRow(message, name, Speaker.NEXT, text, chip=chip_text(trace), trimmed=trimmed)
+            remark = self._remarks.get(message, "")
+            return ChatRow(message, name, Speaker.NEXT, text, chip=chip_text(trace), trimmed=trimmed, remark=remark)
         record = self._chat.messages[message]
         text = record.swipes[swipe] if message in self._viewed and swipe < len(record.swipes) else record.text
+        spans = self._spans(message, text)
         return ChatRow(
             message,
             record.name or tr("(no name)"),
@@ -195,11 +225,20 @@ class ChatList(QAbstractListModel):
             self.swipes(message),
             chip_text(trace),
             trimmed,
-            self._spans(message, text),
+            spans,
             message in self._expanded,
+            remark=self._remarks.get(message, ""),
+            key=self._key if spans else "",
         )
 
     def _spans(self, message: int, text: str) -> tuple[tuple[int, int], ...]:
         if not self._key or message >= self._key_until or self._key_message not in {None, message}:
             return ()
+        place = self._key_place
+        if (
+            place is not None
+            and self._key_message == message
+            and text[slice(*place)].casefold() == self._key.casefold()
+        ):
+            return (place,)
         return tuple(match.span() for match in re.finditer(re.escape(self._key), text, re.IGNORECASE))

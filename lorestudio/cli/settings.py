@@ -1,0 +1,297 @@
+"""Commands for settings: what there is, what differs, and carrying it to where it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from lorestudio.cli.messages import clear_messages, say, say_all
+from lorestudio.cli.settings_output import (
+    change_table,
+    declaration_json,
+    details,
+    listing,
+    profile_table,
+    setting_table,
+    to_json_text,
+)
+from lorestudio.exchange import json_file
+from lorestudio.exchange.settings_export import (
+    ADVICE,
+    Merge,
+    by_default,
+    changes_list,
+    exportable,
+    merge_candidates,
+    plan_merge,
+    prepared,
+    snippet,
+    unknown_keys,
+)
+from lorestudio.exchange.settings_import import import_file, taken_over
+from lorestudio.settings import DeepLoreSettings, declarations, dump
+from lorestudio.settings.declaration import Declaration, Value
+from lorestudio.settings.deeplore import setting_value
+from lorestudio.settings.differences import SettingChange, differences
+from lorestudio.settings.finding import STAGES, matching
+from lorestudio.settings.profiles import SettingsProfiles
+from lorestudio.settings.store import new_document
+from lorestudio.studio import InputError
+from lorestudio.studio.files import write_bytes
+from lorestudio.studio.settings_sources import named_settings, settings_path
+
+settings_app = typer.Typer(
+    help="DeepLore's settings: what there is, what differs, and carrying it to where it runs.", no_args_is_help=True
+)
+
+SettingsOption = Annotated[
+    Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
+]
+ProfileOption = Annotated[
+    str | None, typer.Option("--profile", metavar="NAME", help="A settings profile, in place of a file.")
+]
+KeysOption = Annotated[
+    list[str] | None,
+    typer.Option("--key", metavar="KEY", help="Only this setting, by DeepLore's key. May be repeated."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
+
+
+class Form(StrEnum):
+    """How exported settings are written where no file of SillyTavern's is given."""
+
+    SNIPPET = "snippet"
+    FILE = "file"
+    LIST = "list"
+
+
+@settings_app.command("list")
+def list_settings(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="WORD...", help="Only settings with these words.")
+    ] = None,
+    *,
+    settings: SettingsOption = None,
+    profile: ProfileOption = None,
+    stage: Annotated[str | None, typer.Option("--stage", help="Only settings that change this stage of a run.")] = None,
+    changed: Annotated[bool, typer.Option("--changed", help="Only those that differ from the default.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List settings with their values, defaults, ranges and the stages they change."""
+    with clear_messages():
+        if stage is not None and stage not in STAGES:
+            raise InputError("--stage", f"there is no stage “{stage}”. There are: {', '.join(STAGES)}.")
+        chosen = _chosen(settings, profile)
+        found = [each for each in matching(" ".join(words or ()), declarations()) if stage in (None, *each.affects)]
+        if changed:
+            found = [each for each in found if setting_value(chosen, each) != each.default]
+        if as_json:
+            typer.echo(to_json_text([declaration_json(each, setting_value(chosen, each)) for each in found]), nl=False)
+        elif found:
+            Console().print(setting_table(found, chosen))
+        else:
+            say("no setting fits. With fewer words there may be some.")
+
+
+@settings_app.command()
+def show(
+    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="DeepLore's keys, such as scanDepth.")],
+    *,
+    settings: SettingsOption = None,
+    profile: ProfileOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say all about a setting: what it does, its range, its choices, the stages it changes, and its value."""
+    with clear_messages():
+        chosen = _chosen(settings, profile)
+        found = [_declared(key) for key in keys]
+        if as_json:
+            typer.echo(to_json_text([declaration_json(each, setting_value(chosen, each)) for each in found]), nl=False)
+        else:
+            typer.echo("\n\n".join(details(each, setting_value(chosen, each)) for each in found))
+
+
+@settings_app.command()
+def diff(
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A file, profile:NAME, or defaults.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="A file, profile:NAME, or defaults.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which settings differ."""
+    with clear_messages():
+        changes = differences(named_settings(before), named_settings(after))
+        _print_changes(changes, before, after, as_json=as_json)
+
+
+@settings_app.command("profiles")
+def list_profiles(as_json: JsonOption = False) -> None:
+    """List the settings profiles. They are made in the window, or with “settings import FILE --profile NAME”."""
+    with clear_messages():
+        known = SettingsProfiles()
+        found = known.all()
+        if as_json:
+            typer.echo(to_json_text([listing(each) for each in found]), nl=False)
+        elif found:
+            Console().print(profile_table(found))
+        else:
+            typer.echo(f"There is no settings profile yet. They are kept in {known.folder}.")
+        say_all(problem for each in found for problem in each.problems)
+
+
+@settings_app.command("export")
+def export_settings(
+    settings: SettingsOption = None,
+    profile: ProfileOption = None,
+    *,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="FILE", help="SillyTavern's settings.json to put them into.")
+    ] = None,
+    form: Annotated[
+        Form, typer.Option("--as", help="Without --to: snippet (JSON), file (for --settings), or list (for people).")
+    ] = Form.SNIPPET,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the text to this new file.")] = None,
+    keys: KeysOption = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also what belongs to one computer: connections, models, the graph's look.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Write without asking first.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Carry settings to where they run: into SillyTavern's settings.json, or as text.
+
+    Only settings that differ are written, everything else in the file stays as it is, and a copy of it is laid beside
+    it.
+    """
+    with clear_messages():
+        if settings is None and profile is None:
+            raise InputError("--settings", "say what to export: a file with --settings, or a profile with --profile.")
+        chosen = _chosen(settings, profile)
+        _check_keys(keys)
+        if to is None:
+            _export_text(chosen, form, output, _wanted(differences(DeepLoreSettings(), chosen), keys, every=every))
+            return
+        if output is not None:
+            raise InputError(
+                "--output", "--to writes into SillyTavern's file and --output makes a new one. Choose one."
+            )
+        to = to.expanduser()
+        wanted = _wanted(merge_candidates(to, chosen), keys, every=every)
+        values, remarks = prepared(chosen, {each.declaration.alias for each in wanted})
+        merge = plan_merge(to, values)
+        _print_merge(merge, as_json=as_json)
+        say_all((*remarks, *merge.remarks))
+        if not merge.changes or dry_run:
+            return
+        say(ADVICE)
+        if not yes:
+            typer.confirm(f"Write these {len(merge.changes)} into {to}?", abort=True, err=True)
+        copy = json_file.carry_out(merge.file)
+        say(f"{to} was written. The file as it was: {copy}")
+
+
+@settings_app.command("import")
+def import_settings(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="SillyTavern's settings.json, a snippet, or our own file.")
+    ],
+    *,
+    profile: Annotated[str, typer.Option("--profile", metavar="NAME", help="The settings profile that takes them.")],
+    keys: KeysOption = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Put them into the profile of this name where there is one.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Take settings over from a file into a settings profile."""
+    with clear_messages():
+        _check_keys(keys)
+        imported = import_file(file.expanduser())
+        profiles = SettingsProfiles()
+        known = next((each for each in profiles.all() if each.name.casefold() == profile.strip().casefold()), None)
+        current = known.settings if replace and known is not None and known.settings is not None else DeepLoreSettings()
+        changes = [each for each in imported.changes(current) if keys is None or each.declaration.alias in keys]
+        made = taken_over(current, imported, {each.declaration.alias for each in changes})
+        profiles.save(profile, made, replace=replace)
+        say_all(imported.problems)
+        _print_changes(changes, "before", str(file), as_json=as_json)
+        say(f"the profile “{profile.strip()}” holds them now. To use it: --profile")
+
+
+def _chosen(settings: Path | None, profile: str | None) -> DeepLoreSettings:
+    path = settings_path(settings, profile)
+    return named_settings(str(path)) if path is not None else DeepLoreSettings()
+
+
+def _declared(key: str) -> Declaration:
+    found = next((each for each in declarations() if key in (each.alias, each.name)), None)
+    if found is None:
+        near = ", ".join(each.alias for each in matching(key, declarations())[:5])
+        hint = f" Did you mean one of {near}?" if near else " To see all: lorestudio settings list"
+        raise InputError("KEY", f"there is no setting “{key}”.{hint}")
+    return found
+
+
+def _check_keys(keys: Sequence[str] | None) -> None:
+    unknown = unknown_keys(keys or ())
+    if unknown:
+        raise InputError("--key", f"there is no setting “{unknown[0]}”. To see all: lorestudio settings list")
+
+
+def _wanted(changes: Sequence[SettingChange], keys: Sequence[str] | None, *, every: bool) -> list[SettingChange]:
+    """Of the settings that differ those that were asked for."""
+    if keys is not None:
+        return [each for each in changes if each.declaration.alias in keys]
+    known = {each.alias for each in exportable()}
+    return [each for each in changes if each.declaration.alias in known] if every else list(by_default(changes))
+
+
+def _export_text(settings: DeepLoreSettings, form: Form, output: Path | None, wanted: Sequence[SettingChange]) -> None:
+    values, remarks = prepared(settings, {each.declaration.alias for each in wanted})
+    written = [each for each in wanted if each.declaration.alias in values]
+    if form is Form.LIST:
+        text = changes_list(written)
+    elif form is Form.FILE:
+        text = to_json_text({**new_document(settings), "settings": _reduced(settings, values)}).decode()
+    else:
+        text = snippet(values)
+    say_all(remarks)
+    if output is None:
+        typer.echo(text.encode("utf-8", "backslashreplace"), nl=False)
+        return
+    if output.exists():
+        raise InputError(output, "there is such a file already, and it is left alone. Choose another name.")
+    write_bytes(output, text.encode("utf-8", "backslashreplace"))
+
+
+def _reduced(settings: DeepLoreSettings, values: Mapping[str, Value]) -> dict[str, object]:
+    return {key: values.get(key, value) for key, value in dump(settings).items() if key in values}
+
+
+def _print_changes(changes: Sequence[SettingChange], before: str, after: str, *, as_json: bool) -> None:
+    if as_json:
+        found = [{"key": each.declaration.alias, "before": each.before, "after": each.after} for each in changes]
+        typer.echo(to_json_text(found), nl=False)
+    elif changes:
+        Console().print(change_table(changes, before, after))
+    else:
+        typer.echo("No setting differs.")
+
+
+def _print_merge(merge: Merge, *, as_json: bool) -> None:
+    if as_json:
+        found = [
+            {"key": each.declaration.alias, "before": each.before if each.written else None, "after": each.after}
+            for each in merge.changes
+        ]
+        typer.echo(to_json_text(found), nl=False)
+    elif merge.changes:
+        typer.echo("\n".join(each.text for each in merge.changes))
+    else:
+        typer.echo("Nothing differs, so nothing is written.")

@@ -1,0 +1,189 @@
+"""Character cards: PNG pictures with the card in a text chunk, or JSON (spec: deeplore-ai-and-tools 5.5).
+
+Versions 1 (fields at the root), 2 and 3 are read as one; what is not known here is kept in `document`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.json_spelling import parse_record
+from lorestudio.exchange.problems import InputError
+
+SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+KEYWORDS: Final = ("ccv3", "chara")
+"""The names of text chunks that hold a card, the preferred one first."""
+
+MAX_BYTES: Final = 256 * 1024 * 1024
+"""The largest file that is read as a card."""
+
+
+def _text(value: object) -> object:
+    return "" if value is None else value
+
+
+def _list(value: object) -> object:
+    return [] if value is None else value
+
+
+def _mapping(value: object) -> object:
+    return {} if value is None or value == [] else value
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_list)]
+
+
+class DepthPrompt(BaseModel):
+    """The card's own note in the chat; `role` is system, user or assistant."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    prompt: Text = ""
+    depth: float = 4
+    role: Text = "system"
+
+
+class CardExtensions(BaseModel):
+    """What programs add to a card; the other members stay as they are."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    depth_prompt: Annotated[DepthPrompt, BeforeValidator(_mapping)] = Field(default_factory=DepthPrompt)
+    world: Any = None
+
+
+class CardData(BaseModel):
+    """The fields of a card; `null` counts as empty, other members stay as they are."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: Text = ""
+    description: Text = ""
+    personality: Text = ""
+    scenario: Text = ""
+    first_mes: Text = ""
+    mes_example: Text = ""
+    creator_notes: Text = ""
+    system_prompt: Text = ""
+    post_history_instructions: Text = ""
+    alternate_greetings: Texts = ()
+    tags: Texts = ()
+    creator: Text = ""
+    character_version: Text = ""
+    character_book: dict[str, Any] | None = None
+    extensions: Annotated[CardExtensions, BeforeValidator(_mapping)] = Field(default_factory=CardExtensions)
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterCard:
+    """A card. `version` is 1, 2 or 3; `document` is the whole JSON as it was read, unknown fields included."""
+
+    data: CardData
+    version: int = 2
+    document: Mapping[str, Json] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The character's name, which `{{char}}` stands for."""
+        return self.data.name
+
+    @property
+    def greetings(self) -> tuple[str, ...]:
+        """The first message and the ones to choose in its place, empty ones left out."""
+        return tuple(text for text in (self.data.first_mes, *self.data.alternate_greetings) if text.strip())
+
+
+def load_card(path: Path) -> CharacterCard:
+    """The card in a PNG or JSON file, told by its content. Waits for the disk. Raises InputError."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise InputError(path, f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, so it is no card.")
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(path, f"the card cannot be read: {error.strerror or error}.") from error
+    return parse_card(data, path)
+
+
+def parse_card(data: bytes, source: Path | str) -> CharacterCard:
+    """The card in the bytes of a PNG or JSON file. Raises InputError naming the field that is wrong."""
+    text = _from_png(data, source) if data.startswith(SIGNATURE) else data
+    try:
+        document = parse_record(text.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError(source, "this is neither a PNG picture nor JSON in UTF-8. Choose a character card.") from error
+    except ValueError as error:
+        message = f"the card is no valid JSON ({error}). Export it again from the program that made it."
+        raise InputError(source, message) from error
+    if not isinstance(document, dict):
+        raise InputError(source, "the card is no JSON object. Choose a character card (PNG or JSON).")
+    version, fields, where = _fields(document, source)
+    try:
+        card = CardData.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in (*where, *first["loc"]))
+        raise InputError(source, f"{first['msg']}. Correct the card and choose it again.", field=place) from error
+    if not card.name.strip():
+        raise InputError(
+            source, "the character has no name. Choose a character card.", field=".".join((*where, "name"))
+        )
+    return CharacterCard(card, version, document)
+
+
+def _fields(document: Mapping[str, Json], source: Path | str) -> tuple[int, Mapping[str, Json], tuple[str, ...]]:
+    """The card's version, its fields, and the path to them."""
+    spec = document.get("spec")
+    data = document.get("data")
+    if spec is None and not isinstance(data, Mapping):
+        if not any(name in document for name in ("description", "first_mes", "personality", "mes_example")):
+            raise InputError(source, "this is JSON, but no character card: it has none of a card's fields.")
+        return 1, document, ()
+    if not isinstance(data, Mapping):
+        raise InputError(
+            source, "a card of version 2 or 3 keeps its fields in here, and it is no object.", field="data"
+        )
+    return (3 if spec == "chara_card_v3" else 2), data, ("data",)
+
+
+def _from_png(data: bytes, source: Path | str) -> bytes:
+    """The JSON in a picture's text chunk."""
+    found: dict[str, bytes] = {}
+    for keyword, value in _text_chunks(data, source):
+        found.setdefault(keyword.lower(), value)
+    card = next((found[keyword] for keyword in KEYWORDS if keyword in found), None)
+    if card is None:
+        raise InputError(
+            source,
+            "the picture holds no character. Pictures that were saved by a browser or an editor have lost it: "
+            "download the card itself.",
+        )
+    try:
+        return base64.b64decode(card, validate=False)
+    except binascii.Error as error:
+        raise InputError(source, f"the card in the picture is damaged ({error}). Download it again.") from error
+
+
+def _text_chunks(data: bytes, source: Path | str) -> Iterator[tuple[str, bytes]]:
+    """Keyword and text of the picture's `tEXt` chunks, in order."""
+    place = len(SIGNATURE)
+    while place + 8 <= len(data):
+        length, kind = struct.unpack_from(">I4s", data, place)
+        body = data[place + 8 : place + 8 + length]
+        if len(body) < length:
+            raise InputError(source, "the picture ends in the middle. Download it again.")
+        if kind == b"tEXt":
+            keyword, _, value = body.partition(b"\0")
+            yield keyword.decode("latin-1"), value
+        if kind == b"IEND":
+            return
+        place += 12 + length

@@ -1,0 +1,65 @@
+"""Changing a JSON file of another program: seen first, then written in one step, with a copy of the file as it was."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import write_atomically
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What a file would become. `digest` is the SHA-256 of the bytes that the change was made for."""
+
+    path: Path
+    digest: str
+    data: bytes = field(repr=False)
+
+
+def read_file(path: Path) -> bytes:
+    """The file's bytes. Raises InputError."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(path, "there is no such file. Check the path.") from None
+    except IsADirectoryError:
+        raise InputError(path, "this is a folder. Give the file in it.") from None
+    except OSError as error:
+        raise InputError(path, f"it cannot be read ({error.strerror or error}).") from error
+
+
+def change_of(path: Path, before: bytes, after: bytes) -> FileChange:
+    """The change from the bytes that were looked at."""
+    return FileChange(path, hashlib.sha256(before).hexdigest(), after)
+
+
+def carry_out(change: FileChange, now: datetime | None = None) -> Path:
+    """Write the file and return where its copy from before lies: beside it, with the time in its name.
+
+    Raises InputError, with the file as it was, where it is not what was looked at, or cannot be written. Waits for the
+    disk, so a window calls it from a worker.
+    """
+    before = read_file(change.path)
+    if hashlib.sha256(before).hexdigest() != change.digest:
+        raise InputError(change.path, "the file was changed meanwhile, so nothing was written. Look at it again.")
+    try:
+        copy = _free(change.path, now or datetime.now().astimezone())
+        write_atomically(copy, before)
+        write_atomically(change.path, change.data)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(change.path, f"it cannot be written ({reason}). Check permissions and free space.") from error
+    return copy
+
+
+def _free(path: Path, now: datetime) -> Path:
+    name = f"{path.name}.{now:%Y-%m-%d_%H-%M-%S}"
+    copy, number = path.with_name(f"{name}.bak"), 1
+    while copy.exists():
+        number += 1
+        copy = path.with_name(f"{name}_{number}.bak")
+    return copy

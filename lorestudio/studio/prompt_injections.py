@@ -1,0 +1,133 @@
+"""What the host was handed to put into the prompt: the lore and notes of a run, the author's note, the depth prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.javascript import WHITE_SPACE, Json, to_number
+from lorestudio.exchange.character_card import CharacterCard
+from lorestudio.studio.macros import Macros, Segment
+from lorestudio.trace.assembled import Origin, PromptOrigin, Role
+from lorestudio.trace.model import PromptBlock, Trace
+
+MOST_DEPTH: Final = 10_000
+"""The largest depth at which the host places anything."""
+
+ROLES: Final = {0: Role.SYSTEM, 1: Role.USER, 2: Role.ASSISTANT}
+
+_AUTHORS_NOTE: Final = "2_floating_prompt"
+_DEPTH_PROMPT: Final = "DEPTH_PROMPT"
+_OUTLET: Final = "customWIOutlet_"
+_NOTES: Final = {"deeplore_notebook": "notebook", "deeplore_ai_notepad": "AI notepad"}
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """A text that the host holds under a tag, with the place it is meant for."""
+
+    tag: str
+    position: int
+    depth: float
+    role: int
+    segments: Sequence[Segment]
+
+    @property
+    def outlet(self) -> str:
+        """The outlet's name, "" for what is none."""
+        return self.tag.removeprefix(_OUTLET) if self.tag.startswith(_OUTLET) else ""
+
+    @property
+    def has_place(self) -> bool:
+        """Whether it goes into the chat, at a depth and in a role that the host knows."""
+        known = self.position == 1 and self.role in ROLES
+        return known and 0 <= self.depth <= MOST_DEPTH and float(self.depth).is_integer()
+
+    @property
+    def stripped(self) -> list[Segment]:
+        """The segments without white space at both ends of their whole."""
+        found = [(text, source) for text, source in self.segments if text]
+        while found and not (first := found[0][0].lstrip(WHITE_SPACE)):
+            found.pop(0)
+        while found and not (last := found[-1][0].rstrip(WHITE_SPACE)):
+            found.pop()
+        if found:
+            found[0] = (first, found[0][1])
+            last = found[-1][0].rstrip(WHITE_SPACE)
+            found[-1] = (last, found[-1][1])
+        return found
+
+
+def handed_over(trace: Trace, chat: Chat, end: int, card: CharacterCard | None, macros: Macros) -> list[Injection]:
+    """All of it for a generation behind the first `end` messages, macros filled in.
+
+    The outlets among them become known to `macros`.
+    """
+    blocks = [_held(block, _lore(block, trace), macros) for block in trace.prompt]
+    for block in trace.notes:
+        source = PromptOrigin(Origin.NOTE, _NOTES.get(block.tag, "from an earlier generation"), tag=block.tag)
+        blocks.append(_held(block, [(block.text, source)], macros))
+    own = (_authors_note(chat, end, macros), _depth_prompt(card, macros))
+    found = [*(each for each in own if each is not None), *blocks]
+    macros.outlets = {each.outlet: each.segments for each in found if each.outlet}
+    return [
+        each if each.outlet else replace(each, segments=[part for one in each.segments for part in macros.spread(*one)])
+        for each in found
+    ]
+
+
+def _held(block: PromptBlock, segments: Sequence[Segment], macros: Macros) -> Injection:
+    filled = [(macros.fill(text), source) for text, source in segments]
+    return Injection(block.tag, block.position, block.depth, block.role, filled)
+
+
+def _lore(block: PromptBlock, trace: Trace) -> list[Segment]:
+    """The block's text by entry, and what stands between them."""
+    frame = PromptOrigin(Origin.FRAME, "between entries", tag=block.tag)
+    segments: list[Segment] = []
+    done = 0
+    for part in block.parts:
+        segments.append((block.text[done : part.start], frame))
+        source = frame
+        if part.entry is not None:
+            known = trace.entries.get(part.entry)
+            title = known.title if known is not None else f"entry {part.entry}"
+            source = PromptOrigin(Origin.ENTRY, title, entry=part.entry, tag=block.tag)
+        segments.append((block.text[part.start : part.end], source))
+        done = part.end
+    return [*segments, (block.text[done:], frame)]
+
+
+def _authors_note(chat: Chat, end: int, macros: Macros) -> Injection | None:
+    """The chat's own note, in the turns in which it is due (spec: deeplore-ai-and-tools 5.2, 5.7)."""
+    metadata = chat.metadata
+    text = metadata.get("note_prompt")
+    interval = _whole(metadata.get("note_interval"), 1)
+    turns = sum(each.is_user for each in chat.messages[:end])
+    if not isinstance(text, str) or not text.strip() or interval <= 0:
+        return None
+    if interval > 1 and (turns < interval or turns % interval):
+        return None
+    source = PromptOrigin(Origin.NOTE, "author's note", tag=_AUTHORS_NOTE)
+    position, depth = _whole(metadata.get("note_position"), 1), _whole(metadata.get("note_depth"), 4)
+    role = _whole(metadata.get("note_role"), 0)
+    return Injection(_AUTHORS_NOTE, position, depth, role, [(macros.fill(text), source)])
+
+
+def _depth_prompt(card: CharacterCard | None, macros: Macros) -> Injection | None:
+    prompt = card.data.extensions.depth_prompt if card is not None else None
+    if prompt is None or not prompt.prompt.strip():
+        return None
+    role = next((number for number, name in ROLES.items() if name == prompt.role), 0)
+    source = PromptOrigin(Origin.CARD, "depth prompt", tag=_DEPTH_PROMPT)
+    return Injection(_DEPTH_PROMPT, 1, prompt.depth, role, [(macros.fill(prompt.prompt), source)])
+
+
+def _whole(value: Json, default: int) -> int:
+    """A setting of the chat as a whole number; what is none counts as the default."""
+    if value is None or isinstance(value, bool):
+        return default
+    number = to_number(value)
+    return int(number) if float(number).is_integer() else default

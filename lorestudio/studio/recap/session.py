@@ -1,0 +1,267 @@
+"""Recap memory of one open chat: what a person can ask of it, and the work on its queue."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.javascript import truthy
+from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.exchange.problems import InputError
+from lorestudio.llm.protocol import AnswerSource
+from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.memory.recap import scenes, triggers
+from lorestudio.memory.recap.chain import scene_operation
+from lorestudio.memory.recap.chat import RecapChat
+from lorestudio.memory.recap.context import WorkContext
+from lorestudio.memory.recap.exclusion import Surroundings
+from lorestudio.memory.recap.lifecycle import Cleared
+from lorestudio.memory.recap.message_recaps import recap_operation
+from lorestudio.memory.recap.operations import NewOperation, OperationType, Priority
+from lorestudio.memory.recap.queue_state import QueueState
+from lorestudio.memory.recap.refresh import Refresh, refreshed
+from lorestudio.memory.recap.requests import Preset, read_preset
+from lorestudio.memory.recap.running_work import combine_operation, running_operation
+from lorestudio.memory.recap.tracing import recap_trace
+from lorestudio.memory.recap.work import RecapWork
+from lorestudio.memory.recap.worker import QueueProgress, Worker
+from lorestudio.settings.files import parse_json, read_bytes
+from lorestudio.settings.recap import RecapSettings
+from lorestudio.studio.locks import FileLock
+from lorestudio.studio.note_data import default_folder, place_key
+from lorestudio.studio.recap.book import ChatBook
+from lorestudio.studio.recap.edits import RecapEdits
+from lorestudio.studio.recap.queue_file import load_queue, queue_path, save_queue
+from lorestudio.trace.model import AiCall, Trace
+from lorestudio.vault.writer import digest_of
+
+RESCAN_KEY: Final = "forceFullRescan"
+"""In the queue's file: the next search for breaks begins at the first message, because everything was cleared."""
+
+
+@dataclass(slots=True, eq=False)
+class RecapSession:
+    """An open chat with its queue. One event loop uses it.
+
+    `problems` are sentences about what could not be read; `calls` are the questions asked since it was opened.
+    """
+
+    path: Path
+    book: ChatBook
+    worker: Worker
+    context: WorkContext
+    problems: tuple[str, ...] = ()
+    calls: list[AiCall] = field(default_factory=list)
+    _lock: FileLock | None = None
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        settings: RecapSettings | None = None,
+        answers: AnswerSource | None = None,
+        *,
+        counter: TokenCounter = CHARS_4,
+        context_size: int = 0,
+        model: str = "",
+        on_progress: Callable[[QueueProgress], None] | None = None,
+    ) -> RecapSession:
+        """Open a chat file and the queue beside it. Raises InputError or SettingsError; waits for the disk.
+
+        Without `answers`, the offline stand-in answers. `context_size` is the room of the model for prompts.
+        """
+        settings = settings or RecapSettings()
+        book = ChatBook.open(path)
+        state, problems = load_queue(queue_path(path))
+        calls: list[AiCall] = []
+        context = WorkContext(
+            Surroundings(settings, counter),
+            answers or StandInAnswers(),
+            load_presets(settings),
+            context_size,
+            model,
+            on_call=calls.append,
+        )
+        worker = Worker(state, RecapWork(book, context), settings.max_retries, on_progress=on_progress)
+        session = cls(path, book, worker, context, (*book.file.problems, *problems), calls)
+        worker.keep = session.keep
+        return session
+
+    @property
+    def chat(self) -> RecapChat:
+        """The chat as it is now."""
+        return self.book.chat
+
+    @property
+    def queue(self) -> QueueState:
+        """The queue as it is now."""
+        return self.worker.state
+
+    @property
+    def settings(self) -> RecapSettings:
+        """The settings of recap memory."""
+        return self.context.settings
+
+    @property
+    def edits(self) -> RecapEdits:
+        """What a person changes."""
+        return RecapEdits(self.path, self.book, self.context)
+
+    def refreshed(self) -> Refresh:
+        """What is included, hidden and injected now; nothing is written."""
+        return refreshed(self.chat, self.context.around, self.context.context_size)
+
+    def trace(self) -> Trace:
+        """The same as a trace, with the questions asked since the chat was opened."""
+        counter, size = self.context.around.counter, self.context.context_size
+        return recap_trace(self.refreshed(), self.settings, counter, context_size=size, calls=self.calls)
+
+    async def keep(self, state: QueueState) -> None:
+        """Write the queue."""
+        await asyncio.to_thread(save_queue, queue_path(self.path), state)
+
+    async def close(self) -> None:
+        """Write what is not written yet, and let go of the chat. Raises InputError."""
+        try:
+            await self.book.close()
+        finally:
+            self.release()
+
+    # The queue
+
+    def hold(self) -> None:
+        """Work on this chat's queue alone. Raises InputError where another lorestudio does."""
+        if self._lock is not None:
+            return
+        folder = default_folder() / "recap"
+        lock = FileLock(folder / f"{digest_of(place_key(self.path).encode('utf-8', 'surrogateescape'))[:32]}.lock")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            held = lock.try_acquire()
+        except OSError as error:
+            raise InputError(folder, f"the folder cannot be used: {error.strerror or error}.") from error
+        if not held:
+            raise InputError(self.path, "another lorestudio is working on the recaps of this chat. Let it finish.")
+        self._lock = lock
+        self.worker.state, told = load_queue(queue_path(self.path))
+        self.problems = (*self.problems, *told)
+
+    def release(self) -> None:
+        """Let others work on the queue."""
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            with suppress(OSError):
+                lock.release(delete=True)
+
+    async def work(self) -> None:
+        """Work through the queue until nothing is ready or it is paused. Raises InputError."""
+        self.hold()
+        try:
+            await self.worker.run()
+        finally:
+            self.release()
+
+    async def restore(self, state: QueueState) -> None:
+        """Give the queue a state that it had before, and write it."""
+        self.worker.state = state
+        await self.keep(state)
+
+    async def enqueue(self, operations: Iterable[NewOperation]) -> tuple[str, ...]:
+        """Queue operations; the ids of those that were taken."""
+        ids = [await self.worker.enqueue(operation) for operation in operations]
+        return tuple(identifier for identifier in ids if identifier is not None)
+
+    async def enqueue_missing(self) -> tuple[str, ...]:
+        """Queue everything that is due: recaps of messages and bookmarks, and the search for breaks."""
+        rescan = truthy(self.queue.extra.get(RESCAN_KEY))
+        found = triggers.everything_missing(self.chat, self.queue, self.context, 0 if rescan else None)
+        if rescan:
+            await self._mark_rescan(wanted=False)
+        return await self.enqueue(found)
+
+    async def enqueue_recap(self, index: int) -> tuple[str, ...]:
+        """Queue the recap of one message."""
+        self.edits.message(index)
+        return await self.enqueue([recap_operation(index)])
+
+    async def enqueue_scene(self, index: int, *, manual: bool = False) -> tuple[str, ...]:
+        """Queue the recap of the scene that ends at a break. `manual` leaves the running recap alone.
+
+        Raises InputError where there is no break, or where its recap is locked.
+        """
+        self.edits.message(index)
+        if index not in self.chat.breaks:
+            raise InputError(self.path, f"message {index} ends no scene. Set a scene break there first.")
+        self.edits.check_lock(index)
+        return await self.enqueue([scene_operation(index, Priority.NORMAL, manual=manual)])
+
+    async def enqueue_search(self) -> tuple[str, ...]:
+        """Queue the search for a scene break. Raises InputError where the queue is busy or there is too little."""
+        if not self.queue.is_idle:
+            raise InputError(self.path, "the queue is at work. Search for scene breaks when it has finished.")
+        found = triggers.search(self.chat, self.queue, self.context)
+        if not found:
+            least = self.settings.auto_scene_break_minimum_scene_length
+            left = self.settings.auto_scene_break_message_offset
+            raise InputError(
+                self.path,
+                f"there are too few messages since the last break: {least + 1} are needed, and the newest {left} are "
+                "left alone. Lower “Shortest scene” or “Left alone”, or go on with the story.",
+            )
+        return await self.enqueue(found)
+
+    async def enqueue_combine(self, index: int) -> tuple[str, ...]:
+        """Queue the work of one scene into the running recap. Raises InputError where it has no recap or is locked."""
+        if not scenes.has_recap(self.edits.message(index)):
+            raise InputError(self.path, f"the scene that ends at message {index} has no recap. Have it made first.")
+        self.edits.check_lock(index)
+        where = scenes.display_range(self.chat.breaks, self.chat.recaps, index)
+        return await self.enqueue([combine_operation(index, where)])
+
+    async def enqueue_running(self) -> tuple[str, ...]:
+        """Queue the running recap of all scenes. Raises InputError where no scene has a recap."""
+        if not self.chat.recaps:
+            raise InputError(self.path, "no scene has a recap yet. Have one made first.")
+        queued = any(item.type == OperationType.RUNNING for item in self.queue.operations)
+        return () if queued else await self.enqueue([running_operation()])
+
+    async def clear_all(self) -> Cleared:
+        """Take everything of recap memory out of the chat; the next search begins at the first message."""
+        counts = [Cleared()]
+
+        def clear(chat: RecapChat) -> RecapChat:
+            chat, counts[0] = chat.cleared()
+            return chat
+
+        await self.worker.clear()
+        await self.book.change(clear)
+        await self._mark_rescan(wanted=True)
+        return counts[0]
+
+    async def _mark_rescan(self, *, wanted: bool) -> None:
+        extra = {key: value for key, value in self.queue.extra.items() if key != RESCAN_KEY}
+        await self.restore(replace(self.queue, extra={**extra, RESCAN_KEY: True} if wanted else extra))
+
+
+def load_presets(settings: RecapSettings) -> dict[str, Preset]:
+    """The presets that the settings name, by their paths. Raises SettingsError or InputError."""
+    names = (
+        settings.message_recap_preset,
+        settings.scene_recap_preset,
+        settings.detection_preset,
+        settings.running_scene_recap_preset,
+    )
+    presets: dict[str, Preset] = {}
+    for name in names:
+        if name and name not in presets:
+            path = Path(name).expanduser()
+            document = parse_json(read_bytes(path), path)
+            try:
+                presets[name] = read_preset(document)
+            except ValueError as error:
+                raise InputError(path, f"this is no preset: {error}.") from error
+    return presets

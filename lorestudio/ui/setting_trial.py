@@ -1,0 +1,134 @@
+"""One setting that is being tried out: moved, looked at on the open reply, then kept or taken back."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from lorestudio.settings import DeepLoreSettings
+from lorestudio.settings.declaration import Declaration, Value
+from lorestudio.settings.deeplore import same, setting_value
+from lorestudio.settings.differences import SettingChange, value_text
+from lorestudio.studio.preview import Preview
+from lorestudio.trace.diff import TraceDiff, compare
+from lorestudio.ui.editor.live_preview import LivePreview
+from lorestudio.ui.selection import Selection
+from lorestudio.ui.session import Session
+from lorestudio.ui.words import sentence_of, tr
+
+
+class SettingTrial(QObject):
+    """Moves one setting at a time. `changed` follows every step: a move, a result, the end.
+
+    The reply runs again off the GUI thread, the newest value only; nothing of the project changes before `keep`.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self, session: Session, selection: Selection, live: LivePreview, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._selection, self._live = session, selection, live
+        self._base: DeepLoreSettings | None = None
+        self.change: SettingChange | None = None
+        self.diff: TraceDiff | None = None
+        self.is_current = False
+        """Whether `diff` is of the value of now, not of the one before it."""
+        self.remarks: tuple[str, ...] = ()
+        self.failure = ""
+        self.reading = False
+        """Whether the vault is being read with the settings kept last; until then nothing else can be moved."""
+        live.previewed.connect(self._previewed)
+        live.failed.connect(self._failed)
+        session.project_changed.connect(self._project_changed)
+        session.state_changed.connect(self._settled)
+
+    @property
+    def pending(self) -> bool:
+        """Whether a value is tried out that is neither kept nor taken back."""
+        return self.change is not None
+
+    @property
+    def waiting(self) -> str:
+        """Why there is no result yet, "" where there is one."""
+        session, generation = self._session, self._selection.generation
+        if self.diff is not None or self.failure:
+            return self.failure
+        if generation is None:
+            return tr("Choose a reply in the chat to see what this would do to it.")
+        if session.replaying:
+            return tr("The chat is being replayed; what this would do is shown when that is done.")
+        if session.previewer(generation) is None:
+            return tr("This reply has not been run, so nothing can be tried out on it.")
+        return tr("Trying it out…")
+
+    def move(self, declaration: Declaration, value: Value) -> None:
+        """Try a value; one that the setting has already ends the trial."""
+        project = self._session.project
+        if project is None or self.reading:
+            return
+        before = setting_value(project.settings, declaration)
+        if same(before, value):
+            self.back()
+            return
+        if self.change is not None and self.change.declaration.name != declaration.name:
+            self.keep()
+            self.move(declaration, value)
+            return
+        self._base = project.settings
+        self.change = SettingChange(declaration, before, value)
+        self.failure, self.is_current = "", False
+        self._live.try_settings(project.settings.model_copy(update={declaration.name: value}))
+        self.changed.emit()
+
+    def keep(self) -> None:
+        """Apply the value as one step, and have the chat replayed."""
+        change, project = self.change, self._session.project
+        if change is None or project is None:
+            return
+        declaration = change.declaration
+        settings = project.settings.model_copy(update={declaration.name: change.after})
+        self.reading = not project.reads_alike(settings)
+        self._end()
+        title = f"{tr(declaration.title)}: {value_text(declaration, change.after)}"
+        self._session.adjust(title, settings=settings)
+
+    def back(self) -> None:
+        """Give the value up."""
+        if self.change is not None:
+            self._end()
+
+    def _end(self) -> None:
+        self.change, self.diff, self.remarks, self.failure, self._base = None, None, (), "", None
+        self._live.try_settings(None)
+        self.changed.emit()
+
+    def _previewed(self, preview: object) -> None:
+        if self.change is None:
+            return
+        if isinstance(preview, Preview) and self.change in preview.settings:
+            self.diff, self.remarks, self.failure = compare(preview.before, preview.trace), preview.remarks, ""
+            self.is_current = True
+        elif preview is None:
+            self.diff, self.remarks = None, ()
+        self.changed.emit()
+
+    def _failed(self, error: object) -> None:
+        if self.change is not None and isinstance(error, Exception):
+            self.diff, self.failure = None, sentence_of(error)
+            self.changed.emit()
+
+    def _settled(self) -> None:
+        """Something has begun or ended: what could not be tried out may be so now."""
+        if self.reading:
+            self.reading = False
+            self.changed.emit()
+        if self.change is not None and self.diff is None:
+            self._live.run()
+            self.changed.emit()
+
+    def _project_changed(self) -> None:
+        self.reading = False
+        project = self._session.project
+        if self.change is not None and (project is None or project.settings != self._base):
+            self._end()

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Path:
+    path = tmp_path / "card.json"
+    fields = {"name": "Ottoline", "description": "{{char}} minds {{user}}.", "first_mes": "Early."}
+    path.write_text(json.dumps({"spec": "chara_card_v2", "spec_version": "2.0", "data": fields}), "utf-8")
+    return path
+
+
+def test_the_whole_prompt_with_card_and_persona(lorestudio: Run, vault: Path, chat: Path, card: Path) -> None:
+    before = chat.read_bytes()
+    result = lorestudio(
+        "prompt", vault, "--chat", chat, "--message", 1, "--card", card, "--persona", "# Quill\nQuill is {{user}}."
+    )
+    assert result.exit_code == 0, result.output
+    assert "card: description\nOttoline minds Quill." in result.stdout
+    assert "persona: persona Quill\nQuill is Quill." in result.stdout
+    assert "entry: Lamp" in result.stdout
+    assert "chat: #1" not in result.stdout  # that is the reply itself
+    assert chat.read_bytes() == before
+
+
+def test_as_json(lorestudio: Run, vault: Path, chat: Path) -> None:
+    result = lorestudio("prompt", vault, "--chat", chat, "--message", 1, "--json")
+    document = json.loads(result.stdout)
+    roles = [message["role"] for message in document["messages"]]
+    assert roles[0] == "system"
+    assert {"system", "assistant"} >= set(roles) - {"user"}
+    origins = {part["source"]["origin"] for message in document["messages"] for part in message["parts"]}
+    assert {"frame", "chat", "entry"} <= origins
+
+
+def test_a_main_prompt_of_ones_own_and_a_small_context(
+    lorestudio: Run, vault: Path, chat: Path, tmp_path: Path
+) -> None:
+    main = tmp_path / "main.txt"
+    main.write_text("Only {{char}} speaks. {{roll:d6}}", "utf-8")
+    result = lorestudio("prompt", vault, "--chat", chat, "--main", main, "--context", 40, "--reply", 10)
+    assert result.exit_code == 0
+    assert "Only Ottoline speaks. {{roll:d6}}" in result.stdout
+    assert "no room" in result.stdout
+    assert "{{roll:d6}} is a macro that only SillyTavern can fill in" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--card", "gone.png"), "gone.png: the card cannot be read"),
+        (("--message", "0"), "#0 is no reply"),
+        (("--answers", "Ollama"), "asks no provider"),
+        (("--mode", "magic"), "there is no mode"),
+        (("--main", "gone.txt"), "gone.txt: the main prompt cannot be read"),
+    ],
+)
+def test_input_that_cannot_be_used(
+    lorestudio: Run, vault: Path, chat: Path, arguments: tuple[str, str], told: str
+) -> None:
+    result = lorestudio("prompt", vault, "--chat", chat, *arguments)
+    assert result.exit_code == 2
+    assert told in result.stderr

@@ -1,0 +1,122 @@
+import json
+
+import pytest
+
+from tests.cli.provider import provider
+from tests.llm.server import completion, reply
+from tests.studio.recap.files import SETTINGS, records, write_chat
+
+
+@pytest.fixture
+def tale(tmp_path):
+    return write_chat(tmp_path / "Tale.jsonl")
+
+
+@pytest.fixture
+def settings(tmp_path):
+    path = tmp_path / "recap.json"
+    path.write_text(json.dumps(SETTINGS.model_dump()), encoding="utf-8")
+    return path
+
+
+def test_status_run_scenes_and_show(lorestudio, tale, settings):
+    options = ("--chat", tale, "--settings", settings)
+    before = lorestudio("recap", "status", *options)
+    assert before.exit_code == 0
+    assert "Messages: 12, 0 with a recap" in before.stdout
+    made = lorestudio("recap", "run", *options, "--context", 8000)
+    assert made.exit_code == 0, made.output
+    assert "Messages: 12, 11 with a recap (11 take part)" in made.stdout
+    assert "Scenes: 2, 0 without a recap." in made.stdout
+    assert "Running recap: 2 versions, version 1 goes into the prompt." in made.stdout
+    listed = lorestudio("recap", "scenes", *options).stdout
+    assert "0-3" in listed
+    assert "locked" in listed
+    assert "<ROLEPLAY_RECAP>" in lorestudio("recap", "show", *options).stdout
+    assert "#2 Wren: included" in lorestudio("recap", "show", *options, "--message", 2).stdout
+    assert "(messages 0 to 3)" in lorestudio("recap", "show", *options, "--scene", 3).stdout
+    assert "Stages" in lorestudio("recap", "show", *options, "--trace").stdout
+    trace = json.loads(lorestudio("recap", "show", *options, "--json").stdout)
+    assert trace["trace"]["system"] == "recap"
+    queue = lorestudio("recap", "queue", *options).stdout
+    assert "completed" in queue
+    again = lorestudio("recap", "run", *options)
+    assert again.stdout == "Nothing is due.\n"
+
+
+def test_choosing_and_editing(lorestudio, tale, settings, tmp_path):
+    options = ("--chat", tale, "--settings", settings)
+    lorestudio("recap", "run", *options)
+    assert "* " in lorestudio("recap", "running", *options, "--use", 0).stdout
+    text = tmp_path / "new.txt"
+    text.write_text("Edited by hand.\n", encoding="utf-8")
+    assert lorestudio("recap", "edit", "--chat", tale, "--text", text).exit_code == 0
+    assert lorestudio("recap", "show", *options, "--version", 2).stdout == "Edited by hand.\n"
+    assert lorestudio("recap", "edit", "--chat", tale, "--text", text, "--message", 0, "--exclude").exit_code == 0
+    assert "excluded, edited" in lorestudio("recap", "show", *options, "--message", 0).stdout
+    assert "8-9" in lorestudio("recap", "scenes", *options, "--toggle", 9).stdout
+    assert lorestudio("recap", "running", *options, "--delete", 2).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("show", "--message", 99), "there is no message 99"),
+        (("show", "--scene", 2), "message 2 ends no scene"),
+        (("running", "--use", 3), "has no version 3. There are: none"),
+        (("run", "--scene", 2), "message 2 ends no scene"),
+        (("run", "--running"), "no scene has a recap yet"),
+        (("queue", "--remove", "op_1"), "no operation “op_1”"),
+        (("run", "--answers", "nobody"), "there is no profile “nobody”"),
+    ],
+)
+def test_what_cannot_be_done_says_why(lorestudio, tale, arguments, message):
+    result = lorestudio("recap", arguments[0], "--chat", tale, *arguments[1:])
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_settings_that_cannot_be_used_are_told(lorestudio, tale, tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text('{"auto_hide_scene_count": "many"}', encoding="utf-8")
+    result = lorestudio("recap", "status", "--chat", tale, "--settings", path)
+    assert result.exit_code == 0
+    assert "“auto_hide_scene_count” is 'many'" in result.stderr
+
+
+def test_a_provider_is_asked_only_after_agreement(lorestudio, tale, monkeypatch):
+    with provider(reply(completion("She opens it."))) as server:
+        added = lorestudio("profiles", "add", "Mine", "--url", f"{server.url}/v1", "--model", "small")
+        assert added.exit_code == 0, added.output
+        run = ("recap", "run", "--chat", tale, "--message", 0, "--answers", "Mine")
+        refused = lorestudio(*run)
+        assert refused.exit_code == 2
+        assert "nothing was sent" in refused.stderr
+        assert server.calls == []
+        assert "op_" not in lorestudio("recap", "queue", "--chat", tale).stdout
+        done = lorestudio(*run, "--yes")
+        assert done.exit_code == 0, done.output
+        assert "1 call to the provider" in done.stderr
+    assert records(tale)[1]["extra"]["auto_recap"]["memory"] == "She opens it."
+
+
+def test_what_failed_for_good_ends_with_an_error(lorestudio, tale):
+    with provider(reply({"error": {"message": "no"}}, "401 Unauthorized")) as server:
+        lorestudio("profiles", "add", "Mine", "--url", f"{server.url}/v1", "--model", "small")
+        result = lorestudio("recap", "run", "--chat", tale, "--message", 0, "--answers", "Mine", "--yes")
+    assert result.exit_code == 1
+    assert "Recap of a message, message 0" in result.stderr
+
+
+def test_a_paused_queue_can_be_emptied(lorestudio, tale):
+    assert lorestudio("recap", "queue", "--chat", tale, "--pause").exit_code == 0
+    assert lorestudio("recap", "queue", "--chat", tale, "--clear").exit_code == 0
+
+
+def test_clearing_asks_first(lorestudio, tale):
+    lorestudio("recap", "run", "--chat", tale, "--message", 0)
+    assert lorestudio("recap", "clear", "--chat", tale).exit_code == 130
+    assert "memory" in records(tale)[1]["extra"]["auto_recap"]
+    done = lorestudio("recap", "clear", "--chat", tale, "--yes")
+    assert "Taken out: 1 recap of a message" in done.stdout
+    assert "auto_recap" not in records(tale)[1]["extra"]

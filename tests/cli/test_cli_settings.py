@@ -1,0 +1,179 @@
+"""`lorestudio settings`: listing, comparing, carrying over (spec: deeplore-ai-and-tools 4.3)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from lorestudio.cli.app import app
+from lorestudio.settings import DeepLoreSettings
+from lorestudio.settings.profiles import SettingsProfiles
+
+
+@pytest.fixture
+def tuned(tmp_path: Path) -> Path:
+    path = tmp_path / "tuned.json"
+    path.write_text('{"enabled": true, "maxTokensBudget": 900, "graphGravity": 2, "scanDepth": 6}', encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def sillytavern(tmp_path: Path) -> Path:
+    path = tmp_path / "st" / "settings.json"
+    path.parent.mkdir()
+    settings = {"enabled": True, "scanDepth": 6, "obsidianApiKey": "s3cret"}
+    path.write_text(json.dumps({"extension_settings": {"deeplore_enhanced": settings}}, indent=4), encoding="utf-8")
+    return path
+
+
+def deeplore(path: Path) -> dict[str, object]:
+    return json.loads(path.read_text(encoding="utf-8"))["extension_settings"]["deeplore_enhanced"]
+
+
+def test_list_finds_by_words_and_stage(lorestudio, tuned) -> None:
+    result = lorestudio("settings", "list", "budget", "tokens", "--settings", tuned)
+    assert result.exit_code == 0
+    assert "* 900 tokens" in " ".join(result.stdout.split())
+    assert "scanDepth" not in result.stdout
+    found = json.loads(lorestudio("settings", "list", "--stage", "recursion", "--json").stdout)
+    assert {"scanDepth", "recursiveScan", "maxRecursionSteps"} <= {each["key"] for each in found}
+    assert all("recursion" in each["stages"] for each in found)
+    found = json.loads(lorestudio("settings", "list", "--settings", tuned, "--changed", "--json").stdout)
+    assert {each["key"]: each["value"] for each in found} == {
+        "enabled": True, "maxTokensBudget": 900, "graphGravity": 2, "scanDepth": 6,
+    }  # fmt: skip
+    assert lorestudio("settings", "list", "--stage", "nowhere").exit_code == 2
+
+
+def test_show_says_everything_that_is_declared(lorestudio, tuned) -> None:
+    result = lorestudio("settings", "show", "maxTokensBudget", "aiSearchMode", "--settings", tuned)
+    assert result.exit_code == 0
+    for part in ("900 tokens", "Default: 3,072 tokens", "100 to 100000 tokens", "manifest, budget", "ai-only: "):
+        assert part in result.stdout
+    result = lorestudio("settings", "show", "tokensBudget")
+    assert result.exit_code == 2
+    assert "maxTokensBudget" in result.stderr
+
+
+def test_diff_of_a_file_a_profile_and_the_defaults(lorestudio, tuned) -> None:
+    SettingsProfiles().save("Tight", DeepLoreSettings(enabled=True, scan_depth=6, max_tokens_budget=500))
+    found = json.loads(lorestudio("settings", "diff", tuned, "profile:tight", "--json").stdout)
+    assert found == [
+        {"key": "maxTokensBudget", "before": 900, "after": 500},
+        {"key": "graphGravity", "before": 2, "after": 11},
+    ]
+    assert "Token budget" in lorestudio("settings", "diff", "defaults", tuned).stdout
+    assert lorestudio("settings", "diff", tuned, tuned).stdout == "No setting differs.\n"
+    result = lorestudio("settings", "diff", tuned, "profile:loose")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "There are: “Tight”" in result.stderr
+
+
+def test_export_merges_only_what_differs_and_keeps_a_copy(lorestudio, tuned, sillytavern) -> None:
+    before = sillytavern.read_bytes()
+    dry = lorestudio("settings", "export", "--settings", tuned, "--to", sillytavern, "--dry-run")
+    assert dry.stdout == "maxTokensBudget: 3,072 tokens (not written) → 900 tokens\n"
+    assert sillytavern.read_bytes() == before
+    result = lorestudio("settings", "export", "--settings", tuned, "--to", sillytavern, "--yes")
+    assert result.exit_code == 0, result.stderr
+    assert deeplore(sillytavern) == {
+        "enabled": True, "scanDepth": 6, "obsidianApiKey": "s3cret", "maxTokensBudget": 900, "settingsVersion": 3,
+    }  # fmt: skip
+    (copy,) = sillytavern.parent.glob("*.bak")
+    assert copy.read_bytes() == before
+    assert "s3cret" not in result.output
+    every = lorestudio("settings", "export", "--settings", tuned, "--to", sillytavern, "--all", "--json", "--yes")
+    assert json.loads(every.stdout) == [{"key": "graphGravity", "before": None, "after": 2}]
+
+
+def test_export_asks_first_and_a_no_writes_nothing(tuned, sillytavern) -> None:
+    before = sillytavern.read_bytes()
+    arguments = ["settings", "export", "--settings", str(tuned), "--to", str(sillytavern)]
+    assert CliRunner().invoke(app, arguments, input="n\n").exit_code == 130
+    assert CliRunner().invoke(app, arguments, input="").exit_code == 2
+    assert sillytavern.read_bytes() == before
+    assert CliRunner().invoke(app, arguments, input="y\n").exit_code == 0
+    assert deeplore(sillytavern)["maxTokensBudget"] == 900
+
+
+def test_export_as_text(lorestudio, tuned, tmp_path) -> None:
+    snippet = json.loads(lorestudio("settings", "export", "--settings", tuned, "--key", "scanDepth").stdout)
+    assert snippet == {"scanDepth": 6, "settingsVersion": 3}
+    listed = lorestudio("settings", "export", "--settings", tuned, "--as", "list").stdout
+    assert "Token budget (maxTokensBudget): 3,072 tokens → 900 tokens" in listed
+    assert "Gravity" not in listed
+    out = tmp_path / "out.json"
+    assert lorestudio("settings", "export", "--settings", tuned, "--as", "file", "-o", out).exit_code == 0
+    assert json.loads(out.read_text(encoding="utf-8"))["settings"] == {
+        "enabled": True, "scanDepth": 6, "maxTokensBudget": 900,
+    }  # fmt: skip
+    written = out.read_bytes()
+    assert lorestudio("settings", "export", "--settings", tuned, "-o", out).exit_code == 2
+    assert out.read_bytes() == written
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--settings", "absent.json"),
+        ("--profile", "absent"),
+        ("--settings", "{tuned}", "--profile", "x"),
+        ("--settings", "{tuned}", "--to", "{tuned}"),
+        ("--settings", "{tuned}", "--to", "absent.json"),
+        ("--settings", "{tuned}", "--key", "nope"),
+        ("--settings", "{tuned}", "--to", "{tuned}", "-o", "x"),
+    ],
+)
+def test_export_of_what_cannot_be_used_ends_with_2_and_writes_nothing(lorestudio, tuned, arguments) -> None:
+    before = tuned.read_bytes()
+    result = lorestudio("settings", "export", *(each.format(tuned=tuned) for each in arguments))
+    assert result.exit_code == 2
+    assert result.stderr.startswith("lorestudio: ")
+    assert tuned.read_bytes() == before
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_import_makes_a_profile_that_a_replay_can_use(lorestudio, sillytavern, vault, chat) -> None:
+    result = lorestudio("settings", "import", sillytavern, "--profile", "From ST", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert {each["key"] for each in json.loads(result.stdout)} == {"enabled", "scanDepth"}
+    assert SettingsProfiles().find("from st").settings == DeepLoreSettings(enabled=True, scan_depth=6)
+    again = lorestudio("settings", "import", sillytavern, "--profile", "from ST")
+    assert again.exit_code == 2
+    assert "already" in again.stderr
+    SettingsProfiles().save("None", DeepLoreSettings(enabled=True, scan_depth=0))
+    traces = json.loads(lorestudio("replay", vault, "--chat", chat, "--profile", "none", "--json").stdout)
+    assert all(trace["trace"]["injections"] == [] for trace in traces)
+    traces = json.loads(lorestudio("replay", vault, "--chat", chat, "--profile", "From ST", "--json").stdout)
+    assert any(trace["trace"]["injections"] for trace in traces)
+    assert lorestudio("replay", vault, "--chat", chat, "--profile", "gone").exit_code == 2
+    explained = lorestudio("explain", vault, "--chat", chat, "--entry", "Lamp", "--profile", "none")
+    assert explained.exit_code == 0, explained.stderr
+    assert explained.stdout != lorestudio("explain", vault, "--chat", chat, "--entry", "Lamp").stdout
+
+
+def test_import_of_a_snippet_changes_only_what_it_says(lorestudio, tmp_path) -> None:
+    SettingsProfiles().save("Mine", DeepLoreSettings(enabled=True, max_entries=3))
+    snippet = tmp_path / "snippet.json"
+    snippet.write_text('{"scanDepth": 9, "caseSensitive": true}', encoding="utf-8")
+    result = lorestudio("settings", "import", snippet, "--profile", "mine", "--replace", "--key", "scanDepth")
+    assert result.exit_code == 0, result.stderr
+    assert SettingsProfiles().find("Mine").settings == DeepLoreSettings(enabled=True, max_entries=3, scan_depth=9)
+
+
+def test_profiles_are_listed_with_those_that_cannot_be_read(lorestudio) -> None:
+    assert "no settings profile yet" in lorestudio("settings", "profiles").stdout
+    made = SettingsProfiles().save("Mine", DeepLoreSettings(max_entries=3))
+    made.path.with_name("torn.json").write_text("{", encoding="utf-8")
+    result = lorestudio("settings", "profiles")
+    assert "cannot be read" in result.stdout
+    assert "line 1" in result.stderr
+    found = json.loads(lorestudio("settings", "profiles", "--json").stdout)
+    assert [(each["name"], each["readable"], each["changed"]) for each in found] == [
+        ("Mine", True, ["maxEntries"]),
+        ("torn", False, []),
+    ]

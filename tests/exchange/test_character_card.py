@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import base64
+import json
+import struct
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lorestudio.exchange.character_card import load_card, parse_card
+from lorestudio.exchange.problems import InputError
+
+FIELDS = {
+    "name": "Ottoline",
+    "description": "A keeper of {{user}}'s letters.",
+    "personality": "brisk",
+    "scenario": "The kite post.",
+    "first_mes": "You are early.",
+    "mes_example": "<START>\n{{user}}: Hello\n{{char}}: Late!",
+}
+V2 = {
+    "spec": "chara_card_v2",
+    "spec_version": "2.0",
+    "data": {
+        **FIELDS,
+        "system_prompt": "Be brief. {{original}}",
+        "alternate_greetings": ["Sit.", " "],
+        "extensions": {"depth_prompt": {"prompt": "Hums.", "depth": 2, "role": "user"}, "fav": True},
+        "house": {"colour": "teal"},
+    },
+}
+
+
+def chunk(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I4s", len(body), kind) + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def picture(**texts: Any) -> bytes:
+    chunks = [chunk(b"IHDR", bytes(13))]
+    for keyword, value in texts.items():
+        body = value if isinstance(value, bytes) else base64.b64encode(json.dumps(value).encode())
+        chunks.append(chunk(b"tEXt", keyword.encode() + b"\0" + body))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks) + chunk(b"IEND", b"")
+
+
+def as_json(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def test_version_2_in_a_picture() -> None:
+    card = parse_card(picture(chara=V2), "card.png")
+    assert (card.version, card.name) == (2, "Ottoline")
+    assert card.data.system_prompt == "Be brief. {{original}}"
+    assert card.greetings == ("You are early.", "Sit.")
+    depth = card.data.extensions.depth_prompt
+    assert (depth.prompt, depth.depth, depth.role) == ("Hums.", 2, "user")
+
+
+def test_what_is_not_known_is_kept() -> None:
+    card = parse_card(as_json(V2), "card.json")
+    assert card.document == V2
+    assert card.data.model_extra == {"house": {"colour": "teal"}}
+    assert card.data.extensions.model_extra == {"fav": True}
+
+
+def test_the_newer_chunk_is_preferred() -> None:
+    newer = {"spec": "chara_card_v3", "spec_version": "3.0", "data": {**FIELDS, "name": "Quay"}}
+    card = parse_card(picture(chara=V2, ccv3=newer), "card.png")
+    assert (card.version, card.name) == (3, "Quay")
+
+
+def test_version_1_has_its_fields_at_the_root() -> None:
+    card = parse_card(as_json(FIELDS), "card.json")
+    assert (card.version, card.data.personality) == (1, "brisk")
+
+
+def test_null_and_missing_fields_are_empty() -> None:
+    card = parse_card(as_json({"data": {"name": "A", "description": None, "tags": None, "extensions": []}}), "c")
+    assert (card.data.description, card.data.tags, card.data.scenario) == ("", (), "")
+
+
+def test_a_file_is_told_by_its_content(tmp_path: Path) -> None:
+    path = tmp_path / "card.json"
+    path.write_bytes(picture(chara=FIELDS))
+    assert load_card(path).name == "Ottoline"
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (picture(other=V2), "the picture holds no character"),
+        (picture(chara=b"%%%%"), "card"),
+        (picture(chara=V2)[:60], "the picture ends in the middle"),
+        (b"\xff\xfe", "neither a PNG picture nor JSON"),
+        (b"{", "no valid JSON"),
+        (b"[]", "no JSON object"),
+        (as_json({"entries": {}}), "no character card"),
+        (as_json({"spec": "chara_card_v2", "data": 4}), "field “data”"),
+        (as_json({"data": {**FIELDS, "name": "  "}}), "field “data.name”"),
+        (as_json({"data": {**FIELDS, "description": 7}}), "field “data.description”"),
+        (as_json({**FIELDS, "tags": [1]}), "field “tags.0”"),
+    ],
+)
+def test_what_is_no_card_is_refused_with_its_place(data: bytes, told: str) -> None:
+    with pytest.raises(InputError, match=r"^card\.png") as caught:
+        parse_card(data, "card.png")
+    assert told in str(caught.value)
+
+
+def test_a_card_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        load_card(tmp_path / "gone.png")
+
+
+@given(st.binary(max_size=80), st.integers(0, 200))
+def test_damage_is_an_error_and_no_crash(junk: bytes, place: int) -> None:
+    data = picture(chara=V2)
+    for damaged in (junk, data[:place] + junk + data[place + len(junk) :]):
+        with suppress(InputError):  # anything else is a crash
+            assert parse_card(damaged, "card.png").name
