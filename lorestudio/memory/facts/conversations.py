@@ -108,12 +108,15 @@ class FactMemory:
         return self._store.create_thread(user) if thread is None else self._woken(thread)
 
     async def sweep(self) -> Swept:
-        """Move every thread on that has been silent long enough; failures are gathered, in strict mode raised."""
+        """Move every thread on that has been silent long enough; failures are gathered, in strict mode raised.
+
+        Threads with a digest are passages of a chat file; whoever reads the file draws out their facts.
+        """
         times = self._config.timeouts
         cooled = tuple(
             self._moved(thread, State.COOLING)
             for thread in self._store.get_threads_by_state(State.ACTIVE)
-            if should_cool(thread, times.cooling, self._now())
+            if not thread.digest and should_cool(thread, times.cooling, self._now())
         )
         extracted: list[tuple[Thread, Result]] = []
         failures: list[Failure] = []

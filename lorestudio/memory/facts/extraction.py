@@ -42,7 +42,7 @@ _ENDS: Final = re.compile(r"[.!?\n]+")
 
 def conversation(lines: Sequence[Line]) -> str:
     """The lines as models read them, one `role: text` each (spec: 5.1)."""
-    return "\n".join(f"{line.role}: {line.content}" for line in lines)
+    return "\n".join(f"{line.role}: {line.told}" for line in lines)
 
 
 def filled(template: str, lines: Sequence[Line], session_date: str, *, strict: bool) -> str:

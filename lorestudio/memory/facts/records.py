@@ -67,16 +67,25 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One message of a thread. `place` is its index in the chat file, None where it is not from one."""
+    """One message of a thread.
+
+    `place` is its index in the chat file, None where it is not from one; `speaker` is who says it, where that is known.
+    """
 
     role: str
     content: str
     place: int | None = None
+    speaker: str = ""
+
+    @property
+    def told(self) -> str:
+        """The text as models read it, with who says it."""
+        return f"{self.speaker}: {self.content}" if self.speaker else self.content
 
     @property
     def said(self) -> Mapping[str, Json]:
         """What models are shown of it."""
-        return {"role": self.role, "content": self.content}
+        return {"role": self.role, "content": self.told}
 
 
 @dataclass(frozen=True, slots=True)
