@@ -54,6 +54,8 @@ from lorestudio.ui.selection import Selection, same_numbers
 from lorestudio.ui.session import Session
 from lorestudio.ui.settings_commands import SettingsCommands
 from lorestudio.ui.status import StatusLine
+from lorestudio.ui.systems.actions import SYSTEM_ACTIONS
+from lorestudio.ui.systems.commands import SystemCommands
 from lorestudio.ui.theme import CHOICES, Theme
 from lorestudio.ui.vault_commands import VaultCommands
 from lorestudio.ui.why_not_commands import WhyNotCommands
@@ -105,13 +107,14 @@ class MainWindow(QMainWindow):
         self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
         self.vault_commands, self.chat_commands = VaultCommands(self), ChatCommands(self)
         self.control_commands, self.settings_commands = ControlCommands(self), SettingsCommands(self)
+        self.systems = SystemCommands(self)
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
             *self.vault_commands.panes, *self.control_commands.panes, *self.settings_commands.panes,
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
-        table = (*ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *pane_actions)
+        table = (*ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *SYSTEM_ACTIONS, *pane_actions)
         self.commands = Commands(self, table, self.run, theme)
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
@@ -123,7 +126,7 @@ class MainWindow(QMainWindow):
         self.status = StatusLine(session, self)
         self._build()
         self._connect()
-        for commands in (self.vault_commands, self.chat_commands):
+        for commands in (self.vault_commands, self.chat_commands, self.systems):
             commands.connect_window()
         self._make_room()
         self._show_project()
@@ -314,6 +317,7 @@ class MainWindow(QMainWindow):
         groups = (self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands, self.why_not)
         for group in groups:
             handlers |= group.handlers()
+        handlers |= self.systems.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
         handlers |= self.proposals.handlers()
@@ -393,7 +397,8 @@ class MainWindow(QMainWindow):
             replaying=session.replaying,
             message=selection.generation is not None,
             trace=session.trace(selection.generation) is not None,
-            entry=selection.entry is not None,
+            entry=session.entry(selection.entry) is not None,
+            row=selection.entry is not None,
             files=self.vault_commands.work.ready,
             notes=self.vault_commands.has_targets,
             undo=bool(self.vault_commands.work.undo_title),
@@ -401,7 +406,7 @@ class MainWindow(QMainWindow):
             adjusted=bool(session.adjustments.undo_title),
             taken_back=bool(session.adjustments.redo_title),
             note=self.entry.path is not None,
-            why_not=selection.generation is not None and (selection.entry is not None or bool(selection.left_out)),
+            why_not=selection.generation is not None and self.why_not.search.note is not None,
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
@@ -427,6 +432,7 @@ class MainWindow(QMainWindow):
         self.chat_commands.update(actions)
         self.control_commands.update(actions)
         self.settings_commands.update(actions)
+        self.systems.update(actions)
         steps = self.session.adjustments
         for name, title in (("adjust.undo", steps.undo_title), ("adjust.redo", steps.redo_title)):
             words = tr(self.commands.title(name))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from lorestudio.studio.answering import AnswerKind, Asked, Connections, Question, live_cost, make_answers
 from lorestudio.studio.generation import Generation
@@ -17,6 +17,8 @@ from lorestudio.studio.jobs import CancelToken, Progress
 from lorestudio.studio.keeping import Keeper
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.system_simulator import SystemSimulator
+from lorestudio.studio.systems import kind_of
 from lorestudio.trace.model import Trace
 from lorestudio.ui.choices import RunChoice
 from lorestudio.ui.live import LiveBoard
@@ -35,6 +37,9 @@ TURN_SECONDS: Final = 0.0002
 
 MOST_SIMULATORS: Final = 6
 """Of so many choices the runs stay in memory, so that going back to one costs nothing."""
+
+ChatRuns: TypeAlias = Simulator | SystemSimulator
+"""Whoever runs a chat: DeepLore's simulator, or that of another system."""
 
 MakeSimulator = Callable[..., Simulator]
 """Makes a simulator as `Simulator(project, answers, watcher, model)` does."""
@@ -83,7 +88,7 @@ class Replay:
     """A replay under way. `heard` is set when the window can take more news, `seen` when it has shown the last."""
 
     wanted: Wanted
-    simulators: dict[RunChoice, Simulator]
+    simulators: dict[RunChoice, ChatRuns]
     report: Callable[[object], None] = lambda _news: None
     heard: threading.Event = field(default_factory=threading.Event)
     seen: threading.Event = field(default_factory=threading.Event)
@@ -131,10 +136,12 @@ class Replayer:
                 self._save_runs(simulator, replay)
         return Finished(wanted, sentence, tuple(replay.problems))
 
-    def _simulator_for(self, project: Project, replay: Replay) -> Simulator:
+    def _simulator_for(self, project: Project, replay: Replay) -> ChatRuns:
         # Made here, because preparing thousands of entries takes longer than a window may wait.
         wanted = replay.wanted
         simulator = replay.simulators.get(wanted.choice)
+        if isinstance(simulator, SystemSimulator) or not wanted.choice.is_deeplore:
+            return _of_system(project, replay, simulator)
         # What is recorded may have grown since; reading it again costs nothing.
         read_again = wanted.asked and wanted.choice.source.kind is AnswerKind.RECORDED
         if simulator is None or wanted.fresh or read_again:
@@ -149,7 +156,7 @@ class Replayer:
             _forget_failures(simulator)
         return simulator
 
-    def _cost(self, project: Project, simulator: Simulator, replay: Replay) -> str:
+    def _cost(self, project: Project, simulator: ChatRuns, replay: Replay) -> str:
         """What a person has to know before this replay begins, "" where it costs nothing."""
         wanted = replay.wanted
         source = wanted.choice.source
@@ -168,7 +175,7 @@ class Replayer:
             return cost.sentence
         return tr("This replay asks you for the answers to {asks}.", asks=count(cost.calls, "request", "requests"))
 
-    def _run_missing(self, simulator: Simulator, replay: Replay) -> None:
+    def _run_missing(self, simulator: ChatRuns, replay: Replay) -> None:
         if simulator.traces:  # from an earlier start of the window, or an earlier part of this replay
             replay.heard.clear()
             done = Progress(len(simulator.traces), len(simulator.generations))
@@ -190,8 +197,8 @@ class Replayer:
         except OSError as error:
             replay.problems.append(sentence_of(error))
 
-    def _save_runs(self, simulator: Simulator, replay: Replay) -> None:
-        if self._keep_in is None:
+    def _save_runs(self, simulator: ChatRuns, replay: Replay) -> None:
+        if self._keep_in is None or isinstance(simulator, SystemSimulator):
             return
         try:
             with Keeper(self._keep_in) as keeper:
@@ -215,14 +222,28 @@ def _short_turns() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def _remember(simulators: dict[RunChoice, Simulator], choice: RunChoice, simulator: Simulator) -> None:
+def _of_system(project: Project, replay: Replay, known: ChatRuns | None) -> SystemSimulator:
+    """What runs the chat with the chosen system: as far as it came, anew where asking for vectors failed.
+
+    Raises InputError and SettingsError where a setting of the system cannot be used.
+    """
+    wanted = replay.wanted
+    if isinstance(known, SystemSimulator) and not wanted.fresh:
+        failed = wanted.asked and any(failed_calls(trace) for trace in known.traces.values())
+        if not failed:
+            return known
+    kind = kind_of(wanted.choice.system)
+    return SystemSimulator(project, kind.make(wanted.choice.settings or kind.settings(), project))
+
+
+def _remember(simulators: dict[RunChoice, ChatRuns], choice: RunChoice, simulator: ChatRuns) -> None:
     simulators.pop(choice, None)
     while len(simulators) >= MOST_SIMULATORS:
         simulators.pop(next(iter(simulators)))
     simulators[choice] = simulator
 
 
-def _running(simulator: Simulator) -> Generation | None:
+def _running(simulator: ChatRuns) -> Generation | None:
     """The generation that a replay works on."""
     place = len(simulator.traces)
     return simulator.generations[place] if place < len(simulator.generations) else None
@@ -236,7 +257,7 @@ def _forget_failures(simulator: Simulator) -> None:
         simulator.resume(simulator.states[:good], traces[:good])
 
 
-async def _replay(simulator: Simulator, replay: Replay) -> int:
+async def _replay(simulator: ChatRuns, replay: Replay) -> int:
     """Replay, reporting at most every `REPORT_SECONDS`, and never before the last report was dealt with."""
     sent: set[Generation] = set(simulator.traces)
     last = 0.0

@@ -17,6 +17,7 @@ from lorestudio.domain.state import AiState, ChatControls
 from lorestudio.exchange.chat_document import ChatDocument
 from lorestudio.exchange.sillytavern_chat import LoadedChat
 from lorestudio.settings import Behaviour, DeepLoreSettings
+from lorestudio.settings.declaration import Section
 from lorestudio.studio.answering import (
     Connections,
     ProfileFile,
@@ -34,6 +35,7 @@ from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
 from lorestudio.studio.prompt_setup import PromptSetup
 from lorestudio.studio.simulator import Simulator, Superseded, generations
+from lorestudio.studio.system_simulator import SystemSimulator
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.ui.adjusting import Adjustment, Adjustments, Parts, first_difference
@@ -43,6 +45,7 @@ from lorestudio.ui.jobs import Jobs
 from lorestudio.ui.live import LiveBoard, LiveRun
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.replaying import (
+    ChatRuns,
     Finished,
     MakeSimulator,
     Replay,
@@ -121,7 +124,7 @@ class Session(QObject):
         if self._follower is not None:
             self._follower.changed.connect(self._vaults_changed)
             self._follower.failed.connect(self._vault_failed)
-        self._simulators: dict[RunChoice, Simulator] = {}
+        self._simulators: dict[RunChoice, ChatRuns] = {}
         self._made_as: dict[Generation, RunChoice] = {}
         self._older: frozenset[Generation] = frozenset()
         self._older_why = ""
@@ -160,12 +163,14 @@ class Session(QObject):
         if made_as.title != self.choice.title:
             text = tr("This run was made with: {before}. Chosen now: {now}.")
             return text.format(before=made_as.title, now=self.choice.title)
+        if not made_as.is_deeplore:
+            return tr("This run was made with other settings of {system}.", system=made_as.title)
         return tr("This run was made with other behaviour switches than are chosen now.")
 
     def ai_before(self, generation: Generation | None) -> AiState | None:
         """Circuit breaker and AI counters as they stood before a generation, None where it was not run as chosen."""
         simulator = self._simulators.get(self.choice.effective)
-        if simulator is None or generation not in simulator.traces:
+        if simulator is None or isinstance(simulator, SystemSimulator) or generation not in simulator.traces:
             return None
         place = simulator.generations.index(generation)
         return simulator.states[place - 1].ai if place else AiState()
@@ -189,9 +194,14 @@ class Session(QObject):
         return Previewer(simulator, generation)
 
     def simulator(self, generation: Generation | None) -> Simulator | None:
-        """What ran a generation as is chosen now, None where nothing has, or a replay is under way."""
+        """DeepLore's simulator that ran a generation as is chosen now.
+
+        None where nothing has, where another system is chosen, or a replay is under way.
+        """
         simulator = self._simulators.get(self.choice.effective)
-        if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
+        if simulator is None or isinstance(simulator, SystemSimulator):
+            return None
+        if self.replaying or generation is None or generation not in simulator.traces:
             return None
         return simulator
 
@@ -520,7 +530,12 @@ class Session(QObject):
             self._start(Wanted(self.choice.effective, asked=False))
 
     def choose(
-        self, *, mode: Mode | None = None, source: Source | None = None, fixed: Sequence[str] | None = None
+        self,
+        *,
+        mode: Mode | None = None,
+        source: Source | None = None,
+        fixed: Sequence[str] | None = None,
+        system: str | None = None,
     ) -> None:
         """Run the project in another way from now on, and replay it; the traces made so far stay until then."""
         before = self.choice
@@ -528,7 +543,17 @@ class Session(QObject):
             before.mode if mode is None else mode,
             before.source if source is None else source,
             before.fixed if fixed is None else tuple(fixed),
+            before.system if system is None else system,
         )
+        self._choose(self.choices.with_settings(choice))
+
+    def configure(self, settings: Mapping[str, Section]) -> None:
+        """Systems by their names have these settings from now on; the chat is replayed where one of them is chosen."""
+        self.choices.systems.update(settings)
+        self._choose(self.choices.with_settings(self.choice))
+
+    def _choose(self, choice: RunChoice) -> None:
+        before = self.choice
         if self.project is None or choice == before:
             return
         self.choice = choice

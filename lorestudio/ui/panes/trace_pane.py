@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
@@ -51,6 +53,15 @@ PROMPT, LOG, AI = 2, 3, 4
 
 WIDE = 480
 """From this width on (device-independent pixels) the filter has room for more than its name."""
+
+_TIPS: Final = {
+    "context-window": "To widen the search: give notes keys and aliases that the chat uses, or let the window read "
+    "more of the conversation (Settings of the system).",
+    "hybrid": "To widen the search: raise “Exchanges looked at”, add keys that the chat uses, or let vectors come "
+    "first (Settings of the system).",
+    "world-info": "To widen the search: raise “Scan depth”, or add keys that the chat uses (Settings of the system).",
+    "recap": "Recap memory tells what the chat remembers of itself; nothing was remembered before this reply.",
+}
 
 LIVE_OWN_SECONDS, LIVE_OTHER_SECONDS = 0.15, 0.4
 """A stage that runs for so long is worth showing: that of the chosen reply, and that of another one."""
@@ -436,12 +447,18 @@ class TracePane(Pane):
         if self.filter.text():
             self.nothing.say(tr("No row fits the filter"), tr("Rows are filtered by title and result."))
         else:
-            tips = tr(
-                "To widen the search: raise the scan depth, add keys that the chat uses, or switch recursion or fuzzy "
-                "search on."
-            )
-            self.nothing.say(tr("Nothing came into question"), tips)
+            self.nothing.say(tr("Nothing came into question"), self._tips())
         self._rows_or_nothing.setCurrentWidget(self.nothing)
+
+    def _tips(self) -> str:
+        """What would let more entries come into question, by the system that decided."""
+        system = self._trace.system if self._trace is not None else ""
+        if system in _TIPS:
+            return tr(_TIPS[system])
+        return tr(
+            "To widen the search: raise the scan depth, add keys that the chat uses, or switch recursion or fuzzy "
+            "search on."
+        )
 
     def _filter(self, text: str) -> None:
         self.model.set_filter(text)
@@ -452,7 +469,8 @@ class TracePane(Pane):
         entry = self._selection.entry
         self._following = True  # rows that come and go move the view's own cursor
         try:
-            self.model.set_guest(entry if not self.filter.text() else None)
+            guest = self._session.entry(entry) is not None and not self.filter.text()
+            self.model.set_guest(entry if guest else None)
             self._follow(entry)
         finally:
             self._following = False
