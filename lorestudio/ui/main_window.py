@@ -49,6 +49,7 @@ from lorestudio.ui.panes.why_pane import WhyPane
 from lorestudio.ui.profiles_dialog import ProfilesDialog
 from lorestudio.ui.proposal_commands import ProposalCommands
 from lorestudio.ui.question_dialog import QuestionDialog
+from lorestudio.ui.replay_commands import ReplayCommands
 from lorestudio.ui.replaying import Finished
 from lorestudio.ui.selection import Selection, same_numbers
 from lorestudio.ui.session import Session
@@ -57,7 +58,9 @@ from lorestudio.ui.status import StatusLine
 from lorestudio.ui.systems.actions import SYSTEM_ACTIONS
 from lorestudio.ui.systems.commands import SystemCommands
 from lorestudio.ui.theme import CHOICES, Theme
+from lorestudio.ui.timeline.commands import TimelineCommands
 from lorestudio.ui.vault_commands import VaultCommands
+from lorestudio.ui.view_commands import ViewCommands
 from lorestudio.ui.why_not_commands import WhyNotCommands
 from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.empty import EmptyState
@@ -107,10 +110,11 @@ class MainWindow(QMainWindow):
         self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
         self.vault_commands, self.chat_commands = VaultCommands(self), ChatCommands(self)
         self.control_commands, self.settings_commands = ControlCommands(self), SettingsCommands(self)
-        self.systems = SystemCommands(self)
+        self.timeline_commands, self.systems = TimelineCommands(self), SystemCommands(self)
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
             *self.vault_commands.panes, *self.control_commands.panes, *self.settings_commands.panes,
+            *self.timeline_commands.panes,
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
@@ -119,6 +123,7 @@ class MainWindow(QMainWindow):
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
         )
+        self.view_commands = ViewCommands(self)
         self.why_not = WhyNotCommands(self)
         self._handlers = self._make_handlers()
         self.bars = BarStack(theme, self.commands.title, self)
@@ -126,7 +131,7 @@ class MainWindow(QMainWindow):
         self.status = StatusLine(session, self)
         self._build()
         self._connect()
-        for commands in (self.vault_commands, self.chat_commands, self.systems):
+        for commands in (self.vault_commands, self.chat_commands, self.timeline_commands, self.systems):
             commands.connect_window()
         self._make_room()
         self._show_project()
@@ -150,7 +155,8 @@ class MainWindow(QMainWindow):
                 Where.VAULT: (self.vault.tree, self.vault.table),
                 Where.CHAT: (self.chat.view,),
                 Where.TRACE: (self.trace,),
-                Where.RUNS: (self.chat, self.trace, self.why, self.budget),
+                Where.RUNS: (self.chat, self.trace, self.why, self.budget, *self.timeline_commands.panes),
+                Where.TIMELINE: (self.timeline_commands.timeline,),
                 Where.EDITOR: (self.entry.editor,),
             }
         )
@@ -314,10 +320,12 @@ class MainWindow(QMainWindow):
             "help.details": self._show_details,
             "help.about": partial(dialogs.show_about, self),
         }
-        groups = (self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands, self.why_not)
-        for group in groups:
-            handlers |= group.handlers()
-        handlers |= self.systems.handlers()
+        self.replay_commands = ReplayCommands(self)
+        for commands in (
+            self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands,
+            self.timeline_commands, self.why_not, self.replay_commands, self.view_commands, self.systems,
+        ):  # fmt: skip
+            handlers |= commands.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
         handlers |= self.proposals.handlers()
@@ -411,6 +419,7 @@ class MainWindow(QMainWindow):
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
             preview=session.preview_of(selection.generation) is not None,
+            marked=self.timeline_commands.marked,
             back=self.history.can_go_back,
             forward=self.history.can_go_forward,
         )
@@ -433,6 +442,7 @@ class MainWindow(QMainWindow):
         self.control_commands.update(actions)
         self.settings_commands.update(actions)
         self.systems.update(actions)
+        self.timeline_commands.update(actions)
         steps = self.session.adjustments
         for name, title in (("adjust.undo", steps.undo_title), ("adjust.redo", steps.redo_title)):
             words = tr(self.commands.title(name))
@@ -697,6 +707,7 @@ class MainWindow(QMainWindow):
         self._search.setIcon(self.theme.icon("search"))
         self._theme_button.setIcon(self.theme.icon("contrast"))
         self.why.copy_button.setIcon(self.theme.icon("copy"))
+        self.why.scores_button.setIcon(self.theme.icon("number"))
         self.setWindowIcon(self.theme.icon("lorestudio", "accent"))
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
