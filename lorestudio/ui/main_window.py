@@ -114,7 +114,7 @@ class MainWindow(QMainWindow):
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
             *self.vault_commands.panes, *self.control_commands.panes, *self.settings_commands.panes,
-            *self.timeline_commands.panes,
+            *self.timeline_commands.panes, *self.systems.panes,
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]

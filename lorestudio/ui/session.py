@@ -235,6 +235,12 @@ class Session(QObject):
         simulator = self._simulators.get(self.choice.effective)
         return None if self.replaying or isinstance(simulator, SystemSimulator) else simulator
 
+    def complete(self, choice: RunChoice) -> ChatRuns | None:
+        """Who ran the whole chat as this choice says, None where nobody has, or a replay is under way."""
+        found = self._simulators.get(choice.effective)
+        done = found is not None and not self.replaying and len(found.traces) == len(self.generations)
+        return found if done else None
+
     def side(self, generation: Generation | None, title: str = "") -> RunSide | None:
         """The run of a generation for comparing, None where there is none; with its inputs if it is as chosen now."""
         trace = self.traces.get(generation) if generation is not None else None

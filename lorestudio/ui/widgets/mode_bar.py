@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QActionGroup
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from lorestudio.settings.sections import dump_section
@@ -24,6 +24,9 @@ from lorestudio.ui.choices import (
 )
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.words import count, shorten, tr
+
+LEAST_WIDTH = 190
+"""So wide the bar is at least, with icons alone (device-independent pixels)."""
 
 LONGEST_NAME = 27
 """Characters of an answer source that its button shows."""
@@ -46,6 +49,7 @@ class ModeBar(QWidget):
         self._choice = RunChoice()
         self._profiles: tuple[Profile, ...] = ()
         row = QHBoxLayout(self)
+        row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)  # see resizeEvent
         row.setContentsMargins(8, 0, 8, 4)
         row.setSpacing(4)
         self.system = self._button()
@@ -89,6 +93,29 @@ class ModeBar(QWidget):
         self._show_door(choice)
         self._fill_sources()
         self._paint()
+        self._fit()
+
+    # ---- room -------------------------------------------------------------------------------------------------------
+
+    def minimumSizeHint(self) -> QSize:
+        """Qt: room for the icons alone."""
+        return QSize(LEAST_WIDTH, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: where there is no room for words, the buttons have their icon alone, and their words as tool tips."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        styles = Qt.ToolButtonStyle
+        buttons = [button for button in (self.system, self.mode, self.source) if not button.isHidden()]
+        for button in buttons:
+            button.setToolButtonStyle(styles.ToolButtonTextBesideIcon)
+        room = self.width() - self.switches.sizeHint().width() - 32
+        for button in reversed(buttons):
+            if sum(each.sizeHint().width() + 4 for each in buttons) <= room:
+                break
+            button.setToolButtonStyle(styles.ToolButtonIconOnly)
 
     @property
     def _door(self) -> str:
@@ -131,6 +158,7 @@ class ModeBar(QWidget):
             group.addAction(action)
         menu.addSeparator()
         menu.addAction(tr("Settings of the system…")).triggered.connect(lambda: self.wanted.emit("system.settings"))
+        menu.addAction(tr("Compare systems…")).triggered.connect(lambda: self.wanted.emit("systems.compare"))
 
     def _fill_modes(self) -> None:
         menu = self.mode.menu()
