@@ -132,7 +132,8 @@ def search(
         stale = session.stale(_owner(session, chat))
         if stale:
             say(
-                f"{plural(len(stale), '# vector|# vectors')} of another model took no part. Run `lorestudio facts refresh`."
+                f"{plural(len(stale), '# vector|# vectors')} of another model took no part. "
+                "Run `lorestudio facts refresh`."
             )
 
 

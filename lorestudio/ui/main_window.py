@@ -56,6 +56,8 @@ from lorestudio.ui.selection import Selection, same_numbers
 from lorestudio.ui.session import Session
 from lorestudio.ui.settings_commands import SettingsCommands
 from lorestudio.ui.status import StatusLine
+from lorestudio.ui.systems.actions import SYSTEM_ACTIONS
+from lorestudio.ui.systems.commands import SystemCommands
 from lorestudio.ui.theme import CHOICES, Theme
 from lorestudio.ui.timeline.commands import TimelineCommands
 from lorestudio.ui.vault_commands import VaultCommands
@@ -111,9 +113,10 @@ class MainWindow(QMainWindow):
         self.control_commands, self.settings_commands = ControlCommands(self), SettingsCommands(self)
         self.timeline_commands, self.view_commands = TimelineCommands(self), ViewCommands(self)
         self.replay_commands, self.why_not = ReplayCommands(self), WhyNotCommands(self)
+        self.systems = SystemCommands(self)
         self.groups: tuple[CommandGroup, ...] = (
             self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands,
-            self.timeline_commands, self.view_commands, self.replay_commands, self.why_not,
+            self.timeline_commands, self.view_commands, self.replay_commands, self.why_not, self.systems,
         )  # fmt: skip
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
@@ -121,7 +124,7 @@ class MainWindow(QMainWindow):
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
-        table = (*ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *pane_actions)
+        table = (*ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *SYSTEM_ACTIONS, *pane_actions)
         self.commands = Commands(self, table, self.run, theme)
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
@@ -399,7 +402,8 @@ class MainWindow(QMainWindow):
             replaying=session.replaying,
             message=selection.generation is not None,
             trace=session.trace(selection.generation) is not None,
-            entry=selection.entry is not None,
+            entry=session.entry(selection.entry) is not None,
+            row=selection.entry is not None,
             files=self.vault_commands.work.ready,
             notes=self.vault_commands.has_targets,
             undo=bool(self.vault_commands.work.undo_title),
@@ -407,7 +411,7 @@ class MainWindow(QMainWindow):
             adjusted=bool(session.adjustments.undo_title),
             taken_back=bool(session.adjustments.redo_title),
             note=self.entry.path is not None,
-            why_not=selection.generation is not None and (selection.entry is not None or bool(selection.left_out)),
+            why_not=selection.generation is not None and self.why_not.search.note is not None,
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,

@@ -113,6 +113,8 @@ class ViewCommands(CommandGroup):
         simulator = session.finished_run()
         if simulator is None or generation is None or generation not in simulator.traces:
             text = tr("A scenario is made of a finished run. Replay the chat, then choose a reply.")
+            if not session.choice.is_deeplore:
+                text = tr("A scenario is made of a run of DeepLore. Choose it as the system of this chat first.")
             self._window.say(Notice(text, actions=("replay.all",), key="scenario"))
             return None
 
