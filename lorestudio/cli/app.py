@@ -27,6 +27,7 @@ from lorestudio.cli.controls import (
 )
 from lorestudio.cli.display import has_display
 from lorestudio.cli.explain import explain
+from lorestudio.cli.facts import facts
 from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
 from lorestudio.cli.lint import lint
@@ -93,6 +94,7 @@ app.add_typer(propose, name="propose")
 app.add_typer(settings_app, name="settings")
 app.command()(explain)
 app.add_typer(recap, name="recap")
+app.add_typer(facts, name="facts")
 app.command()(history)
 app.command()(lint)
 app.command()(compare)

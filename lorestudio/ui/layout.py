@@ -14,7 +14,7 @@ LAYOUT_VERSION: Final = 4
 NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
 
-HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "settings", "compare"})
+HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "settings", "compare", "systems"})
 """Panes that are not in sight until somebody wants them."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
@@ -48,7 +48,8 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.tabifyDockWidget(trace, problems)
     window.tabifyDockWidget(problems, docks["timeline"])
     behind_entry = ("graph", "links", "bench", "settings")
-    behind = {"search": vault, **dict.fromkeys(behind_entry, entry), "compare": docks["timeline"]}
+    behind = {"search": vault, **dict.fromkeys(behind_entry, entry)}
+    behind |= dict.fromkeys(("compare", "systems"), docks["timeline"])
     for name, beside in behind.items():
         window.tabifyDockWidget(beside, docks[name])
     for name, dock in docks.items():
@@ -60,8 +61,8 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         return
     trace.raise_()
     window.resizeDocks([vault, chat, trace], [round(width * part) for part in (0.18, 0.38, 0.44)], _H)
-    window.resizeDocks([chat, entry], [round(height * part) for part in (0.45, 0.55)], _V)
-    window.resizeDocks([trace, why, budget], [round(height * part) for part in (0.53, 0.26, 0.21)], _V)
+    window.resizeDocks([chat, entry], [round(height * part) for part in (0.56, 0.44)], _V)
+    window.resizeDocks([trace, why, budget], [round(height * part) for part in (0.48, 0.26, 0.26)], _V)
 
 
 def save(window: QMainWindow, settings: QSettings) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import (
+    QHBoxLayout,
     QLabel,
     QListView,
     QStackedWidget,
@@ -166,7 +167,7 @@ class BudgetPane(Pane):
         self.list.setMouseTracking(True)
         self.list.setMinimumHeight(20)
         self.empty = EmptyState(theme, "budget", self)
-        self.caps = self._small_label(tr("Limits"), 0, 0)
+        self.caps = self._small_label(tr("Limits"))
         self.slider = BudgetSlider(self)
         self.slider.tried.connect(self._try)
         self.slider.left.connect(self._leave_trial)
@@ -178,11 +179,11 @@ class BudgetPane(Pane):
         column.setContentsMargins(0, 4, 0, 0)
         column.setSpacing(2)
         column.addWidget(self.bar)
-        column.addWidget(self.caps)
+        column.addLayout(_indented(self.caps, 0))
         column.addWidget(self.slider)
         column.addWidget(self.list, 1)
-        self.counts = self._small_label(tr("How tokens were counted"), 2, 4)
-        column.addWidget(self.counts)
+        self.counts = self._small_label(tr("How tokens were counted"))
+        column.addLayout(_indented(self.counts, 3))
         self._pages = QStackedWidget(self)
         self._pages.addWidget(shown)
         self._pages.addWidget(self.empty)
@@ -204,11 +205,10 @@ class BudgetPane(Pane):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _small_label(self, name: str, above: int, below: int) -> QLabel:
+    def _small_label(self, name: str) -> QLabel:
         label = QLabel(self)
         label.setProperty("kind", "small")
         label.setWordWrap(True)
-        label.setContentsMargins(12, above, 8, below)
         label.setAccessibleName(name)
         return label
 
@@ -365,3 +365,10 @@ def _headline(view: BudgetView) -> str:
         used, most = number(view.entries_used), number(view.entries_maximum)
         parts.append(tr("{used} of {most} entries", used=used, most=most))
     return " · ".join(parts)
+
+
+def _indented(label: QLabel, around: int) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setContentsMargins(12, around, 8, around)
+    row.addWidget(label)
+    return row
