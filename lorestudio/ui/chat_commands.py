@@ -22,6 +22,7 @@ from lorestudio.ui.chat_actions import MESSAGE_MENU
 from lorestudio.ui.chat_files import ChatFiles
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.prompt_setups import PromptSetups
+from lorestudio.ui.recap.actions import MESSAGE_MENU as RECAP_MENU
 from lorestudio.ui.reply_work import ReplyCost, ReplyWork, local_now
 from lorestudio.ui.widgets.composer import Composer
 from lorestudio.ui.words import count, sentence_of, shorten, tr
@@ -378,7 +379,7 @@ class ChatCommands(QObject):
             self._window.chat.choose(index.row())
         menu = QMenu(view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for name in MESSAGE_MENU:
+        for name in (*MESSAGE_MENU, *RECAP_MENU):
             if name:
                 menu.addAction(self._window.commands.actions[name])
             else:

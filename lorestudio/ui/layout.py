@@ -14,7 +14,7 @@ LAYOUT_VERSION: Final = 4
 NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
 
-HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "settings"})
+HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "settings", "recap"})
 """Panes that are not in sight until somebody wants them."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
@@ -45,7 +45,7 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.splitDockWidget(trace, why, _V)
         window.splitDockWidget(why, budget, _V)
         window.tabifyDockWidget(trace, problems)
-    beside_entry = ("graph", "links", "bench", "settings")
+    beside_entry = ("graph", "links", "bench", "settings", "recap")
     for name, beside in (("search", vault), *((name, entry) for name in beside_entry)):
         window.tabifyDockWidget(beside, docks[name])
     for name, dock in docks.items():

@@ -49,6 +49,8 @@ from lorestudio.ui.panes.why_pane import WhyPane
 from lorestudio.ui.profiles_dialog import ProfilesDialog
 from lorestudio.ui.proposal_commands import ProposalCommands
 from lorestudio.ui.question_dialog import QuestionDialog
+from lorestudio.ui.recap.actions import RECAP_ACTIONS
+from lorestudio.ui.recap.commands import RecapCommands
 from lorestudio.ui.replaying import Finished
 from lorestudio.ui.selection import Selection, same_numbers
 from lorestudio.ui.session import Session
@@ -105,13 +107,15 @@ class MainWindow(QMainWindow):
         self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
         self.vault_commands, self.chat_commands = VaultCommands(self), ChatCommands(self)
         self.control_commands, self.settings_commands = ControlCommands(self), SettingsCommands(self)
+        self.recap_commands = RecapCommands(self)
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
             *self.vault_commands.panes, *self.control_commands.panes, *self.settings_commands.panes,
+            *self.recap_commands.panes,
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
-        table = (*ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *pane_actions)
+        table = (*ACTIONS, *CHAT_ACTIONS, *RECAP_ACTIONS, *CONTROL_ACTIONS, *pane_actions)
         self.commands = Commands(self, table, self.run, theme)
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
@@ -123,7 +127,7 @@ class MainWindow(QMainWindow):
         self.status = StatusLine(session, self)
         self._build()
         self._connect()
-        for commands in (self.vault_commands, self.chat_commands):
+        for commands in (self.vault_commands, self.chat_commands, self.recap_commands):
             commands.connect_window()
         self._make_room()
         self._show_project()
@@ -312,7 +316,7 @@ class MainWindow(QMainWindow):
             "help.about": partial(dialogs.show_about, self),
         }
         groups = (self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands, self.why_not)
-        for group in groups:
+        for group in (*groups, self.recap_commands):
             handlers |= group.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
@@ -425,6 +429,7 @@ class MainWindow(QMainWindow):
         actions["view.full_screen"].setChecked(self.isFullScreen())
         self.vault_commands.update(actions)
         self.chat_commands.update(actions)
+        self.recap_commands.update(actions)
         self.control_commands.update(actions)
         self.settings_commands.update(actions)
         steps = self.session.adjustments
@@ -725,6 +730,7 @@ class MainWindow(QMainWindow):
         self.graph.stop()
         self.control_commands.stop()
         self.why_not.stop()
+        self.recap_commands.stop()
         self.session.close()
         self.entry.safety.close()
         event.accept()
