@@ -298,7 +298,10 @@ class ChatCommands(QObject):
 
     def _get(self, place: int | None) -> None:
         source = self._source()
-        if source is not None:
+        why = self._window.recap_commands.blocks(source) if source is not None else ""
+        if why:
+            self._window.say(Notice(why, actions=("recap.pause", "pane.recap"), key="reply"))
+        elif source is not None:
             self.replies.start(source, place)
         elif place is not None:
             self._window.chat.choose(place)

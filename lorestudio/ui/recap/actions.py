@@ -14,7 +14,7 @@ RECAP_ACTIONS: Final = (
         separator_before=True,
     ),
     Action(
-        "recap.by_itself", "Keep recaps up to date", _MENU, icon="reload", checkable=True,
+        "recap.by_itself", "Keep recaps up to date", _MENU, icon="live", checkable=True,
         tip="Make recaps whenever the chat's file changes, as the recap settings say",
     ),
     Action("recap.pause", "Pause recap work", _MENU, icon="pause", tip="Finish the step under way and begin no other"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -11,6 +12,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMessageBox
 
 from lorestudio.settings.recap import RecapSettings
+from lorestudio.studio.answering import AnswerKind, Source
 from lorestudio.studio.recap.session import RecapSession
 from lorestudio.ui import dialogs
 from lorestudio.ui.choices import source_title
@@ -35,7 +37,7 @@ class RecapCommands(QObject):
         self.desk = RecapDesk(window.session, window.settings, self)
         self.queue = RecapQueue(self.desk, self)
         self.dialog: RecapSettingsDialog | None = None
-        self._followed: int | None = None
+        self._followed: tuple[int, Path | None] | None = None
         self._waiting: list[Callable[[], object]] = []
 
     @property
@@ -132,6 +134,16 @@ class RecapCommands(QObject):
         actions["recap.break"].setText(
             tr("Remove the scene break after this message") if ends else tr("Scene break after this message")
         )
+
+    def blocks(self, source: Source) -> str:
+        """Why a reply cannot be had from this source now, "" where it can (spec: recap-memory 6.9).
+
+        It cannot from a provider whose connection the queue is using.
+        """
+        if not self.queue.profile or source.kind is not AnswerKind.PROVIDER or source.profile != self.queue.profile:
+            return ""
+        text = tr("Recap work is asking {name}, which would also write the reply. Pause it, or wait until it is done.")
+        return text.format(name=source.profile)
 
     def stop(self) -> None:
         """The window is closed."""
@@ -284,8 +296,9 @@ class RecapCommands(QObject):
             self.desk.look_at(None)
             self.pane.prompt.show_prompt(None)
             return
-        if message != self._followed:
-            self._followed = message
+        followed = (message, self.desk.picture.path if self.desk.picture is not None else None)
+        if followed != self._followed:
+            self._followed = followed
             self.pane.messages.view.choose(message)
         generation = selection.generation
         self.desk.look_at(generation.message if generation is not None else message)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from lorestudio.studio.recap.picture import RecapPicture
@@ -33,6 +34,7 @@ class Page(QWidget):
         self.setAccessibleName(name)
         self.theme = theme
         self._path: Path | None = None
+        self._divided = False
         self.model = RowTable(theme, columns, key, tip, self)
         self.view = RowView(theme, self.model, name, widths, self)
         self.empty = EmptyState(theme, "list", self)
@@ -40,8 +42,8 @@ class Page(QWidget):
         self.words.setProperty("kind", "small")
         self.words.setWordWrap(True)
         self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        lower = QWidget(self)
-        self.below = QVBoxLayout(lower)
+        self.detail = QWidget(self)
+        self.below = QVBoxLayout(self.detail)
         self.below.setContentsMargins(8, 4, 8, 6)
         self.below.setSpacing(4)
         self.below.addWidget(self.words)
@@ -52,9 +54,9 @@ class Page(QWidget):
         stack.addWidget(self.empty)
         self.splitter = QSplitter(Qt.Orientation.Vertical, self)
         self.splitter.addWidget(upper)
-        self.splitter.addWidget(lower)
-        self.splitter.setStretchFactor(0, 3)
-        self.splitter.setStretchFactor(1, 2)
+        self.splitter.addWidget(self.detail)
+        self.splitter.setStretchFactor(0, 1)
+        self.splitter.setStretchFactor(1, 0)
         self.splitter.setChildrenCollapsible(False)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -90,7 +92,15 @@ class Page(QWidget):
         button.setToolTip(tip)
         return button
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: rows and what is said about one share the room."""
+        super().showEvent(event)
+        if not self._divided:
+            self._divided = True
+            self.splitter.setSizes([self.height() // 2, self.height() // 2])
+
     def _show_rows(self) -> None:
         there = bool(self.model.rows)
         self.view.setVisible(there)
         self.empty.setVisible(not there)
+        self.detail.setVisible(there)

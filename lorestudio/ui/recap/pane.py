@@ -88,6 +88,7 @@ class RecapPane(Pane):
         self.empty = EmptyState(theme, "lines", self)
         self.empty.pressed.connect(self._press)
         self.buttons: dict[str, QToolButton] = {}
+        self._entered = False
         self.state = QLabel(self)
         self.state.setProperty("kind", "small")
         self.state.setWordWrap(True)
@@ -171,7 +172,8 @@ class RecapPane(Pane):
     def focus_target(self) -> QWidget:
         """The rows of the part that is shown, or the first button."""
         if self._pages.currentWidget() is self.empty:
-            return self.empty
+            self._entered = True
+            return self
         page = self.tabs.currentWidget()
         view = getattr(page, "view", None)
         return view if isinstance(view, QWidget) and view.isVisible() else self.tabs.tabBar()
@@ -198,6 +200,10 @@ class RecapPane(Pane):
             self.note_changed.emit("")
             return
         self.show_unsaved(there, unsaved=unsaved)
+        if self._entered:  # while there was nothing to give the keyboard to
+            self._entered = False
+            if self.isAncestorOf(self.window().focusWidget()) or self.window().focusWidget() in (None, self):
+                self.focus_target().setFocus()
         self.note_changed.emit(_in_short(there))
 
     def show_unsaved(self, picture: RecapPicture, *, unsaved: bool) -> None:

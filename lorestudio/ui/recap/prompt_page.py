@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QProgressBar
+from PySide6.QtWidgets import QLabel, QProgressBar
 
 from lorestudio.studio.recap.picture import PromptAt
 from lorestudio.trace.model import Trace
 from lorestudio.trace.reasons import explain
 from lorestudio.ui.models.row_table import RowColumn
 from lorestudio.ui.recap.page import Page
+from lorestudio.ui.recap.text_field import SmallText
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.words import count, number, shorten, tr
 
@@ -48,7 +49,7 @@ class PromptPage(Page):
         self.why = QLabel(self)
         self.why.setProperty("kind", "small")
         self.why.setWordWrap(True)
-        self.text = QPlainTextEdit(self)
+        self.text = SmallText(self)
         self.text.setObjectName("Boxed")
         self.text.setReadOnly(True)
         self.text.setTabChangesFocus(True)
@@ -122,7 +123,9 @@ def _sentences(prompt: PromptAt) -> list[str]:
         told.append(tr("Recaps that take part: {total}; nobody knows the model's room, so there is no limit. It is set "
                        "at “Card, persona and prompt”.", total=total))  # fmt: skip
     else:
-        told.append(tr("Recaps that take part: {total} of {limit}.", total=total, limit=number(prompt.limit)))
+        told.append(
+            tr("Recaps of messages are for reading: {total} of {limit} fit.", total=total, limit=number(prompt.limit))
+        )
     return told
 
 

@@ -114,4 +114,4 @@ def _state(row: SceneRow) -> str:
 def _icon(row: SceneRow) -> tuple[str, str]:
     if row.is_bookmark:
         return "dash", "text_faint"
-    return ("gate", "text_muted") if row.lock.locked else ("check", "good")
+    return ("lock", "text_muted") if row.lock.locked else ("check", "good")

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from lorestudio.ui.words import tr
 
 
-class _Lines(QPlainTextEdit):
+class SmallText(QPlainTextEdit):
+    """A text that asks for three lines and makes do with two."""
+
+    def sizeHint(self) -> QSize:
+        """Qt: see the class."""
+        return QSize(200, self.fontMetrics().lineSpacing() * 3 + 16)
+
+    def minimumSizeHint(self) -> QSize:
+        """Qt: see the class."""
+        return QSize(80, self.fontMetrics().lineSpacing() * 2 + 16)
+
+
+class _Lines(SmallText):
     """Ctrl+Enter keeps the text, Escape gives it up; Tab goes on."""
 
     kept = Signal()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from PySide6.QtCore import QModelIndex, QSize, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
@@ -50,7 +50,8 @@ class RowView(QTableView):
         head.setStretchLastSection(True)
         for place, width in enumerate(widths):
             head.resizeSection(place, width)
-        self.selectionModel().currentRowChanged.connect(self._changed)
+        # The current row alone also changes when the keyboard comes in, which is no choice.
+        self.selectionModel().selectionChanged.connect(lambda *_both: self._changed())
         self.doubleClicked.connect(lambda index: self.pressed.emit(model.row(index.row())))
         model.modelReset.connect(self._find_again)
         model.dataChanged.connect(lambda *_all: self._tell())
@@ -59,7 +60,8 @@ class RowView(QTableView):
     @property
     def current(self) -> Any:  # noqa: ANN401  # whatever the table is made of
         """The row that is looked at, None where none is."""
-        return self._rows.row(self.currentIndex().row())
+        chosen = self.selectionModel().selectedRows()
+        return self._rows.row(chosen[0].row()) if chosen else None
 
     def choose(self, key: object) -> None:
         """Look at the row of this key; nothing is emitted about it as a person's choice."""
@@ -68,16 +70,16 @@ class RowView(QTableView):
         try:
             if place < 0:
                 self.selectionModel().clear()
-            elif self.currentIndex().row() != place:
-                self.setCurrentIndex(self._rows.index(place, 0))
+            elif self.current is not self._rows.row(place):
+                self.selectRow(place)
                 self.scrollTo(self._rows.index(place, 0))
         finally:
             self._following = False
         self._tell()
 
-    def _changed(self, current: QModelIndex, _before: QModelIndex) -> None:
-        if current.isValid():
-            row = self._rows.row(current.row())
+    def _changed(self) -> None:
+        row = self.current
+        if row is not None:
             self._key = self._rows.key_of(row)
             if not self._following:
                 self._tell()

@@ -420,6 +420,36 @@ def test_pause_take_out_and_empty(opened: MainWindow, path: Path, provider: Answ
     assert all("memory" not in namespace(path, index) for index in range(len(TALE)))
 
 
+def test_no_reply_from_the_provider_that_the_queue_is_using(
+    opened: MainWindow, provider: Answers, qtbot: QtBot
+) -> None:
+    provider.wait = True
+    opened.settings.setValue("chat/writer", "Mine")
+    opened.chat.choose(4)
+    opened.run("recap.message")
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    press("Ask Mine")
+    qtbot.waitUntil(lambda: bool(provider.asked))
+    opened.run("reply.get")
+    assert "Recap work is asking Mine" in said(opened)
+    assert not opened.chat_commands.replies.busy
+    assert opened.recap_commands.blocks(Source(AnswerKind.PROVIDER, "Other")) == ""
+    run(opened, "recap.clear_queue", qtbot)
+    assert opened.recap_commands.blocks(Source(AnswerKind.PROVIDER, "Mine")) == ""
+
+
+def test_going_into_a_table_chooses_nothing(opened: MainWindow, qtbot: QtBot) -> None:
+    run(opened, "recap.run", qtbot)
+    opened.chat.choose(10)
+    pane = opened.recap_commands.pane
+    pane.tabs.setCurrentWidget(pane.scenes)
+    pane.scenes.view.setFocus()
+    settle(opened, qtbot)
+    assert opened.selection.message == 10
+    pane.scenes.view.selectRow(1)
+    assert opened.selection.message == 7
+
+
 def test_another_chat_ends_the_work_and_its_queue_stays(
     opened: MainWindow, path: Path, provider: Answers, qtbot: QtBot
 ) -> None:
