@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
@@ -14,11 +13,10 @@ from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as ProgressBar
 
 from lorestudio import __version__
-from lorestudio.cli.asking import Answering, agree, answering
+from lorestudio.cli import diffing
+from lorestudio.cli.asking import agree, answering
 from lorestudio.cli.bench import try_text
 from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, compare, replay_system
 from lorestudio.cli.controls import (
@@ -32,6 +30,7 @@ from lorestudio.cli.controls import (
 )
 from lorestudio.cli.display import has_display, missing_for_x
 from lorestudio.cli.explain import explain
+from lorestudio.cli.facts import facts
 from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
 from lorestudio.cli.lint import lint
@@ -42,19 +41,23 @@ from lorestudio.cli.profiles import profiles
 from lorestudio.cli.prompting import show_prompt
 from lorestudio.cli.propose import propose
 from lorestudio.cli.recap import recap
+from lorestudio.cli.replaying import replay_chat
+from lorestudio.cli.reports import register as register_reports
 from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
 from lorestudio.settings import fixed
-from lorestudio.studio import InputError, Progress, Project, Simulator, demo_project, open_project
+from lorestudio.studio import InputError, Project, Simulator, demo_project, open_project
 from lorestudio.studio.answering import AnswerKind, live_cost, load_recorded, note_cost
 from lorestudio.studio.chat_notes import ChatNotes, NotesDesk
 from lorestudio.studio.doctor import examine
 from lorestudio.studio.files import write_bytes
 from lorestudio.studio.graph_analysis import study
 from lorestudio.studio.graph_export import gaps_json, graph_json
+from lorestudio.studio.keeping import default_folder
 from lorestudio.studio.modes import Mode, mode_of, with_mode
 from lorestudio.studio.note_graph import build_graph
 from lorestudio.studio.preview import Previewer
+from lorestudio.studio.ranges import MessageRange
 from lorestudio.studio.scenarios import run_scenarios
 from lorestudio.studio.session_notes import NotesOutcome, SessionNotes
 from lorestudio.studio.settings_sources import settings_path
@@ -84,12 +87,15 @@ app.add_typer(propose, name="propose")
 app.add_typer(settings_app, name="settings")
 app.command()(explain)
 app.add_typer(recap, name="recap")
+app.add_typer(facts, name="facts")
 app.command()(history)
 app.command()(lint)
 app.command()(compare)
 app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
+register_reports(app)
+diffing.register(app)
 app.command("test")(try_text)
 app.command("prompt")(show_prompt)
 
@@ -154,7 +160,7 @@ def demo(screenshot: ScreenshotOption = None) -> None:
             raise typer.Exit(_window(project))
         else:
             typer.echo("There is no display here, so the demo is replayed in the terminal.\n")
-            _show(_replay(project), project)
+            _show(replay_chat(project).traces, project)
             _picture(project, _writable_folder() / "lorestudio-demo.png")
 
 
@@ -198,6 +204,10 @@ def replay(
     answers: AnswersOption = AnswerKind.STAND_IN.value,
     fixed_switches: FixedOption = None,
     yes: YesOption = False,
+    messages: Annotated[
+        str | None,
+        typer.Option("--messages", metavar="A-B", help="Only the replies from message A to B; A- is to the end."),
+    ] = None,
     system: SystemOption = DEEPLORE,
     system_settings: SystemSettingsOption = None,
     assignments: SetOption = None,
@@ -209,12 +219,17 @@ def replay(
         project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
         project = _adjusted(project, mode, fixed_switches)
         if system != DEEPLORE:
+            if messages is not None:
+                raise InputError("--messages", f"{system} is replayed as a whole. Leave the range out.")
             _say_traces(replay_system(project, system, system_settings, assignments), project, as_json=as_json)
             return
         asked = answering(answers, project)
         if mode_of(project.settings).asks_model:
             agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)
-        _say_traces(_replay(project, asked, quiet=as_json), project, as_json=as_json)
+        wanted = MessageRange.parse(messages, "--messages") if messages is not None else MessageRange()
+        replayed = replay_chat(project, asked, wanted, default_folder() / "stopped", quiet=as_json)
+        _say_traces(replayed.traces, project, as_json=as_json)
+        replayed.end()
 
 
 @app.command()
@@ -348,31 +363,6 @@ def _note_folder(project: Project) -> Path:
     if folder is None:
         raise InputError("--save", "a note is saved into a vault's folder, and this vault has none. Name its folder.")
     return folder
-
-
-def _replay(project: Project, asked: Answering | None = None, *, quiet: bool = False) -> tuple[Trace, ...]:
-    """Replay with a progress bar on the error stream; Ctrl+C ends it."""
-    simulator = Simulator(project) if asked is None else Simulator(project, asked.source, model=asked.model)
-    columns = (
-        TextColumn("Replaying"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("generations"),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    hidden = quiet or not console.is_terminal
-    with ProgressBar(*columns, console=console, transient=True, disable=hidden) as bar:
-        return asyncio.run(simulator.replay(_advance(bar, len(simulator.generations))))
-
-
-def _advance(bar: ProgressBar, total: int) -> Callable[[Progress], None]:
-    task = bar.add_task("", total=total)
-
-    def advance(progress: Progress) -> None:
-        bar.update(task, completed=progress.done)
-
-    return advance
 
 
 def _show(traces: tuple[Trace, ...], project: Project) -> None:

@@ -143,10 +143,26 @@ class AiState:
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """What one generation adds to the counts that no generation reads again.
+
+    `place` is where in the chat it stood (its swipe key), `chat_length` how many messages it saw, `clock_ms` when it
+    was. `matched` are the tracker keys that reached the budget, `injected` those that went in, both in order.
+    """
+
+    place: str
+    chat_length: int
+    clock_ms: int
+    matched: tuple[str, ...] = ()
+    injected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class EngineState:
     """Everything that the engine carries from one generation of a chat to the next; a run returns a new one.
 
-    `random_state` is where the chat's stream of random numbers stands; a chat begins with its seed.
+    `random_state` is where the chat's stream of random numbers stands; a chat begins with its seed. `chat_counts`,
+    `swipe_keys` and `analytics` are only counted up (see `Tally`): no decision reads them.
     """
 
     random_state: int = 0

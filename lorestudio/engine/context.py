@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from lorestudio.domain.chat import Message
-from lorestudio.domain.state import ChatControls, EngineState
+from lorestudio.domain.state import ChatControls, EngineState, Tally
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.engine.deeplore.index import DeepLoreIndex
 from lorestudio.engine.holding import Hold
@@ -88,7 +88,11 @@ class RunContext:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """A finished run: what was decided, and the state that the next generation starts from."""
+    """A finished run: what was decided, and the state that the next generation starts from.
+
+    `tally` is what it added to the counts of the state before it, None where it left them alone.
+    """
 
     trace: Trace
     state: EngineState = field(repr=False)
+    tally: Tally | None = field(default=None, repr=False)

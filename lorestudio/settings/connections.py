@@ -62,7 +62,7 @@ def model(group: Group, affects: tuple[StageName, ...] = ()) -> str:
     return group("", "Model", text, affects=affects, advanced=True, local=True)
 
 
-def reply_limit(group: Group, default: int, low: int, high: int) -> int:
+def reply_limit(group: Group, default: int, low: int, high: int, affects: tuple[StageName, ...] = ()) -> int:
     """Declare the longest answer, in tokens."""
     return group(
         default,
@@ -71,11 +71,12 @@ def reply_limit(group: Group, default: int, low: int, high: int) -> int:
         unit="tokens",
         low=low,
         high=high,
+        affects=affects,
         advanced=True,
     )
 
 
-def timeout(group: Group, default: int, low: int) -> int:
+def timeout(group: Group, default: int, low: int, affects: tuple[StageName, ...] = ()) -> int:
     """Declare how long to wait for an answer, in milliseconds."""
     return group(
         default,
@@ -84,5 +85,6 @@ def timeout(group: Group, default: int, low: int) -> int:
         unit="ms",
         low=low,
         high=999_999,
+        affects=affects,
         advanced=True,
     )

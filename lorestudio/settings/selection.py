@@ -89,8 +89,8 @@ class SelectionSettings(Section):
     ai_search_profile_id: str = connections.profile_id(connection, ("AI selection",))
     ai_search_proxy_url: str = connections.proxy_url(connection)
     ai_search_model: str = connections.model(connection, ("AI selection",))
-    ai_search_max_tokens: int = connections.reply_limit(connection, 1024, 64, 4096)
-    ai_search_timeout: int = connections.timeout(connection, 20_000, 1000)
+    ai_search_max_tokens: int = connections.reply_limit(connection, 1024, 64, 4096, ("AI selection",))
+    ai_search_timeout: int = connections.timeout(connection, 20_000, 1000, ("AI selection",))
     ai_search_claude_code_prefix: bool = connection(
         False, "Name Claude Code first", "Through a proxy, requests begin with the line some subscriptions expect.",
         affects=["AI selection"], advanced=True,

@@ -6,7 +6,7 @@ What became of entries is read from the traces of the runs. Single keys are look
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -48,7 +48,7 @@ def chat_problems(
     index: VaultIndex,
     settings: DeepLoreSettings,
     chat: Chat | None,
-    traces: Sequence[Trace],
+    traces: Collection[Trace],
     unmet: Sequence[tuple[str, int]] = (),
     texts: Mapping[NoteKey, str] | None = None,
 ) -> tuple[Finding, ...]:
@@ -116,7 +116,7 @@ def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
     return careers, runs
 
 
-def _careers_told(index: VaultIndex, traces: Sequence[Trace], lines: _Lines) -> Iterator[Finding]:
+def _careers_told(index: VaultIndex, traces: Collection[Trace], lines: _Lines) -> Iterator[Finding]:
     careers, runs = _careers(traces)
     if not runs:
         return

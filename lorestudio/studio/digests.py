@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+import lorestudio
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.memory.message_notes import notes_of
 from lorestudio.studio.generation import Generation
@@ -20,6 +21,7 @@ def input_digests(project: Project, generations: Sequence[Generation], answers: 
     chat = project.chat or Chat()
     digest = hashlib.sha256()
     for part in (
+        lorestudio.__version__,  # another version may decide otherwise
         project.index.digest,
         project.settings.model_dump_json(),
         project.behaviour.model_dump_json(),

@@ -32,11 +32,15 @@ class CancelToken:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`done` of `total` generations; `generation` is the one just finished, None before the first."""
+    """`done` of `total` generations; `generation` is the one just finished, None before the first.
+
+    `kept` of those done were not run, because they are known from before.
+    """
 
     done: int
     total: int
     generation: Generation | None = None
+    kept: int = 0
 
 
 @dataclass(frozen=True, slots=True)

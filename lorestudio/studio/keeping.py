@@ -17,14 +17,19 @@ from typing import Final, Self
 
 import platformdirs
 
-from lorestudio.domain.state import EngineState
+from lorestudio.domain.state import EngineState, Tally
+from lorestudio.engine import RunResult
+from lorestudio.engine.deeplore.counts import counted
 from lorestudio.settings.files import write_atomically
+from lorestudio.studio.generation import Generation
 from lorestudio.studio.project import Project
+from lorestudio.studio.runs import with_counts
 from lorestudio.studio.simulator import Simulator
 from lorestudio.trace import Trace, TraceStore
 from lorestudio.trace.serialize import record_from_json, record_to_json
 
-VERSION: Final = 2
+VERSION: Final = 3
+_QUICK: Final = 3  # of gzip's levels; the default takes three times as long for a tenth less
 
 
 def default_folder() -> Path:
@@ -34,11 +39,15 @@ def default_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A chat's generations as they were kept: the digest of each one's inputs, its mark, and the state after it."""
+    """A chat's generations as they were kept: the digest of each one's inputs, its mark, and the state after it.
+
+    The states are without their counts; `tallies` say what each generation counted.
+    """
 
     inputs: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     states: tuple[EngineState, ...] = ()
+    tallies: tuple[Tally | None, ...] = ()
 
 
 class Keeper:
@@ -66,7 +75,8 @@ class Keeper:
         """
         chat = chat_id(simulator.project)
         kept = self._read(chat)
-        done = len(simulator.states)
+        kept_states = simulator.counted_apart()
+        done = len(kept_states)
         inputs = simulator.inputs[:done]
         traces = [simulator.traces[generation] for generation in simulator.generations[:done]]
         marks = tuple(mark(trace) for trace in traces)
@@ -80,9 +90,11 @@ class Keeper:
             "version": VERSION,
             "inputs": list(inputs),
             "marks": list(marks),
-            "states": [record_to_json(state) for state in simulator.states],
+            "states": [record_to_json(state) for state, _ in kept_states],
+            "tallies": [None if tally is None else record_to_json(tally) for _, tally in kept_states],
         }
-        write_atomically(self._states_file(chat), gzip.compress(json.dumps(document).encode(), mtime=0))
+        packed = gzip.compress(json.dumps(document).encode(), _QUICK, mtime=0)
+        write_atomically(self._states_file(chat), packed)
         # Only now: until then the file of states may refer to any of the older runs.
         self._store.prune(chat, [(trace.turn.message, trace.turn.swipe) for trace in traces[known:]])
 
@@ -105,8 +117,17 @@ class Keeper:
             if trace is None:
                 break
             restored.append(trace)
-        simulator.resume(kept.states[: len(restored)], restored)
-        return len(restored)
+        known = len(restored)
+        results, counts = [], EngineState()
+        for trace, state, tally in zip(restored, kept.states, kept.tallies, strict=False):
+            counts = counted(counts, tally)
+            results.append(RunResult(trace, with_counts(state, counts), tally))
+        simulator.resume(results)
+        return len(results)
+
+    def history(self, project: Project, generation: Generation) -> tuple[Trace, ...]:
+        """The kept runs of one generation of a project's chat, oldest first."""
+        return self._store.history(chat_id(project), generation.message, generation.swipe)
 
     def _holds(self, chat: str, trace: Trace) -> bool:
         """Whether the store's newest trace of that generation is this one."""
@@ -140,6 +161,16 @@ class Keeper:
         self.close()
 
 
+def is_kept(folder: Path, project: Project) -> bool:
+    """Whether runs of the project's chat were ever kept in that folder; asks only for a file."""
+    return (folder / f"{chat_id(project)}.states.json.gz").exists()
+
+
+def forget(folder: Path, project: Project) -> None:
+    """Begin anew with the next replay of the project's chat. Raises OSError."""
+    (folder / f"{chat_id(project)}.states.json.gz").unlink(missing_ok=True)
+
+
 def chat_id(project: Project) -> str:
     """The name under which a chat's runs are kept: by its file, or by its vaults where there is none."""
     places = [project.chat_path] if project.chat_path is not None else list(project.places)
@@ -153,8 +184,12 @@ def _kept(document: object) -> Kept:
     if document["version"] != VERSION:
         raise ValueError("it was written by another version")
     states = (record_from_json(EngineState, item, f"states[{place}]") for place, item in enumerate(document["states"]))
-    kept = Kept(tuple(document["inputs"]), tuple(document["marks"]), tuple(states))
-    if not len(kept.inputs) == len(kept.marks) == len(kept.states):
+    tallies = (
+        None if item is None else record_from_json(Tally, item, f"tallies[{place}]")
+        for place, item in enumerate(document["tallies"])
+    )
+    kept = Kept(tuple(document["inputs"]), tuple(document["marks"]), tuple(states), tuple(tallies))
+    if not len(kept.inputs) == len(kept.marks) == len(kept.states) == len(kept.tallies):
         raise ValueError("its lists differ in length")
     return kept
 

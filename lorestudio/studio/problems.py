@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -103,7 +103,7 @@ class ProblemFinder:
     def find(
         self,
         project: Project,
-        traces: Sequence[Trace] = (),
+        traces: Collection[Trace] = (),
         drafts: Mapping[Path, str] | None = None,
         on_progress: Callable[[int, int], None] | None = None,
         cancelled: Callable[[], bool] | None = None,

@@ -98,6 +98,10 @@ class ScriptedAnswers:
         return ChatReply(text=reply["text"], source=self.label)
 
     def _failure(self, error: Mapping[str, Any]) -> LlmError:
+        """The error as the host words it, or word for word where the scenario names its kind."""
+        if "kind" in error:
+            kind = ErrorKind(error["kind"]) if error["kind"] in set(ErrorKind) else ErrorKind.UNKNOWN
+            return LlmError(kind, str(error.get("message", "")), status=error.get("status"))
         timed_out = error.get("name") == "AbortError"
         message = f"Request timed out ({self.timeout_ms / 1000:g}s)" if timed_out else str(error.get("message", ""))
         suffix = f" [profile: {self.profile}]" + (f" [model: {self.model}]" if self.model else "")
@@ -172,6 +176,8 @@ async def _generations(
                     settings.ai_search_model,
                     settings.ai_search_timeout,
                 ),
+                model=scenario.model,
+                behaviour=scenario.behaviour,
             )
         )
         state = result.state

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.state import ChatControls, EngineState
+from lorestudio.domain.state import ChatControls, EngineState, Tally
 from lorestudio.domain.stopping import Stopped
-from lorestudio.engine import DeepLoreIndex, RunContext, Watcher, run
+from lorestudio.engine import DeepLoreIndex, RunContext, RunResult, Watcher, run
 from lorestudio.llm.protocol import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.memory.message_notes import notes_of
@@ -19,6 +19,9 @@ from lorestudio.studio.digests import input_digests
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.project import Project
+from lorestudio.studio.runs import Runs, States
+from lorestudio.studio.taking_over import Record, taken_over
+from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.model import Trace, Turn
 
 __all__ = ["Generation", "Simulator", "Superseded", "generations"]
@@ -57,7 +60,9 @@ class Simulator:
     """Runs the generations of a project's chat in order and keeps every trace and the state after it.
 
     `answers` is asked where a model decides; without one the offline stand-in is. `watcher` sees the stages of the run
-    under way; `model` is the model of `answers` where the settings name none.
+    under way; `model` is the model of `answers` where the settings name none. `earlier` are simulators of the same chat
+    with other texts, notes or settings, the latest first: what they ran is taken over where it would come out the same
+    (see `studio.taking_over`).
     """
 
     def __init__(
@@ -66,6 +71,7 @@ class Simulator:
         answers: AnswerSource | None = None,
         watcher: Watcher | None = None,
         model: str = "",
+        earlier: Sequence[Simulator] = (),
         base: DeepLoreIndex | None = None,
     ) -> None:
         """With a `base`, an index that differs from the project's in few entries, less has to be prepared anew."""
@@ -75,41 +81,68 @@ class Simulator:
         self._watcher = watcher
         self._epoch = 0
         self.generations = generations(project.chat)
+        self._places = {generation: place for place, generation in enumerate(self.generations)}
         self._inputs = input_digests(project, self.generations, f"{self.answers.name}:{model}")
-        same = base is not None and base.vault is project.index
-        self._index = base if base is not None and same else DeepLoreIndex(project.index, base)
-        self._traces: dict[Generation, Trace] = {}
+        self._index = _index(project, earlier, base)
+        chat = project.chat or Chat()
+        self._positions = tuple(place for place, message in enumerate(chat.messages) if not message.is_system)
+        self._sent = tuple(chat.messages[place] for place in self._positions)
         # The trackers stored with a chat are those of its end; a replay begins before all of them.
-        self._states = [EngineState(random_state=project.seed)]
+        self._runs = Runs(EngineState(random_state=project.seed))
+        self._traces = TraceBook()
+        self._record = Record(self._runs)
+        self._earlier = tuple(earlier)
+        self.ran = 0
 
     @property
     def traces(self) -> Mapping[Generation, Trace]:
         """The traces made so far."""
-        return MappingProxyType(self._traces)
+        return self._traces
+
+    @property
+    def kept(self) -> int:
+        """How many of the generations done were not run by this simulator, because they were known."""
+        return len(self._runs) - self.ran
 
     def shown(self, message: int) -> Generation | None:
         """The generation that wrote the message's active swipe, None for a message that no generation wrote."""
         chat = self.project.chat
         swipe = chat.messages[message].swipe if chat is not None and message < len(chat.messages) else 0
         generation = Generation(message, swipe)
-        return generation if generation in self.generations else None
+        return generation if generation in self._places else None
 
     def abandon(self) -> None:
         """Give up whatever is running: it writes neither a trace nor a state, however it ends."""
         self._epoch += 1
 
-    def resume(self, states: Sequence[EngineState], traces: Sequence[Trace]) -> None:
-        """Go on from generations run earlier on the same inputs: their traces in order, and the state after each.
+    def resume(self, results: Sequence[RunResult]) -> None:
+        """Go on from generations run earlier on the same inputs, in order.
 
         Raises ValueError where they do not belong to the beginning of this chat.
         """
-        places = [Generation(trace.turn.message, trace.turn.swipe) for trace in traces]
-        if len(states) != len(traces) or tuple(places) != self.generations[: len(places)]:
+        places = [Generation(result.trace.turn.message, result.trace.turn.swipe) for result in results]
+        if tuple(places) != self.generations[: len(places)]:
             message = "These traces do not belong to this chat."
             raise ValueError(message)
         self.abandon()
-        self._traces = dict(zip(places, traces, strict=True))
-        self._states = [self._states[0], *states]
+        self._runs.cut(0)
+        self._record.cut(0)
+        self._traces, self.ran = TraceBook(), 0
+        for result in results:
+            self._keep(result)
+
+    def rewind(self, length: int) -> None:
+        """Forget all but the first `length` generations."""
+        self.abandon()
+        forgotten = max(0, len(self._runs) - length)
+        self._runs.cut(length)
+        self._record.cut(length)
+        self._traces = self._traces.part(self.generations[: len(self._runs)])
+        self.ran = max(0, self.ran - forgotten)
+
+    def release(self) -> None:
+        """Let go of the earlier simulators; nothing is taken over from now on."""
+        self._earlier = ()
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -117,71 +150,117 @@ class Simulator:
         return self._inputs
 
     @property
-    def states(self) -> tuple[EngineState, ...]:
+    def states(self) -> Sequence[EngineState]:
         """The state after each generation run so far, in order."""
-        return tuple(self._states[1:])
+        return States(self._runs)
+
+    def counted_apart(self) -> tuple[tuple[EngineState, Tally | None], ...]:
+        """For each generation run so far the state after it without its counts, and what it counted."""
+        runs = self._runs
+        return tuple((runs.lean_state(place), runs.tally(place)) for place in range(len(runs)))
 
     @property
     def index(self) -> DeepLoreIndex:
         """The project's index as runs use it."""
         return self._index
 
+    def place(self, generation: Generation) -> int:
+        """Where a generation stands in the order of running. Raises ValueError for one that the chat does not have."""
+        if generation not in self._places:
+            message = f"The chat has no reply #{generation.message} with swipe {generation.swipe + 1}."
+            raise ValueError(message)
+        return self._places[generation]
+
     def context(self, generation: Generation) -> RunContext:
         """The inputs of one generation; the ones before it must have been run.
 
         Raises ValueError where they have not, and for a generation that the chat does not have.
         """
-        place = self._place(generation)
-        if place >= len(self._states):
+        place = self.place(generation)
+        if place > len(self._runs):
             message = f"The generations before reply #{generation.message} have not been run yet."
             raise ValueError(message)
-        return self._context(place, generation)
-
-    def _place(self, generation: Generation) -> int:
-        if generation not in self.generations:
-            message = f"The chat has no reply #{generation.message} with swipe {generation.swipe + 1}."
-            raise ValueError(message)
-        return self.generations.index(generation)
+        return self._context(place, generation, self._runs.state(place - 1))
 
     async def generate(self, generation: Generation) -> Trace:
         """The trace of one generation; the ones before it are run first where they are missing.
 
         Raises ValueError for a generation that the chat does not have.
         """
-        place = self._place(generation)
-        while len(self._states) <= place + 1:
+        place = self.place(generation)
+        while len(self._runs) <= place:
             await self._run_next()
-        return self._traces[generation]
+        return self._runs.trace(place)
 
     async def replay(
-        self, on_progress: Callable[[Progress], None] | None = None, cancel: CancelToken | None = None
+        self,
+        on_progress: Callable[[Progress], None] | None = None,
+        cancel: CancelToken | None = None,
+        until: int | None = None,
     ) -> tuple[Trace, ...]:
-        """Run what is missing and return all traces in order.
+        """Run what is missing up to place `until` (without it: all) and return the traces of all of these in order.
 
         `on_progress` is called after each generation. Raises Cancelled at the next generation after a request to stop;
         a later call goes on from there.
         """
-        total = len(self.generations)
-        while len(self._traces) < total:
+        await self.run_missing(on_progress, cancel, until)
+        return tuple(self._runs.trace(place) for place in range(self._end(until)))
+
+    async def run_missing(
+        self,
+        on_progress: Callable[[Progress], None] | None = None,
+        cancel: CancelToken | None = None,
+        until: int | None = None,
+    ) -> None:
+        """As `replay`, for those who take the traces from `traces` one by one."""
+        total = self._end(until)
+        while len(self._runs) < total:
             if cancel is not None and cancel.cancelled:
                 raise Cancelled
-            generation = self.generations[len(self._traces)]
+            generation = self.generations[len(self._runs)]
             await self._run_next()
             if on_progress is not None:
-                on_progress(Progress(len(self._traces), total, generation))
+                on_progress(Progress(len(self._runs), total, generation, self.kept))
             await asyncio.sleep(0)  # let a cancelled task notice
-        return tuple(self._traces[generation] for generation in self.generations)
+
+    def _end(self, until: int | None) -> int:
+        return len(self.generations) if until is None else min(until, len(self.generations))
 
     async def _run_next(self) -> None:
-        place = len(self._traces)
+        place = len(self._runs)
         generation = self.generations[place]
         epoch = self._epoch
-        result = await run(self._context(place, generation))
+        ctx = self._context(place, generation, self._runs.state(place - 1))
+        result = self._taken_over(generation, ctx)
+        ran = result is None
+        if result is None:
+            result = await run(ctx)
         if epoch != self._epoch:
             raise Superseded
         if generation not in self._traces:  # another task may have been quicker; the same inputs give the same trace
-            self._traces[generation] = result.trace
-            self._states.append(result.state)
+            self.ran += ran
+            self._keep(result)
+
+    def _keep(self, result: RunResult) -> None:
+        place = len(self._runs)
+        self._runs.append(result)
+        self._traces.put(self.generations[place], self._runs, place)
+
+    def offer(self, generation: Generation, record: Record, ctx: RunContext) -> RunResult | None:
+        """What the next generation of another replay's `record`, in its context, comes to by what was run here.
+
+        None where only running it can tell.
+        """
+        place = self._places.get(generation)
+        if place is None or place >= len(self._runs):
+            return None
+        before = self._context(place, generation, self._runs.lean_state(place - 1))
+        return taken_over(self._record, place, before, record, ctx)
+
+    def _taken_over(self, generation: Generation, ctx: RunContext) -> RunResult | None:
+        """What an earlier simulator made of the same generation, where a run would make it again."""
+        offers = (other.offer(generation, self._record, ctx) for other in self._earlier)
+        return next((offer for offer in offers if offer is not None), None)
 
     def _controls(self, generation: Generation) -> ChatControls:
         """The chat's choices as they stood then: later replies have not added to the notepad yet."""
@@ -193,18 +272,18 @@ class Simulator:
             notepad = withdrawn(notepad, notes_of(message))
         return replace(controls, notepad=notepad)
 
-    def _context(self, place: int, generation: Generation) -> RunContext:
-        project, chat = self.project, self.project.chat or Chat()
-        positions = tuple(index for index in range(generation.message) if not chat.messages[index].is_system)
+    def _context(self, place: int, generation: Generation, state: EngineState) -> RunContext:
+        project = self.project
+        seen = bisect_left(self._positions, generation.message)
         again = place > 0 and self.generations[place - 1].message == generation.message
         return RunContext(
             index=self._index,
-            chat=tuple(chat.messages[index] for index in positions),
-            positions=positions,
+            chat=self._sent[:seen],
+            positions=self._positions[:seen],
             settings=project.settings,
             turn=Turn(generation.message, generation.swipe, 0, "swipe" if again else "normal"),
             controls=self._controls(generation),
-            state=self._states[place],
+            state=state,
             character=active_character(project),
             clock_ms=CLOCK_START_MS + place * CLOCK_STEP_MS,
             context_size=project.context_size,
@@ -216,3 +295,10 @@ class Simulator:
             watcher=self._watcher,
             digests={"inputs": self._inputs[place]},
         )
+
+
+def _index(project: Project, earlier: Sequence[Simulator], base: DeepLoreIndex | None) -> DeepLoreIndex:
+    """The project's index; what is prepared of another one already is not prepared again."""
+    known = [one.index for one in earlier] if base is None else [base, *(one.index for one in earlier)]
+    same = next((index for index in known if index.vault is project.index), None)
+    return same or DeepLoreIndex(project.index, known[0] if known else None)

@@ -52,10 +52,10 @@ class Asking:
             error = reported
         else:
             return Asked(self._on_record(request, begun, reply=reply), reply)
-        return Asked(self._on_record(request, begun, error=error.message or str(error)), error=error)
+        return Asked(self._on_record(request, begun, error=error), error=error)
 
     def _on_record(
-        self, request: ChatRequest, begun: float, *, reply: ChatReply | None = None, error: str = ""
+        self, request: ChatRequest, begun: float, *, reply: ChatReply | None = None, error: LlmError | None = None
     ) -> AiCall:
         duration_ms = 1000 * (self.timer() - begun)
         return on_record(request, self.answers.label, duration_ms, merged=self.merged, reply=reply, error=error)

@@ -18,6 +18,7 @@ from lorestudio.studio.offline_answers import Answered, OfflineAnswers, Unanswer
 from lorestudio.studio.project import Project
 from lorestudio.studio.project_changes import ProjectChanges
 from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.model import Trace
 from lorestudio.tuning.changes import Change
 
@@ -56,7 +57,8 @@ class WhatIfRuns:
         self._model = simulator.model
         self._recorded = recorded
         place = simulator.generations.index(generation)
-        self._before = [(each, simulator.traces[each]) for each in simulator.generations[:place]]
+        # Thousands of traces may be packed; each is looked at when its turn comes.
+        self._before = TraceBook(simulator.traces).part(simulator.generations[:place])
 
     @property
     def replies(self) -> int:
@@ -90,9 +92,9 @@ class WhatIfRuns:
         """
         project = self.changes.made(change)
         answers = self._answers()
-        simulator = Simulator(project, answers, stop, self._model, self.context.index)
+        simulator = Simulator(project, answers, stop, self._model, base=self.context.index)
         earlier = 0
-        for generation, before in self._before:
+        for generation, before in self._before.items():
             answers.earlier = before
             earlier += _lore(asyncio.run(simulator.generate(generation))) != _lore(before)
         answers.earlier = self.trace

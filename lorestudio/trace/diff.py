@@ -7,7 +7,7 @@ their numbers may differ.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -65,6 +65,58 @@ class TraceDiff:
         return bool(self.entered or self.left or self.moved or self.resized or self.rewritten)
 
 
+@dataclass(frozen=True, slots=True)
+class InjectionChanges:
+    """What differs between the injections of two runs, as in `TraceDiff`, by key."""
+
+    entered: tuple[Key, ...] = ()
+    left: tuple[Key, ...] = ()
+    moved: tuple[Key, ...] = ()
+    resized: tuple[Key, ...] = ()
+    rewritten: tuple[Key, ...] = ()
+    unchanged: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.entered or self.left or self.moved or self.resized or self.rewritten)
+
+
+def injections_by_key(trace: Trace) -> dict[Key, Injection]:
+    """The injections of a run by vault and file name, in injection order."""
+    found: dict[Key, Injection] = {}
+    for injection in trace.injections:
+        ref = trace.entries[injection.entry]
+        found.setdefault((ref.vault, ref.filename), injection)
+    return found
+
+
+def injection_changes(before: Mapping[Key, Injection], after: Mapping[Key, Injection]) -> InjectionChanges:
+    """The changes between injections alone, which needs no look at the stages and so costs little."""
+    stayed = [key for key in after if key in before]
+    places = {key: place for place, key in enumerate(before)}
+    wandered = _out_of_order([places[key] for key in stayed])
+    moved: list[Key] = []
+    resized: list[Key] = []
+    rewritten: list[Key] = []
+    unchanged = 0
+    for place, key in enumerate(stayed):
+        one, other = before[key], after[key]
+        goes = place in wandered or _place(one) != _place(other)
+        grows = (one.tokens, one.truncated) != (other.tokens, other.truncated)
+        differs = not grows and one.content_hash != other.content_hash
+        for happened, changes in ((goes, moved), (grows, resized), (differs, rewritten)):
+            if happened:
+                changes.append(key)
+        unchanged += not (goes or grows or differs)
+    return InjectionChanges(
+        tuple(key for key in after if key not in before),
+        tuple(key for key in before if key not in after),
+        tuple(moved),
+        tuple(resized),
+        tuple(rewritten),
+        unchanged,
+    )
+
+
 def compare(before: Trace, after: Trace) -> TraceDiff:
     """The changes from one run to the other."""
     old, new = _Side(before), _Side(after)
@@ -74,34 +126,19 @@ def compare(before: Trace, after: Trace) -> TraceDiff:
         injections = old.injected.get(key), new.injected.get(key)
         return EntryChange(key, known.title, *injections, old.fate(key, new), new.fate(key, old))
 
-    stayed = [key for key in new.injected if key in old.injected]
-    places = {key: place for place, key in enumerate(old.injected)}
-    wandered = _out_of_order([places[key] for key in stayed])
-    moved: list[EntryChange] = []
-    resized: list[EntryChange] = []
-    rewritten: list[EntryChange] = []
-    unchanged = 0
-    for place, key in enumerate(stayed):
-        one, other = old.injected[key], new.injected[key]
-        goes = place in wandered or _place(one) != _place(other)
-        grows = (one.tokens, one.truncated) != (other.tokens, other.truncated)
-        differs = not grows and one.content_hash != other.content_hash
-        for happened, changes in ((goes, moved), (grows, resized), (differs, rewritten)):
-            if happened:
-                changes.append(change(key))
-        unchanged += not (goes or grows or differs)
+    changes = injection_changes(old.injected, new.injected)
     outside = (change(key) for key in {**old.ids, **new.ids} if key not in old.injected and key not in new.injected)
     return TraceDiff(
         before,
         after,
-        tuple(change(key) for key in new.injected if key not in old.injected),
-        tuple(change(key) for key in old.injected if key not in new.injected),
-        tuple(moved),
-        tuple(resized),
+        tuple(map(change, changes.entered)),
+        tuple(map(change, changes.left)),
+        tuple(map(change, changes.moved)),
+        tuple(map(change, changes.resized)),
         tuple(one for one in outside if _ending(one.before_fate) != _ending(one.after_fate)),
         (before.total_tokens, after.total_tokens),
-        unchanged,
-        tuple(rewritten),
+        changes.unchanged,
+        tuple(map(change, changes.rewritten)),
     )
 
 
@@ -111,10 +148,7 @@ class _Side:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.ids: dict[Key, int] = {(ref.vault, ref.filename): ref.id for ref in trace.entries.values()}
-        self.injected: dict[Key, Injection] = {}
-        for injection in trace.injections:
-            ref = trace.entries[injection.entry]
-            self.injected.setdefault((ref.vault, ref.filename), injection)
+        self.injected = injections_by_key(trace)
         self._journeys = Journeys(trace)
 
     def fate(self, key: Key, other: _Side) -> Fate:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,20 +66,37 @@ def funnel(trace: Trace) -> tuple[FunnelStep, ...]:
     return tuple(steps)
 
 
+@dataclass(frozen=True, slots=True)
+class SummaryPiece:
+    """A piece of the sentence. One that is a number names the entries that it counts, or whose tokens it adds up."""
+
+    text: str
+    entries: tuple[int, ...] = ()
+
+
+_NUMBER: Final = re.compile(r"\d[\d,]*")
+
+
 def summary(trace: Trace, journeys: Journeys | None = None) -> str:
     """What happened in this run, in one sentence; further ones only where the run broke off or a stage failed.
 
     `journeys` is the same trace, where it was read already.
     """
+    return "".join(piece.text for piece in summary_pieces(trace, journeys))
+
+
+def summary_pieces(trace: Trace, journeys: Journeys | None = None) -> tuple[SummaryPiece, ...]:
+    """The sentence of `summary` in pieces, so that whoever shows it can lead from a number to its entries."""
     if trace.system == "recap":
-        return recap_summary(trace)
+        return (SummaryPiece(recap_summary(trace)),)
     if trace.outcome is RunOutcome.SKIPPED or trace.skip_reason:
-        return explain_reason(trace.skip_reason or "never_candidate", {}, trace).sentence
-    sentences = [_counts(trace, (journeys or Journeys(trace)).fates), *_breaks(trace)]
-    return " ".join(sentence for sentence in sentences if sentence)
+        sentence = explain_reason(trace.skip_reason or "never_candidate", {}, trace).sentence
+        return (SummaryPiece(sentence),)
+    pieces = _counts(trace, (journeys or Journeys(trace)).fates)
+    return tuple(piece for piece in (*pieces, *(SummaryPiece(f" {text}") for text in _breaks(trace))) if piece.text)
 
 
-def _counts(trace: Trace, decided: Mapping[int, Fate]) -> str:
+def _counts(trace: Trace, decided: Mapping[int, Fate]) -> list[SummaryPiece]:
     pinned = {
         verdict.entry
         for record in trace.stages
@@ -86,17 +104,34 @@ def _counts(trace: Trace, decided: Mapping[int, Fate]) -> str:
         for verdict in record.with_outcome(Outcome.ADDED)
     }
     candidates = [item for item in decided.values() if item.state not in (FateState.REFUSED, FateState.NEVER)]
-    matched = [item for item in candidates if item.entry not in pinned]
+    matched = [item.entry for item in candidates if item.entry not in pinned]
     if not candidates:
         return _nothing(trace, decided)
-    groups = Counter(_group(item) for item in candidates)
-    parts = [plural(len(matched), "no entry matched|# entry matched|# entries matched")]
+    groups: defaultdict[str, list[int]] = defaultdict(list)
+    for item in candidates:
+        groups[_group(item)].append(item.entry)
+    parts = [_linked(plural(len(matched), "no entry matched|# entry matched|# entries matched"), matched)]
     if pinned:
-        parts.append(plural(len(candidates) - len(matched), "# was pinned|# were pinned"))
-    parts += [plural(groups[group], forms) for group, forms in _GROUPS if groups[group]]
+        added = [item.entry for item in candidates if item.entry in pinned]
+        parts.append(_linked(plural(len(added), "# was pinned|# were pinned"), added))
+    parts += [_linked(plural(len(groups[group]), forms), groups[group]) for group, forms in _GROUPS if groups[group]]
     parts.append(_injected(trace, groups["in"]))
-    sentence = ", ".join(parts) + "."
-    return sentence[0].upper() + sentence[1:]
+    pieces = [piece for part in parts for piece in (SummaryPiece(", "), *part)][1:]
+    first = pieces[0].text
+    return [SummaryPiece(first[:1].upper() + first[1:], pieces[0].entries), *pieces[1:], SummaryPiece(".")]
+
+
+def _linked(text: str, entries: Iterable[int]) -> list[SummaryPiece]:
+    """The text with its first number leading to `entries`."""
+    found = _NUMBER.search(text)
+    if found is None:
+        return [SummaryPiece(text)]
+    pieces = (
+        SummaryPiece(text[: found.start()]),
+        SummaryPiece(found.group(), tuple(entries)),
+        SummaryPiece(text[found.end() :]),
+    )
+    return [piece for piece in pieces if piece.text]
 
 
 _GROUPS: Final = (
@@ -125,10 +160,13 @@ def _group(item: Fate) -> str:
     return "gate"
 
 
-def _injected(trace: Trace, count: int) -> str:
-    if not count:
-        return f"nothing was left after {_ENDED[trace.outcome]}" if trace.outcome in _ENDED else "nothing was injected"
-    inside = sum(injection.tokens for injection in positional(trace))
+def _injected(trace: Trace, entries: list[int]) -> list[SummaryPiece]:
+    if not entries:
+        ended = f"nothing was left after {_ENDED[trace.outcome]}" if trace.outcome in _ENDED else "nothing was injected"
+        return [SummaryPiece(ended)]
+    counted = positional(trace)
+    within = [injection.entry for injection in counted]
+    inside = sum(injection.tokens for injection in counted)
     limit = token_limit(trace)
     if limit is None or limit.maximum is None:
         room = plural(inside, "# token|# tokens")
@@ -136,13 +174,16 @@ def _injected(trace: Trace, count: int) -> str:
         room = f"{number_words(inside)} of {plural(limit.maximum, '# token|# tokens')}"
     if limit is not None and limit.maximum is None:
         room += ", no limit"
+    pieces = _linked(plural(len(entries), "# was injected|# were injected"), entries)
+    pieces += [SummaryPiece(" ("), *_linked(room, within)]
     outlets = trace.total_tokens - inside
     if outlets:
-        room += f", and {number_words(outlets)} in outlets"
-    shortened = sum(injection.truncated for injection in trace.injections)
+        others = [injection.entry for injection in trace.injections if injection.entry not in set(within)]
+        pieces += _linked(f", and {number_words(outlets)} in outlets", others)
+    shortened = [injection.entry for injection in trace.injections if injection.truncated]
     if shortened:
-        room += f"; {number_words(shortened)} shortened"
-    return f"{plural(count, '# was injected|# were injected')} ({room})"
+        pieces += _linked(f"; {number_words(len(shortened))} shortened", shortened)
+    return [*pieces, SummaryPiece(")")]
 
 
 _ENDED: Final = {
@@ -161,20 +202,23 @@ _HELD_BACK: Final = (
 )
 
 
-def _nothing(trace: Trace, decided: Mapping[int, Fate]) -> str:
+def _nothing(trace: Trace, decided: Mapping[int, Fate]) -> list[SummaryPiece]:
     """Why no entry was ever a candidate."""
     keywords = trace.stage(KEYWORD_STAGE)
     if keywords is None or keywords.status is not StageStatus.RAN:
         if keywords is not None and keywords.note:
-            return f"Nothing matched: {_lower_first(explain_reason(keywords.note, keywords.details, trace).sentence)}"
-        return "Nothing matched."
+            told = _lower_first(explain_reason(keywords.note, keywords.details, trace).sentence)
+            return [SummaryPiece(f"Nothing matched: {told}")]
+        return [SummaryPiece("Nothing matched.")]
     figures: dict[str, Json] = {**keywords.details, "entries": trace.index_size}
-    refused = sum(item.state is FateState.REFUSED and item.phase is not Phase.LOAD for item in decided.values())
+    refused = [
+        item.entry for item in decided.values() if item.state is FateState.REFUSED and item.phase is not Phase.LOAD
+    ]
     if refused:
-        return fill(_HELD_BACK, figures | {"refused": refused}) or "Nothing came in."
+        return _linked(fill(_HELD_BACK, figures | {"refused": len(refused)}) or "Nothing came in.", refused)
     if not figures.get("messages"):
-        return "Nothing matched: there was no message to search for keys."
-    return fill(_NO_KEYS_FOUND, figures) or "Nothing matched."
+        return [SummaryPiece("Nothing matched: there was no message to search for keys.")]
+    return [SummaryPiece(fill(_NO_KEYS_FOUND, figures) or "Nothing matched.")]
 
 
 def _breaks(trace: Trace) -> list[str]:

@@ -55,7 +55,7 @@ def as_text(trace: Trace, index: VaultIndex | None = None) -> str:
 
 def as_markdown(trace: Trace, index: VaultIndex | None = None) -> str:
     """The whole run as Markdown, with tables and with the prompt in code blocks."""
-    return _render(trace, index, _markdown_section, _escaped)
+    return _render(trace, index, _markdown_section, escaped)
 
 
 def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) -> str:
@@ -152,7 +152,7 @@ def _sections(trace: Trace) -> tuple[_Section, ...]:
     return (
         _Section("Stages", ("Stage", "Phase", "In", "Added", "Removed", "Out"), steps),
         _Section("Notes on the stages", ("Stage", "Note"), notes),
-        _Section("Entries", ("Entry", "Result", "Why"), _decisions(trace)),
+        _Section("Entries", ("Entry", "Result", "Why"), decisions(trace, Journeys(trace))),
         _Section(
             f"Injected ({len(trace.injections)}, {tokens})",
             ("", "Entry", "Tokens", "Priority", "Where"),
@@ -205,9 +205,8 @@ def _step_counts(status: StageStatus, counts: Sequence[int]) -> tuple[str, ...]:
     return tuple(number_words(count) if count else "-" for count in counts)
 
 
-def _decisions(trace: Trace) -> tuple[tuple[str, ...], ...]:
-    """One row for each entry that a stage decided about: how it ended, how it came in, and why it ended so."""
-    journeys = Journeys(trace)
+def decisions(trace: Trace, journeys: Journeys) -> tuple[tuple[str, ...], ...]:
+    """Title, result and reasons of each entry that a stage decided about: how it came in, and why it ended so."""
     ways_in: dict[int, str] = {}
     for record in trace.stages:
         for verdict in record.with_outcome(Outcome.ADDED):
@@ -291,21 +290,26 @@ def _plain_section(section: _Section) -> list[str]:
 def _markdown_section(section: _Section) -> list[str]:
     lines = [f"## {section.heading}", ""]
     if section.rows:
-        lines += [
-            _markdown_row(section.columns),
-            _markdown_row(["---"] * len(section.columns)),
-            *(_markdown_row([_escaped(one_cell(cell)) for cell in row]) for row in section.rows),
-        ]
+        lines += markdown_table(section.columns, section.rows)
     for number, (caption, text) in enumerate(section.texts):
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
-        lines += [*([""] if number else []), _escaped(caption), "", fence, text, fence]
+        lines += [*([""] if number else []), escaped(caption), "", fence, text, fence]
     return lines
+
+
+def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table; cells are taken literally, on one line each."""
+    return [
+        _markdown_row(columns),
+        _markdown_row(["---"] * len(columns)),
+        *(_markdown_row([escaped(one_cell(cell)) for cell in row]) for row in rows),
+    ]
 
 
 def _markdown_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     r"""The text with Markdown's own characters taken literally: ``a*b`` becomes ``a\*b``."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", text)

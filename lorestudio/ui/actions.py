@@ -14,6 +14,7 @@ class Where(StrEnum):
     WINDOW = "everywhere"
     CHAT = "in the chat"
     TRACE = "in the trace"
+    TIMELINE = "in the timeline"
     RUNS = "in the chat and the trace"
     VAULT = "in the vault"
     EDITOR = "in the editor"
@@ -30,6 +31,7 @@ class Situation:
     message: bool = False
     trace: bool = False
     entry: bool = False
+    row: bool = False
     files: bool = False
     notes: bool = False
     undo: bool = False
@@ -42,6 +44,7 @@ class Situation:
     swipes: bool = False
     model: bool = False
     preview: bool = False
+    marked: bool = False
     back: bool = False
     forward: bool = False
 
@@ -136,7 +139,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "settings.choose_profile",
         "Choose settings profile…",
         "File/Settings",
-        ("Ctrl+Alt+P",),
+        ("Ctrl+Alt+,",),
         enabled_when=_project,
         separator_before=True,
     ),
@@ -205,12 +208,21 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "copy.why",
         "Copy the explanation",
         "Edit",
-        enabled_when=lambda now: now.trace and now.entry,
+        enabled_when=lambda now: now.trace and now.row,
         icon="copy",
         separator_before=True,
     ),
-    Action("copy.row", "Copy row as Markdown", "Edit", ("Ctrl+C",), Where.TRACE, lambda now: now.trace and now.entry),
-    Action("copy.report", "Copy trace report", "Edit", ("Ctrl+Shift+C",), enabled_when=_trace),
+    Action("copy.row", "Copy row as Markdown", "Edit", ("Ctrl+C",), Where.TRACE, lambda now: now.trace and now.row),
+    Action("copy.text", "Copy the run as text", "Trace", enabled_when=_trace),
+    Action("copy.report", "Copy the run as Markdown", "Trace", enabled_when=_trace, icon="copy"),
+    Action(
+        "copy.redacted",
+        "Copy a redacted report",
+        "Trace",
+        ("Ctrl+Shift+C",),
+        enabled_when=_trace,
+        tip="Names, keys and texts are replaced, so that it can be posted where everybody reads it",
+    ),
     Action("note.new", "New note…", "Entry", ("Ctrl+N",), enabled_when=lambda now: now.files, icon="plus"),
     Action("note.duplicate", "Duplicate", "Entry", ("Ctrl+D",), enabled_when=_notes, icon="copy"),
     Action("note.rename", "Rename…", "Entry", ("F2",), enabled_when=_notes, icon="pencil"),
@@ -304,6 +316,21 @@ ACTIONS: Final[tuple[Action, ...]] = (
         lambda now: now.message and not now.busy,
     ),
     Action(
+        "replay.onward",
+        "Replay from this message to the end",
+        "Run",
+        ("Ctrl+Shift+Return",),
+        Where.RUNS,
+        lambda now: now.message and not now.busy,
+    ),
+    Action(
+        "replay.range",
+        "Replay some messages…",
+        "Run",
+        enabled_when=lambda now: now.chat and not now.busy,
+        tip="Run the replies from one message to another, with their swipes",
+    ),
+    Action(
         "replay.fresh",
         "Replay, asking everything again…",
         "Run",
@@ -360,7 +387,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("behaviour.edit", "Behaviour switches…", "Run", enabled_when=_project, icon="switches"),
     Action("trace.ai", "What the model was asked", "Trace", ("A",), Where.RUNS, _trace, icon="ai"),
     Action("trace.entry", "Open the chosen entry", "Trace", ("E",), Where.RUNS, _entry),
-    Action("trace.why", "Why? for the chosen cell", "Trace", ("W",), Where.RUNS, _entry),
+    Action("trace.why", "Why? for the chosen cell", "Trace", ("W",), Where.RUNS, lambda now: now.row),
     Action(
         "trace.why_not",
         "What would bring it in, or keep it out?",
@@ -381,7 +408,71 @@ ACTIONS: Final[tuple[Action, ...]] = (
         lambda now: now.preview,
         checkable=True,
     ),
+    Action("trace.show_all", "Show all rows of the journey", "Trace", enabled_when=_trace),
     Action("trace.all_stages", "Show stages that decided nothing", "Trace", checkable=True),
+    Action("why.scores", "Scores and order in numbers", "Trace", ("S",), Where.RUNS, _entry, "number"),
+    Action("flow.measure", "Funnel in entries or tokens", "Trace", enabled_when=_trace, separator_before=True),
+    Action("flow.table", "Funnel as a table", "Trace", enabled_when=_trace, icon="table"),
+    Action("flow.save_csv", "Save the funnel's table…", "Trace/Save the funnel", enabled_when=_trace),
+    Action("flow.save_svg", "Save the funnel as SVG…", "Trace/Save the funnel", enabled_when=_trace),
+    Action("flow.save_png", "Save the funnel as PNG…", "Trace/Save the funnel", enabled_when=_trace),
+    Action("prompt.copy_text", "Copy the prompt as text", "Trace", enabled_when=_trace),
+    Action("prompt.copy_markdown", "Copy the prompt as Markdown", "Trace", enabled_when=_trace),
+    Action(
+        "report.save",
+        "Save a report…",
+        "Trace",
+        enabled_when=_trace,
+        icon="save",
+        separator_before=True,
+        tip="A page, Markdown, text or JSON of this reply or of the whole chat",
+    ),
+    Action("report.redacted", "Save a redacted report…", "Trace", enabled_when=_trace, icon="hidden"),
+    Action(
+        "scenario.save",
+        "Save as scenario…",
+        "Trace",
+        enabled_when=_trace,
+        tip="One file from which “lorestudio run” decides the same again",
+    ),
+    Action(
+        "timeline.wider", "Wider turns", "Trace/Timeline", ("]",), Where.TIMELINE, _chat, "plus", separator_before=True
+    ),
+    Action("timeline.narrower", "Narrower turns", "Trace/Timeline", ("[",), Where.TIMELINE, _chat, "minus"),
+    Action(
+        "timeline.swipes",
+        "Show every swipe as a turn",
+        "Trace/Timeline",
+        enabled_when=_chat,
+        checkable=True,
+        separator_before=True,
+    ),
+    Action("timeline.injected", "Show only entries that went in", "Trace/Timeline", enabled_when=_chat, checkable=True),
+    Action(
+        "timeline.csv", "Save turns as CSV…", "Trace/Timeline", enabled_when=_chat, icon="save", separator_before=True
+    ),
+    Action("timeline.csv_entries", "Save entries as CSV…", "Trace/Timeline", enabled_when=_chat, icon="save"),
+    Action("compare.mark", "Mark this run for comparison", "Trace/Compare", ("M",), Where.RUNS, _trace, "place"),
+    Action(
+        "compare.marked",
+        "Compare the marked run with this one",
+        "Trace/Compare",
+        ("Ctrl+M",),
+        Where.WINDOW,
+        lambda now: now.trace and now.marked,
+        "columns",
+    ),
+    Action("compare.before", "Compare with the turn before", "Trace/Compare", enabled_when=_trace),
+    Action(
+        "compare.former",
+        "Compare with the run before the change",
+        "Trace/Compare",
+        enabled_when=_trace,
+        tip="Compare this run with the one before the last change of settings, notes or chat",
+    ),
+    Action("compare.settings", "Compare with other settings…", "Trace/Compare", enabled_when=_trace),
+    Action("compare.copy", "Copy the comparison as Markdown", "Trace/Compare", enabled_when=_trace, icon="copy"),
+    Action("timeline.picture", "Save the map as a picture…", "Trace/Timeline", enabled_when=_chat, icon="save"),
     Action("view.theme.system", "Like the system", "View/Theme", icon="contrast", checkable=True),
     Action("view.theme.light", "Light", "View/Theme", checkable=True),
     Action("view.theme.dark", "Dark", "View/Theme", checkable=True),
@@ -410,6 +501,15 @@ VIEW_KEYS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("Show all of it", "0"),
         ("What can be done with the entry", "Menu"),
     ),
+    "in the funnel's flow": (
+        ("From stage to stage", "Up  Down  Home  End"),
+        ("Through the ribbons of a stage", "Left  Right"),
+        ("List the entries of the ribbon", "Return"),
+    ),
+    "in the prompt": (
+        ("Show all of a part", "X  Space"),
+        ("Go to the message of a part", "Return"),
+    ),
     "in the choices above the chat": (
         ("Go to the next or previous choice", "Right  Left"),
         ("Go to the first or last choice", "Home  End"),
@@ -427,11 +527,12 @@ LAST_WITH_SHORTCUT: Final = 9
 
 _OVERLAPS: Final = {
     Where.WINDOW: set(Where),
+    Where.TIMELINE: {Where.WINDOW, Where.RUNS, Where.TIMELINE},
     Where.VAULT: {Where.WINDOW, Where.VAULT},
     Where.EDITOR: {Where.WINDOW, Where.EDITOR},
     Where.CHAT: {Where.WINDOW, Where.CHAT, Where.RUNS},
     Where.TRACE: {Where.WINDOW, Where.TRACE, Where.RUNS},
-    Where.RUNS: {Where.WINDOW, Where.CHAT, Where.TRACE, Where.RUNS},
+    Where.RUNS: {Where.WINDOW, Where.CHAT, Where.TRACE, Where.TIMELINE, Where.RUNS},
 }
 
 

@@ -12,7 +12,7 @@ CHAT_ACTIONS: Final = (
     Action("chat.save_as", "Save chat as…", "Chat", ("Ctrl+Alt+Shift+S",), icon="save"),
     Action("chat.setup", "Card, persona and prompt…", "Chat", icon="key", tip="Who the character is and who you are"),
     Action("chat.broken", "Lines that cannot be read…", "Chat", icon="broken"),
-    Action("compose.focus", "Write a message", "Chat", ("M",), Where.RUNS, icon="pencil", separator_before=True),
+    Action("compose.focus", "Write a message", "Chat", ("N",), Where.RUNS, icon="pencil", separator_before=True),
     Action("reply.get", "Get a reply", "Chat", ("R",), Where.CHAT, icon="play", tip="Have the next reply written"),
     Action(
         "reply.again",
@@ -41,7 +41,7 @@ CHAT_ACTIONS: Final = (
         tip="Make the swipe that is shown the one that the chat goes on with",
         separator_before=True,
     ),
-    Action("swipe.write", "Write another swipe", "Chat", ("S",), Where.CHAT, icon="plus"),
+    Action("swipe.write", "Write another swipe", "Chat", ("Shift+N",), Where.CHAT, icon="plus"),
     Action("swipe.delete", "Delete this swipe", "Chat", ("Shift+Del",), Where.CHAT, icon="trash"),
 )
 

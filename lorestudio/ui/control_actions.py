@@ -88,7 +88,7 @@ CONTROL_ACTIONS: Final[tuple[Action, ...]] = (
         "presets.apply",
         "Apply a scenario preset…",
         "Chat",
-        ("Ctrl+Alt+S",),
+        ("Ctrl+Alt+R",),
         enabled_when=_project,
         icon="list",
         separator_before=True,

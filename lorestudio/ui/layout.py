@@ -14,7 +14,7 @@ LAYOUT_VERSION: Final = 4
 NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
 
-HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "settings", "recap"})
+HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "settings", "compare", "systems", "recap"})
 """Panes that are not in sight until somebody wants them."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
@@ -25,7 +25,8 @@ _V: Final = Qt.Orientation.Vertical
 def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, height: int) -> None:
     """The default layout for a window of this size: vault, chat over entry, trace and problems over why and budget.
 
-    The graph and the settings wait behind the entry, which has the most room.
+    The graph, the bench and the settings wait behind the entry, which has the most room; the timeline is a tab beside
+    the trace.
     """
     for dock in docks.values():
         dock.setFloating(False)
@@ -45,8 +46,11 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.splitDockWidget(trace, why, _V)
         window.splitDockWidget(why, budget, _V)
         window.tabifyDockWidget(trace, problems)
-    beside_entry = ("graph", "links", "bench", "settings", "recap")
-    for name, beside in (("search", vault), *((name, entry) for name in beside_entry)):
+    window.tabifyDockWidget(problems, docks["timeline"])
+    behind_entry = ("graph", "links", "bench", "settings", "recap")
+    behind = {"search": vault, **dict.fromkeys(behind_entry, entry)}
+    behind |= dict.fromkeys(("compare", "systems"), docks["timeline"])
+    for name, beside in behind.items():
         window.tabifyDockWidget(beside, docks[name])
     for name, dock in docks.items():
         dock.setVisible(name not in HIDDEN_AT_FIRST)
@@ -57,8 +61,8 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         return
     trace.raise_()
     window.resizeDocks([vault, chat, trace], [round(width * part) for part in (0.18, 0.38, 0.44)], _H)
-    window.resizeDocks([chat, entry], [round(height * part) for part in (0.45, 0.55)], _V)
-    window.resizeDocks([trace, why, budget], [round(height * part) for part in (0.53, 0.26, 0.21)], _V)
+    window.resizeDocks([chat, entry], [round(height * part) for part in (0.56, 0.44)], _V)
+    window.resizeDocks([trace, why, budget], [round(height * part) for part in (0.48, 0.26, 0.26)], _V)
 
 
 def save(window: QMainWindow, settings: QSettings) -> None:

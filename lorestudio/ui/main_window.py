@@ -31,6 +31,7 @@ from lorestudio.ui.actions import ACTIONS, Situation, Where, pane_action
 from lorestudio.ui.behaviour_dialog import BehaviourDialog
 from lorestudio.ui.chat_actions import CHAT_ACTIONS
 from lorestudio.ui.chat_commands import ChatCommands
+from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.control_actions import CONTROL_ACTIONS
 from lorestudio.ui.control_commands import ControlCommands
 from lorestudio.ui.drafts import Drafts
@@ -51,13 +52,18 @@ from lorestudio.ui.proposal_commands import ProposalCommands
 from lorestudio.ui.question_dialog import QuestionDialog
 from lorestudio.ui.recap.actions import RECAP_ACTIONS
 from lorestudio.ui.recap.commands import RecapCommands
+from lorestudio.ui.replay_commands import ReplayCommands
 from lorestudio.ui.replaying import Finished
 from lorestudio.ui.selection import Selection, same_numbers
 from lorestudio.ui.session import Session
 from lorestudio.ui.settings_commands import SettingsCommands
 from lorestudio.ui.status import StatusLine
+from lorestudio.ui.systems.actions import SYSTEM_ACTIONS
+from lorestudio.ui.systems.commands import SystemCommands
 from lorestudio.ui.theme import CHOICES, Theme
+from lorestudio.ui.timeline.commands import TimelineCommands
 from lorestudio.ui.vault_commands import VaultCommands
+from lorestudio.ui.view_commands import ViewCommands
 from lorestudio.ui.why_not_commands import WhyNotCommands
 from lorestudio.ui.widgets.bars import BarStack
 from lorestudio.ui.widgets.empty import EmptyState
@@ -107,28 +113,33 @@ class MainWindow(QMainWindow):
         self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
         self.vault_commands, self.chat_commands = VaultCommands(self), ChatCommands(self)
         self.control_commands, self.settings_commands = ControlCommands(self), SettingsCommands(self)
-        self.recap_commands = RecapCommands(self)
+        self.timeline_commands, self.view_commands = TimelineCommands(self), ViewCommands(self)
+        self.replay_commands, self.why_not = ReplayCommands(self), WhyNotCommands(self)
+        self.systems, self.recap_commands = SystemCommands(self), RecapCommands(self)
+        self.groups: tuple[CommandGroup, ...] = (
+            self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands,
+            self.timeline_commands, self.view_commands, self.replay_commands, self.why_not, self.systems,
+            self.recap_commands,
+        )  # fmt: skip
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
-            *self.vault_commands.panes, *self.control_commands.panes, *self.settings_commands.panes,
-            *self.recap_commands.panes,
+            *(pane for group in self.groups for pane in group.panes),
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
-        table = (*ACTIONS, *CHAT_ACTIONS, *RECAP_ACTIONS, *CONTROL_ACTIONS, *pane_actions)
+        table = (*ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *SYSTEM_ACTIONS, *RECAP_ACTIONS, *pane_actions)
         self.commands = Commands(self, table, self.run, theme)
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
         )
-        self.why_not = WhyNotCommands(self)
         self._handlers = self._make_handlers()
         self.bars = BarStack(theme, self.commands.title, self)
         self.welcome = EmptyState(theme, "lorestudio", self, large=True)
         self.status = StatusLine(session, self)
         self._build()
         self._connect()
-        for commands in (self.vault_commands, self.chat_commands, self.recap_commands):
-            commands.connect_window()
+        for group in self.groups:
+            group.connect_window()
         self._make_room()
         self._show_project()
         self.update_actions()
@@ -151,7 +162,8 @@ class MainWindow(QMainWindow):
                 Where.VAULT: (self.vault.tree, self.vault.table),
                 Where.CHAT: (self.chat.view,),
                 Where.TRACE: (self.trace,),
-                Where.RUNS: (self.chat, self.trace, self.why, self.budget),
+                Where.RUNS: (self.chat, self.trace, self.why, self.budget, *self.timeline_commands.panes),
+                Where.TIMELINE: (self.timeline_commands.timeline,),
                 Where.EDITOR: (self.entry.editor,),
             }
         )
@@ -208,7 +220,6 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         session, selection = self.session, self.selection
-        self.why_not.connect_window()
         session.project_changed.connect(self._show_project)
         session.state_changed.connect(self.update_actions)
         session.state_changed.connect(self._forget_old_news)
@@ -247,8 +258,6 @@ class MainWindow(QMainWindow):
             dock.dockLocationChanged.connect(lambda _area: self._names_timer.start())
         self.problems.counted.connect(self.status.show_problems)
         self.status.problems.clicked.connect(partial(self.show_pane, "problems"))
-        self.control_commands.connect_window()
-        self.settings_commands.connect_window()
         self._paint()
 
     def _make_handlers(self) -> dict[str, Callable[[], object]]:
@@ -315,8 +324,7 @@ class MainWindow(QMainWindow):
             "help.details": self._show_details,
             "help.about": partial(dialogs.show_about, self),
         }
-        groups = (self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands, self.why_not)
-        for group in (*groups, self.recap_commands):
+        for group in self.groups:
             handlers |= group.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
@@ -397,7 +405,8 @@ class MainWindow(QMainWindow):
             replaying=session.replaying,
             message=selection.generation is not None,
             trace=session.trace(selection.generation) is not None,
-            entry=selection.entry is not None,
+            entry=session.entry(selection.entry) is not None,
+            row=selection.entry is not None,
             files=self.vault_commands.work.ready,
             notes=self.vault_commands.has_targets,
             undo=bool(self.vault_commands.work.undo_title),
@@ -405,11 +414,12 @@ class MainWindow(QMainWindow):
             adjusted=bool(session.adjustments.undo_title),
             taken_back=bool(session.adjustments.redo_title),
             note=self.entry.path is not None,
-            why_not=selection.generation is not None and (selection.entry is not None or bool(selection.left_out)),
+            why_not=selection.generation is not None and self.why_not.search.note is not None,
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
             preview=session.preview_of(selection.generation) is not None,
+            marked=self.timeline_commands.marked,
             back=self.history.can_go_back,
             forward=self.history.can_go_forward,
         )
@@ -427,11 +437,8 @@ class MainWindow(QMainWindow):
         actions["preview.toggle"].setChecked(not self.session.preview_shown)
         actions["entry.lock"].setChecked(self.proposals.is_locked(self.selection.entry))
         actions["view.full_screen"].setChecked(self.isFullScreen())
-        self.vault_commands.update(actions)
-        self.chat_commands.update(actions)
-        self.recap_commands.update(actions)
-        self.control_commands.update(actions)
-        self.settings_commands.update(actions)
+        for group in self.groups:
+            group.update(actions)
         steps = self.session.adjustments
         for name, title in (("adjust.undo", steps.undo_title), ("adjust.redo", steps.redo_title)):
             words = tr(self.commands.title(name))
@@ -696,6 +703,7 @@ class MainWindow(QMainWindow):
         self._search.setIcon(self.theme.icon("search"))
         self._theme_button.setIcon(self.theme.icon("contrast"))
         self.why.copy_button.setIcon(self.theme.icon("copy"))
+        self.why.scores_button.setIcon(self.theme.icon("number"))
         self.setWindowIcon(self.theme.icon("lorestudio", "accent"))
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
@@ -723,14 +731,12 @@ class MainWindow(QMainWindow):
         if not self._chat_settled and self.chat_commands.files.ask_before_leaving(self._leave):
             event.ignore()
             return
-        self.chat_commands.replies.stop()
         if self._arranged:
             layout.save(self, self.settings)
         self.problems.stop()
         self.graph.stop()
-        self.control_commands.stop()
-        self.why_not.stop()
-        self.recap_commands.stop()
+        for group in self.groups:
+            group.stop()
         self.session.close()
         self.entry.safety.close()
         event.accept()

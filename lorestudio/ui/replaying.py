@@ -5,26 +5,30 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from lorestudio.studio.answering import AnswerKind, Asked, Connections, Question, live_cost, make_answers
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import CancelToken, Progress
 from lorestudio.studio.keeping import Keeper
+from lorestudio.studio.pace import Pace
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.system_simulator import SystemSimulator
+from lorestudio.studio.systems import kind_of
+from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.model import Trace
 from lorestudio.ui.choices import RunChoice
 from lorestudio.ui.live import LiveBoard
 from lorestudio.ui.models.ai_calls import failed_calls
 from lorestudio.ui.running import StoppableRun
-from lorestudio.ui.words import count, sentence_of, tr
+from lorestudio.ui.words import count, number, sentence_of, tr
 
-REPORT_SECONDS: Final = 1 / 30
+REPORT_SECONDS: Final = 1 / 15
 """Progress reaches the window at most this often."""
 
 COURTESY_SECONDS: Final = 0.1
@@ -36,27 +40,40 @@ TURN_SECONDS: Final = 0.0002
 MOST_SIMULATORS: Final = 6
 """Of so many choices the runs stay in memory, so that going back to one costs nothing."""
 
+ChatRuns: TypeAlias = Simulator | SystemSimulator
+"""Whoever runs a chat: DeepLore's simulator, or that of another system."""
+MOST_EARLIER: Final = 3
+"""From so many simulators a new one may take over what they have run."""
+
 MakeSimulator = Callable[..., Simulator]
-"""Makes a simulator as `Simulator(project, answers, watcher, model)` does."""
+"""Makes a simulator as `Simulator(project, answers, watcher, model, earlier)` does."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayNews:
-    """What the window learns while a replay runs: how far it came and the traces finished since the last news."""
+    """What the window learns while a replay runs: how far it came and the traces finished since the last news.
+
+    `left` is how many seconds it will still take, None where nobody can tell. `before` is the number of generations
+    that are run first, for the state that a range begins with; 0 once the range itself is reached.
+    """
 
     progress: Progress
     traces: Mapping[Generation, Trace]
+    left: float | None = None
+    before: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A replay that was asked for. `target` None means the whole chat; `fresh` asks for recorded answers again.
+    """A replay that was asked for, up to `target`; None means the whole chat. `start` is where a range begins.
 
-    `asked` says that a person wanted it now; `agreed` that the person knows what it costs.
+    `fresh` asks for recorded answers again. `asked` says that a person wanted it now; `agreed` that the person knows
+    what it costs.
     """
 
     choice: RunChoice
     target: Generation | None = None
+    start: Generation | None = None
     fresh: bool = False
     asked: bool = True
     agreed: bool = False
@@ -71,6 +88,24 @@ class Finished:
     problems: tuple[str, ...] = ()
 
 
+@dataclass(slots=True)
+class Tallied:
+    """What a replay did so far: `ran` generations were run, `before` of them for the state that a range begins with.
+
+    `kept` were not run, because they are known from before; `begun` says that it did anything at all.
+    """
+
+    ran: int = 0
+    kept: int = 0
+    before: int = 0
+    begun: bool = False
+
+    @property
+    def words(self) -> str:
+        """`12 run, 35 kept`."""
+        return tr("{ran} run, {kept} kept", ran=number(self.ran), kept=number(self.kept))
+
+
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
     """Nobody waits for the answer to this question any more."""
@@ -80,16 +115,21 @@ class Withdrawn:
 
 @dataclass(slots=True, eq=False)
 class Replay:
-    """A replay under way. `heard` is set when the window can take more news, `seen` when it has shown the last."""
+    """A replay under way. `heard` is set when the window can take more news, `seen` when it has shown the last.
+
+    `earlier` are simulators of the same chat as it was before, the latest first, to take over from.
+    """
 
     wanted: Wanted
-    simulators: dict[RunChoice, Simulator]
+    simulators: dict[RunChoice, ChatRuns]
     report: Callable[[object], None] = lambda _news: None
     heard: threading.Event = field(default_factory=threading.Event)
     seen: threading.Event = field(default_factory=threading.Event)
     token: CancelToken = field(default_factory=CancelToken)
     run: StoppableRun = field(default_factory=StoppableRun)
     problems: list[str] = field(default_factory=list)
+    earlier: tuple[Simulator, ...] = ()
+    tally: Tallied = field(default_factory=Tallied)
 
     def stop(self) -> None:
         """End it, also in the middle of a question; on any thread."""
@@ -109,6 +149,11 @@ class Replayer:
         self._make_simulator, self._connections = make_simulator, connections
         self._keep_in, self._board = keep_in, board
 
+    @property
+    def keeps(self) -> bool:
+        """Whether runs are kept for the next start."""
+        return self._keep_in is not None
+
     def work(self, project: Project, replay: Replay) -> Finished:
         """Make or take the simulator, ask what it costs, run, keep. Everything here may wait."""
         with _short_turns():
@@ -117,24 +162,23 @@ class Replayer:
     def _work(self, project: Project, replay: Replay) -> Finished:
         wanted = replay.wanted
         simulator = self._simulator_for(project, replay)
-        if wanted.target is None:
-            missing = len(simulator.traces) < len(simulator.generations)
-        else:
-            missing = wanted.target not in simulator.traces
+        missing = len(simulator.traces) < _end(simulator, wanted)
         sentence = self._cost(project, simulator, replay) if missing and not wanted.agreed else ""
         if not sentence or not wanted.fresh:
             _remember(replay.simulators, wanted.choice, simulator)
+        replay.tally.kept = min(len(simulator.traces), _end(simulator, wanted))
         if missing and not sentence:
-            try:
-                self._run_missing(simulator, replay)
-            finally:
-                self._save_runs(simulator, replay)
+            self._run_missing(simulator, replay)
+        if len(simulator.traces) == len(simulator.generations):
+            simulator.release()
         return Finished(wanted, sentence, tuple(replay.problems))
 
-    def _simulator_for(self, project: Project, replay: Replay) -> Simulator:
+    def _simulator_for(self, project: Project, replay: Replay) -> ChatRuns:
         # Made here, because preparing thousands of entries takes longer than a window may wait.
         wanted = replay.wanted
         simulator = replay.simulators.get(wanted.choice)
+        if isinstance(simulator, SystemSimulator) or not wanted.choice.is_deeplore:
+            return _of_system(project, replay, simulator)
         # What is recorded may have grown since; reading it again costs nothing.
         read_again = wanted.asked and wanted.choice.source.kind is AnswerKind.RECORDED
         if simulator is None or wanted.fresh or read_again:
@@ -142,14 +186,16 @@ class Replayer:
             answers, model = make_answers(
                 wanted.choice.source, project.chat_path, self._connections, self._board, asked, fresh=wanted.fresh
             )
-            simulator = self._make_simulator(project, answers, self._board, model)
-            if not wanted.fresh:
+            known = (each for each in reversed(replay.simulators.values()) if not isinstance(each, SystemSimulator))
+            earlier = () if wanted.fresh else (*known, *replay.earlier)[:MOST_EARLIER]
+            simulator = self._make_simulator(project, answers, self._board, model, earlier)
+            if not wanted.fresh and not earlier:
                 self._restore(simulator, replay)
         if wanted.asked:
             _forget_failures(simulator)
         return simulator
 
-    def _cost(self, project: Project, simulator: Simulator, replay: Replay) -> str:
+    def _cost(self, project: Project, simulator: ChatRuns, replay: Replay) -> str:
         """What a person has to know before this replay begins, "" where it costs nothing."""
         wanted = replay.wanted
         source = wanted.choice.source
@@ -168,17 +214,15 @@ class Replayer:
             return cost.sentence
         return tr("This replay asks you for the answers to {asks}.", asks=count(cost.calls, "request", "requests"))
 
-    def _run_missing(self, simulator: Simulator, replay: Replay) -> None:
+    def _run_missing(self, simulator: ChatRuns, replay: Replay) -> None:
+        wanted, until = replay.wanted, _end(simulator, replay.wanted)
+        replay.tally.begun = True
         if simulator.traces:  # from an earlier start of the window, or an earlier part of this replay
             replay.heard.clear()
-            done = Progress(len(simulator.traces), len(simulator.generations))
-            replay.report(ReplayNews(done, dict(simulator.traces)))
+            replay.report(ReplayNews(Progress(len(simulator.traces), until), TraceBook(simulator.traces)))
         self._board.follow(lambda: _running(simulator))
-        target = replay.wanted.target
-        if target is not None:
-            replay.run.run(lambda: simulator.generate(target))
-        else:
-            replay.run.run(lambda: _replay(simulator, replay))
+        start = simulator.place(wanted.start) if wanted.start is not None else 0
+        replay.run.run(lambda: _replay(simulator, replay, start, until))
 
     def _restore(self, simulator: Simulator, replay: Replay) -> None:
         if self._keep_in is None:
@@ -190,15 +234,20 @@ class Replayer:
         except OSError as error:
             replay.problems.append(sentence_of(error))
 
-    def _save_runs(self, simulator: Simulator, replay: Replay) -> None:
-        if self._keep_in is None:
-            return
+    def save(self, simulator: ChatRuns) -> tuple[str, ...]:
+        """Keep what was run, where runs are kept; returns sentences about what went wrong. It waits for the disk.
+
+        Runs of other systems than DeepLore are made again instead: that is as quick as reading them.
+        """
+        if self._keep_in is None or isinstance(simulator, SystemSimulator):
+            return ()
         try:
             with Keeper(self._keep_in) as keeper:
                 keeper.keep(simulator)
         except OSError as error:
             text = tr("The runs of this chat could not be kept for the next start: {error}", error=sentence_of(error))
-            replay.problems.append(text)
+            return (text,)
+        return ()
 
 
 @contextmanager
@@ -215,43 +264,77 @@ def _short_turns() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def _remember(simulators: dict[RunChoice, Simulator], choice: RunChoice, simulator: Simulator) -> None:
+def _of_system(project: Project, replay: Replay, known: ChatRuns | None) -> SystemSimulator:
+    """What runs the chat with the chosen system: as far as it came, anew where asking for vectors failed.
+
+    Raises InputError and SettingsError where a setting of the system cannot be used.
+    """
+    wanted = replay.wanted
+    if isinstance(known, SystemSimulator) and not wanted.fresh:
+        failed = wanted.asked and any(failed_calls(trace) for trace in known.traces.values())
+        if not failed:
+            return known
+    kind = kind_of(wanted.choice.system)
+    return SystemSimulator(project, kind.make(wanted.choice.settings or kind.settings(), project))
+
+
+def _remember(simulators: dict[RunChoice, ChatRuns], choice: RunChoice, simulator: ChatRuns) -> None:
     simulators.pop(choice, None)
     while len(simulators) >= MOST_SIMULATORS:
         simulators.pop(next(iter(simulators)))
     simulators[choice] = simulator
 
 
-def _running(simulator: Simulator) -> Generation | None:
+def _running(simulator: ChatRuns) -> Generation | None:
     """The generation that a replay works on."""
     place = len(simulator.traces)
     return simulator.generations[place] if place < len(simulator.generations) else None
 
 
+def _end(simulator: ChatRuns, wanted: Wanted) -> int:
+    """How many generations have to be there in the end."""
+    return len(simulator.generations) if wanted.target is None else simulator.place(wanted.target) + 1
+
+
 def _forget_failures(simulator: Simulator) -> None:
     """Let the first generation whose question failed, and all after it, be run again."""
-    traces = [simulator.traces[key] for key in simulator.generations if key in simulator.traces]
-    good = next((place for place, trace in enumerate(traces) if failed_calls(trace)), len(traces))
-    if good < len(traces):
-        simulator.resume(simulator.states[:good], traces[:good])
+    done = simulator.generations[: len(simulator.traces)]
+    good = next((place for place, key in enumerate(done) if failed_calls(simulator.traces[key])), len(done))
+    if good < len(done):
+        simulator.rewind(good)
 
 
-async def _replay(simulator: Simulator, replay: Replay) -> int:
+async def _replay(simulator: ChatRuns, replay: Replay, start: int, until: int) -> None:
     """Replay, reporting at most every `REPORT_SECONDS`, and never before the last report was dealt with."""
-    sent: set[Generation] = set(simulator.traces)
+    begun = sent = len(simulator.traces)
+    ran_before = simulator.ran
+    pace = Pace()
     last = 0.0
 
     def on_progress(progress: Progress) -> None:
-        nonlocal last
+        nonlocal last, sent
+        tally = replay.tally
+        tally.ran = simulator.ran - ran_before
+        tally.kept = progress.done - tally.ran
+        if progress.done <= start:
+            tally.before = tally.ran
         now = time.monotonic()
         if now - last < REPORT_SECONDS or not replay.heard.is_set():
             return
         last = now
+        pace.note(progress.done - begun)
         replay.heard.clear()
-        fresh = {key: trace for key, trace in simulator.traces.items() if key not in sent}
-        sent.update(fresh)
+        fresh = simulator.generations[sent : progress.done]
+        sent = progress.done
         replay.seen.clear()
-        replay.report(ReplayNews(progress, fresh))
+        before = start - begun if progress.done < start else 0
+        told = replace(progress, total=until, kept=tally.kept)
+        replay.report(ReplayNews(told, _part(simulator, fresh), pace.left(until - progress.done), before))
         replay.seen.wait(COURTESY_SECONDS)
 
-    return len(await simulator.replay(on_progress, replay.token))
+    await simulator.run_missing(on_progress, replay.token, until)
+
+
+def _part(simulator: ChatRuns, generations: Sequence[Generation]) -> Mapping[Generation, Trace]:
+    traces = simulator.traces
+    return traces.part(generations) if isinstance(traces, TraceBook) else {key: traces[key] for key in generations}

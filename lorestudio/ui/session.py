@@ -17,6 +17,7 @@ from lorestudio.domain.state import AiState, ChatControls
 from lorestudio.exchange.chat_document import ChatDocument
 from lorestudio.exchange.sillytavern_chat import LoadedChat
 from lorestudio.settings import Behaviour, DeepLoreSettings
+from lorestudio.settings.declaration import Section
 from lorestudio.studio.answering import (
     Connections,
     ProfileFile,
@@ -33,10 +34,17 @@ from lorestudio.studio.places import keep_key
 from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
 from lorestudio.studio.prompt_setup import PromptSetup
+from lorestudio.studio.ranges import MessageRange
 from lorestudio.studio.recap.merging import alters_runs, with_recaps
+from lorestudio.studio.run_causes import RunSide
+from lorestudio.studio.run_sides import side_of
+from lorestudio.studio.scoring import Scorer
 from lorestudio.studio.simulator import Simulator, Superseded, generations
+from lorestudio.studio.system_simulator import SystemSimulator
+from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
+from lorestudio.trace.text import turn_words
 from lorestudio.ui.adjusting import Adjustment, Adjustments, Parts, first_difference
 from lorestudio.ui.choices import ChoiceStore, RunChoice
 from lorestudio.ui.following import Opened, VaultFollower
@@ -44,11 +52,14 @@ from lorestudio.ui.jobs import Jobs
 from lorestudio.ui.live import LiveBoard, LiveRun
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.replaying import (
+    MOST_EARLIER,
+    ChatRuns,
     Finished,
     MakeSimulator,
     Replay,
     Replayer,
     ReplayNews,
+    Tallied,
     Wanted,
     Withdrawn,
 )
@@ -83,6 +94,8 @@ class Session(QObject):
     live_changed = Signal()
     setup_changed = Signal()
     progress = Signal(object)  # Progress
+    replayed = Signal(object)  # Tallied: a replay that a person asked for has come to its end
+    news = Signal(object)  # ReplayNews: before `progress`, with what else is known
     notice = Signal(object)  # Notice
     question = Signal(object)  # Question: a person is to answer
     withdrawn = Signal(object)  # Question: nobody waits for its answer any more
@@ -104,6 +117,7 @@ class Session(QObject):
         """
         super().__init__(parent)
         self.jobs = Jobs(self)
+        self.keep_in = keep_in
         self.graphs_in = keep_in.parent / "graphs" if keep_in is not None else None
         self.connections = connections or Connections(default_profiles_path())
         self.profiles = ProfileFile()
@@ -111,7 +125,7 @@ class Session(QObject):
         self.choice = RunChoice()
         self.live: LiveRun | None = None
         self.project: Project | None = None
-        self.traces: dict[Generation, Trace] = {}
+        self.traces = TraceBook()
         self.generations: tuple[Generation, ...] = ()
         self._journeys: Journeys | None = None
         self._known: frozenset[Generation] = frozenset()
@@ -122,7 +136,7 @@ class Session(QObject):
         if self._follower is not None:
             self._follower.changed.connect(self._vaults_changed)
             self._follower.failed.connect(self._vault_failed)
-        self._simulators: dict[RunChoice, Simulator] = {}
+        self._simulators: dict[RunChoice, ChatRuns] = {}
         self._made_as: dict[Generation, RunChoice] = {}
         self._older: frozenset[Generation] = frozenset()
         self._older_why = ""
@@ -131,10 +145,16 @@ class Session(QObject):
         self._preview: Preview | None = None
         self.preview_shown = True
         self.renewed = False
+        self._earlier: tuple[Simulator, ...] = ()
+        self.tally: Tallied | None = None
         self._replay: Replay | None = None
         self._next: Wanted | None = None
         self._board = LiveBoard()
         self._replayer = Replayer(make_simulator, self.connections, keep_in, self._board)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self._hear)
         self._look = QTimer(self)
         self._look.setInterval(LOOK_MS)
         self._look.timeout.connect(self._look_at_run)
@@ -161,12 +181,14 @@ class Session(QObject):
         if made_as.title != self.choice.title:
             text = tr("This run was made with: {before}. Chosen now: {now}.")
             return text.format(before=made_as.title, now=self.choice.title)
+        if not made_as.is_deeplore:
+            return tr("This run was made with other settings of {system}.", system=made_as.title)
         return tr("This run was made with other behaviour switches than are chosen now.")
 
     def ai_before(self, generation: Generation | None) -> AiState | None:
         """Circuit breaker and AI counters as they stood before a generation, None where it was not run as chosen."""
         simulator = self._simulators.get(self.choice.effective)
-        if simulator is None or generation not in simulator.traces:
+        if simulator is None or isinstance(simulator, SystemSimulator) or generation not in simulator.traces:
             return None
         place = simulator.generations.index(generation)
         return simulator.states[place - 1].ai if place else AiState()
@@ -190,11 +212,48 @@ class Session(QObject):
         return Previewer(simulator, generation)
 
     def simulator(self, generation: Generation | None) -> Simulator | None:
-        """What ran a generation as is chosen now, None where nothing has, or a replay is under way."""
+        """DeepLore's simulator that ran a generation as is chosen now.
+
+        None where nothing has, where another system is chosen, or a replay is under way.
+        """
         simulator = self._simulators.get(self.choice.effective)
-        if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
+        if simulator is None or isinstance(simulator, SystemSimulator):
+            return None
+        if self.replaying or generation is None or generation not in simulator.traces:
             return None
         return simulator
+
+    def scorer(self, generation: Generation | None) -> Scorer | None:
+        """Explains the scores of a generation, None where it was not run as is chosen now."""
+        simulator = self.simulator(generation)
+        return Scorer(simulator, generation) if simulator is not None and generation is not None else None
+
+    def finished_run(self) -> Simulator | None:
+        """The simulator whose traces are shown.
+
+        None while it runs, where nothing was run as is chosen now, and where another system than DeepLore is chosen.
+        """
+        simulator = self._simulators.get(self.choice.effective)
+        return None if self.replaying or isinstance(simulator, SystemSimulator) else simulator
+
+    def complete(self, choice: RunChoice) -> ChatRuns | None:
+        """Who ran the whole chat as this choice says, None where nobody has, or a replay is under way."""
+        found = self._simulators.get(choice.effective)
+        done = found is not None and not self.replaying and len(found.traces) == len(self.generations)
+        return found if done else None
+
+    def side(self, generation: Generation | None, title: str = "") -> RunSide | None:
+        """The run of a generation for comparing, None where there is none; with its inputs if it is as chosen now."""
+        trace = self.traces.get(generation) if generation is not None else None
+        if trace is None or generation is None:
+            return None
+        simulator = self._simulators.get(self.choice.effective)
+        if isinstance(simulator, Simulator) and simulator.traces.get(generation) is trace:
+            try:
+                return side_of(simulator, generation, title)
+            except ValueError:  # its inputs cannot be had any more
+                pass
+        return RunSide(title or turn_words(trace.turn), trace)
 
     def journeys(self, trace: Trace) -> Journeys:
         """A trace, read so that entries can be asked about; the panes share that of the trace that is shown."""
@@ -515,28 +574,32 @@ class Session(QObject):
         something changed: then what is looked at stays, and so do the traces until newer ones are there. Of a changed
         chat only the runs up to the first changed message stay.
         """
-        former = self.project
-        told = former.problems if former is not None else ()
+        before = self.project
+        told = before.problems if before is not None else ()
         self._preview = None
         self.renewed, self._older_why = bool(renewed), renewed
-        keep = bool(renewed) and former is not None and same_numbers(former.index, project.index)
+        keep = bool(renewed) and before is not None and same_numbers(before.index, project.index)
         if not renewed:
             self.adjustments.clear()
         self.choice = self.choices.load(chat_id(project)) or RunChoice.of(project)
         self.project = project = self.choice.applied(project)
-        self._simulators, self._made_as, self.live = {}, {}, None
+        same_chat = before is not None and chat_id(before) == chat_id(project)
+        ran = [each for each in reversed(self._simulators.values()) if not isinstance(each, SystemSimulator)]
+        known = (*ran, *self._earlier) if same_chat else ()
+        self._earlier = known[:MOST_EARLIER]
+        self._simulators, self._made_as, self.live, self.tally = {}, {}, None, None
         self.generations = ()
         if not renewed:
             self.on_disk = Parts.of(project)
-        self.traces = self.traces if keep else {}
-        if former is not None and former.chat is not project.chat:
-            same = first_difference(former.chat, project.chat)
-            self.traces = {item: trace for item, trace in self.traces.items() if item.message <= same}
+        self.traces = TraceBook(self.traces) if keep else TraceBook()
+        if before is not None and before.chat is not project.chat:
+            same = first_difference(before.chat, project.chat)
+            self.traces = self.traces.part([item for item in self.traces if item.message <= same])
         self.stale = ""
         if project.chat is not None:
             self.generations = generations(project.chat)
         self._known = frozenset(self.generations)
-        self.traces = {item: trace for item, trace in self.traces.items() if item in self._known}
+        self.traces = self.traces.part([item for item in self.traces if item in self._known])
         self._older = frozenset(self.traces)
         self.project_changed.emit()
         self.choice_changed.emit()
@@ -549,7 +612,12 @@ class Session(QObject):
             self._start(Wanted(self.choice.effective, asked=False))
 
     def choose(
-        self, *, mode: Mode | None = None, source: Source | None = None, fixed: Sequence[str] | None = None
+        self,
+        *,
+        mode: Mode | None = None,
+        source: Source | None = None,
+        fixed: Sequence[str] | None = None,
+        system: str | None = None,
     ) -> None:
         """Run the project in another way from now on, and replay it; the traces made so far stay until then."""
         before = self.choice
@@ -557,7 +625,17 @@ class Session(QObject):
             before.mode if mode is None else mode,
             before.source if source is None else source,
             before.fixed if fixed is None else tuple(fixed),
+            before.system if system is None else system,
         )
+        self._choose(self.choices.with_settings(choice))
+
+    def configure(self, settings: Mapping[str, Section]) -> None:
+        """Systems by their names have these settings from now on; the chat is replayed where one of them is chosen."""
+        self.choices.systems.update(settings)
+        self._choose(self.choices.with_settings(self.choice))
+
+    def _choose(self, choice: RunChoice) -> None:
+        before = self.choice
         if self.project is None or choice == before:
             return
         self.choice = choice
@@ -579,6 +657,15 @@ class Session(QObject):
         """Run one generation, and before it what it builds on."""
         if generation in self.generations:
             self._start(Wanted(self.choice.effective, generation))
+
+    def replay_range(self, messages: MessageRange) -> None:
+        """Run the replies from one message to another, and before them what they build on where it is missing.
+
+        Raises ValueError, with a sentence, where no reply stands there.
+        """
+        part = messages.part(self.generations)
+        first, last = self.generations[part.start], self.generations[part.stop - 1]
+        self._start(Wanted(self.choice.effective, last, first))
 
     def begin(self, finished: Finished) -> None:
         """Start the replay whose cost was asked about."""
@@ -612,9 +699,15 @@ class Session(QObject):
 
     def close(self) -> None:
         """End all jobs; nothing of the session runs afterwards."""
+        replay = self._replay
         self.cancel()
         self._look.stop()
+        self._rest.stop()
         self.jobs.wait()
+        if replay is not None and replay.tally.begun:  # nobody hears any more that it has ended
+            simulator = replay.simulators.get(replay.wanted.choice)
+            if simulator is not None:
+                self._replayer.save(simulator)
         if self._follower is not None:
             self._follower.close()
 
@@ -630,7 +723,7 @@ class Session(QObject):
             return
         if self.busy:
             return
-        replay = self._replay = Replay(wanted, self._simulators)
+        replay = self._replay = Replay(wanted, self._simulators, earlier=self._earlier)
         replay.heard.set()
         self._board.follow(lambda: None)
         self._set_activity(tr("Replaying the chat…"))
@@ -713,20 +806,29 @@ class Session(QObject):
     def _replay_news(self, news: ReplayNews) -> None:
         replay, choice = self._replay, self.choice.effective
         if replay is not None and replay.wanted.choice == choice and replay.simulators is self._simulators:
-            self.traces.update(news.traces)
+            self.traces.take(news.traces)
             self._made_as.update(dict.fromkeys(news.traces, choice))
             self._older -= news.traces.keys()
             if news.traces:
                 self.traces_changed.emit(tuple(news.traces))
+            self.news.emit(news)
             self.progress.emit(news.progress)
         if replay is not None:
             replay.seen.set()
-            QTimer.singleShot(REST_MS, self, replay.heard.set)
+            self._rest.start()
+
+    def _hear(self) -> None:
+        """The window has had its rest and takes more news."""
+        if self._replay is not None:
+            self._replay.heard.set()
 
     def _ran(self, finished: Finished) -> None:
         self._ended(finished.problems)
-        if self._next is not None or not finished.cost:
+        if self._next is not None:
             self._go_on()
+        elif not finished.cost:
+            if finished.wanted.asked and self.tally is not None:
+                self.replayed.emit(self.tally)
         elif finished.wanted.asked:
             self.cost_known.emit(finished)
         else:
@@ -746,13 +848,31 @@ class Session(QObject):
             self._failed(error)
 
     def _ended(self, problems: Sequence[str]) -> None:
-        """Nothing runs any more: take what was made, and say what went wrong beside it."""
-        self._replay = None
+        """Nothing runs any more: take what was made, keep it, and say what went wrong beside it."""
+        replay, self._replay = self._replay, None
+        self._rest.stop()
+        if replay is not None:
+            self.tally = replay.tally
+            self._keep(replay)
         self._look.stop()
         self.live = None
         self._take()
         self._set_activity("")
         self.live_changed.emit()
+        self._tell(problems)
+
+    def _keep(self, replay: Replay) -> None:
+        """Keep the runs for the next start, beside whatever comes next."""
+        simulator = replay.simulators.get(replay.wanted.choice)
+        if simulator is not None and replay.tally.begun and self._replayer.keeps:
+            self.jobs.start(
+                tr("Keeping the runs"),
+                lambda _report: self._replayer.save(simulator),
+                done=self._tell,
+                failed=lambda error: self._tell((sentence_of(error),)),
+            )
+
+    def _tell(self, problems: Sequence[str]) -> None:
         for problem in problems:
             self.notice.emit(Notice(problem, "warning"))
 
@@ -766,13 +886,14 @@ class Session(QObject):
         return simulator.traces if simulator is not None else {}
 
     def _take(self) -> None:
-        current = dict(self._current_traces())
-        self.traces = {**self.traces, **current}
+        current = self._current_traces()
+        self.traces = TraceBook(self.traces)
+        changed = self.traces.take(current)
         self._made_as.update(dict.fromkeys(current, self.choice.effective))
         self._older -= current.keys()
         if self._simulators:
             self.progress.emit(Progress(len(current), len(self.generations)))
-            self.traces_changed.emit(None)
+            self.traces_changed.emit(changed)
 
     def _set_activity(self, text: str) -> None:
         self.activity = text

@@ -64,6 +64,7 @@ class StatusLine(QStatusBar):
         self._broken.setText(f"▲ {count(broken, 'broken note', 'broken notes')}")
         self._broken.setVisible(bool(broken))
         self._limits.setText(_limits(project))
+        self._limits.setVisible(self._session.choice.is_deeplore)  # they are DeepLore's
 
     def _running(self) -> str:
         session = self._session
@@ -73,7 +74,9 @@ class StatusLine(QStatusBar):
             return tr("No chat")
         done, total = number(len(session.traces)), number(len(session.generations))
         done = tr("{done} of {total} replies run", done=done, total=total)
-        return f"{done} · " + (tr("out of date") if session.stale else session.choice.title)
+        tally = session.tally
+        last = f" · {tally.words}" if tally is not None and tally.begun and tally.kept else ""
+        return f"{done}{last} · " + (tr("out of date") if session.stale else session.choice.title)
 
 
 def _limits(project: Project) -> str:

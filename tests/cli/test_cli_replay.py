@@ -13,6 +13,7 @@ from click.testing import Result
 from rich.console import Console
 
 from lorestudio.cli import app as cli
+from lorestudio.cli import replaying
 from lorestudio.cli.tables import replay_summary, replay_table
 from lorestudio.studio import Progress, Simulator, demo_project, open_project
 from lorestudio.trace import from_json, summary
@@ -223,7 +224,10 @@ def test_bad_input_is_named_and_ends_with_2(
     assert "Traceback" not in result.stderr
 
 
-def test_ctrl_c_ends_with_130(lorestudio: Run, vault: Path, chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def stopped(lorestudio: Run, vault: Path, chat: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Run the command and press Ctrl+C after its second generation."""
+
     def interrupted(*_: object) -> Callable[[Progress], None]:
         def advance(progress: Progress) -> None:
             if progress.done == 2:
@@ -231,8 +235,66 @@ def test_ctrl_c_ends_with_130(lorestudio: Run, vault: Path, chat: Path, monkeypa
 
         return advance
 
-    monkeypatch.setattr(cli, "_advance", interrupted)
-    result = lorestudio("replay", vault, "--chat", chat)
+    def run(*more: object) -> Result:
+        with monkeypatch.context() as patch:
+            patch.setattr(replaying, "_advance", interrupted)
+            return lorestudio("replay", vault, "--chat", chat, *more)
+
+    return run
+
+
+def test_ctrl_c_ends_with_130_and_shows_what_was_done(stopped: Callable[..., Result]) -> None:
+    result = stopped()
     assert result.exit_code == 130
-    assert result.stderr.strip() == "lorestudio: stopped."
-    assert result.stdout == ""
+    assert list(rows(result.stdout)) == ["#1 ‹2/2›", "#1 ‹1/2›"]
+    assert "stopped after 2 of 4 generations, the last one at message #1" in result.stderr
+    assert "run the same command again to go on" in result.stderr
+
+
+def test_the_same_command_goes_on_where_it_was_stopped(
+    lorestudio: Run, vault: Path, chat: Path, stopped: Callable[..., Result]
+) -> None:
+    whole = lorestudio("replay", vault, "--chat", chat)
+    stopped()
+    again = lorestudio("replay", vault, "--chat", chat)
+    assert again.exit_code == 0
+    assert "going on from a replay that was stopped: 2 of 4 generations are done" in again.stderr
+    assert again.stdout == whole.stdout
+    assert "stopped" not in lorestudio("replay", vault, "--chat", chat).stderr
+
+
+def test_after_an_edit_a_stopped_replay_begins_anew(
+    lorestudio: Run, vault: Path, chat: Path, stopped: Callable[..., Result]
+) -> None:
+    stopped()
+    (vault / "Lamp.md").write_text("---\ntags: [lorebook]\nkeys: [bell]\n---\nLamp.\n", encoding="utf-8")
+    assert "going on" not in lorestudio("replay", vault, "--chat", chat).stderr
+
+
+def test_a_range_shows_its_own_replies_and_says_what_was_run_before(lorestudio: Run, vault: Path, chat: Path) -> None:
+    whole = rows(lorestudio("replay", vault, "--chat", chat).stdout)
+    result = lorestudio("replay", vault, "--chat", chat, "--messages", "3")
+    assert result.exit_code == 0
+    assert [(reply, row[:3]) for reply, row in rows(result.stdout).items()] == [("#3", whole["#3"][:3])]
+    assert "2 generations before it are run first" in result.stderr
+    assert "before it" not in lorestudio("replay", vault, "--chat", chat, "--messages", "-2").stderr
+
+
+def test_a_range_as_json(lorestudio: Run, vault: Path, chat: Path) -> None:
+    whole = json.loads(lorestudio("replay", vault, "--chat", chat, "--json").stdout)
+    part = json.loads(lorestudio("replay", vault, "--chat", chat, "--json", "--messages", "3-").stdout)
+    assert [from_json(one).turn for one in part] == [from_json(one).turn for one in whole[2:]]
+
+
+@pytest.mark.parametrize(("messages", "told"), [("x", "Write 12-40"), ("40-50", "No reply stands from message 40 to")])
+def test_a_range_that_cannot_be_replayed(lorestudio: Run, vault: Path, chat: Path, messages: str, told: str) -> None:
+    result = lorestudio("replay", vault, "--chat", chat, "--messages", messages)
+    assert result.exit_code == 2
+    assert "--messages" in result.stderr
+    assert told in result.stderr
+
+
+def test_another_system_takes_no_range(lorestudio: Run, vault: Path, chat: Path) -> None:
+    result = lorestudio("replay", vault, "--chat", chat, "--system", "hybrid", "--messages", "3")
+    assert result.exit_code == 2
+    assert "replayed as a whole" in result.stderr

@@ -263,7 +263,7 @@ def test_a_fresh_run_on_the_same_inputs_is_kept_with_its_own_traces(tmp_path: Pa
 def test_a_run_that_got_less_far_leaves_the_rest_kept(tmp_path: Path) -> None:
     first = kept(tmp_path, project(), Telling())
     second, _, _ = restored(tmp_path, project(), Telling())
-    second.resume(second.states[:2], in_order(second)[:2])
+    second.rewind(2)
     with Keeper(tmp_path) as keeper:
         keeper.keep(second)
         keeper.keep(Simulator(project(), Telling()))  # one that was cancelled before its first generation
@@ -294,7 +294,7 @@ def test_keeping_twice_stores_each_trace_once(tmp_path: Path) -> None:
 def test_what_was_not_run_again_is_not_stored_again(tmp_path: Path) -> None:
     kept(tmp_path, project(), Telling("Lamp"))
     second, _, _ = restored(tmp_path, project(), Telling("Tide"))
-    second.resume(second.states[:2], in_order(second)[:2])
+    second.rewind(2)
     asyncio.run(second.replay())
     with Keeper(tmp_path) as keeper:
         keeper.keep(second)
@@ -361,7 +361,7 @@ def test_generations_that_were_not_run_again_are_left_alone(tmp_path: Path) -> N
         for _ in range(KEPT_RUNS + 2):
             simulator = Simulator(project(), Telling())
             keeper.restore(simulator)
-            simulator.resume(simulator.states[:4], in_order(simulator)[:4])
+            simulator.rewind(4)
             asyncio.run(simulator.replay())
             keeper.keep(simulator)
         assert runs_of(keeper, simulator) == [1, 1, 1, 1, KEPT_RUNS]
@@ -379,12 +379,20 @@ def test_generations_that_were_not_run_again_are_left_alone(tmp_path: Path) -> N
         (gzip.compress(b"no json"), "Expecting value"),
         (gzip.compress(b"[]"), "it holds no states"),
         (gzip.compress(b'{"version": 999}'), "it was written by another version"),
-        (gzip.compress(b'{"version": 2}'), "it has no 'states'"),
-        (gzip.compress(b'{"version": 2, "states": [{"random_state": ""}], "inputs": [], "marks": []}'), "states[0]"),
-        (gzip.compress(b'{"version": 2, "states": [], "inputs": ["a"], "marks": []}'), "its lists differ in length"),
-        (gzip.compress(b'{"version": 2, "states": 5, "inputs": [], "marks": []}'), "not iterable"),
+        (gzip.compress(b'{"version": 3}'), "it has no 'states'"),
+        (
+            gzip.compress(
+                b'{"version": 3, "states": [{"random_state": ""}], "inputs": [], "marks": [], "tallies": []}'
+            ),
+            "states[0]",
+        ),
+        (
+            gzip.compress(b'{"version": 3, "states": [], "inputs": ["a"], "marks": [], "tallies": []}'),
+            "its lists differ in length",
+        ),
+        (gzip.compress(b'{"version": 3, "states": 5, "inputs": [], "marks": [], "tallies": []}'), "not iterable"),
         (gzip.compress(b"[" * 100_000), "recursion"),
-        (gzip.compress(b'{"version": 2}')[:-6], "ended before"),
+        (gzip.compress(b'{"version": 3}')[:-6], "ended before"),
         (gzip.compress(b"x" * 999, mtime=0)[:20] + b"\xff" * 9, ""),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -479,7 +487,7 @@ folder, at = Path(sys.argv[1]), sys.argv[2]
 simulator = Simulator(demo_project())
 asyncio.run(simulator.replay())
 first = Simulator(demo_project())
-first.resume(simulator.states[:3], [simulator.traces[one] for one in simulator.generations[:3]])
+asyncio.run(first.generate(first.generations[2]))
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)

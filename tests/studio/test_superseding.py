@@ -11,6 +11,7 @@ import pytest
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.tokens import CHARS_4
+from lorestudio.engine import RunResult
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio import Cancelled, CancelToken, Project, Simulator
@@ -214,7 +215,8 @@ def test_resuming_supersedes_what_runs() -> None:
         task = asyncio.create_task(simulator.replay())
         await slow.question()
         traces = [WHOLE.traces[one] for one in WHOLE.generations[:2]]
-        simulator.resume(WHOLE.states[:2], traces)
+        counted = WHOLE.counted_apart()
+        simulator.resume([RunResult(traces[one], WHOLE.states[one], counted[one][1]) for one in range(2)])
         slow.reply('["Tide"]')
         with pytest.raises(Superseded):
             await task

@@ -3,9 +3,26 @@ from dataclasses import replace
 import pytest
 
 from lorestudio.trace.model import Limit, Phase, RunOutcome, StageRecord, StageStatus
-from lorestudio.trace.summary import FunnelStep, funnel, summary
+from lorestudio.trace.summary import FunnelStep, funnel, summary, summary_pieces
 from tests.trace import examples
-from tests.trace.examples import ADDED, REMOVED, injection, quiet_run, ref, skipped, stage, story, trace, verdict
+from tests.trace.examples import (
+    ADDED,
+    CROWN,
+    DAWNKEEP,
+    OATH,
+    REMOVED,
+    RIVER,
+    SKARN,
+    TAVERN,
+    injection,
+    quiet_run,
+    ref,
+    skipped,
+    stage,
+    story,
+    trace,
+    verdict,
+)
 
 
 def run_of(matched, removed=(), injected=(), budget=2000, **fields):
@@ -152,3 +169,25 @@ def test_the_funnel_counts_entries_and_tokens():
 def test_an_entry_refused_twice_counts_once_in_the_funnel():
     refusals = (verdict(1, examples.REFUSED, "probability_lost"), verdict(1, examples.REFUSED, "cooling_down"))
     assert funnel(trace(stages=(stage("cascade links", Phase.MATCH, (), (), *refusals),)))[0].refused == 1
+
+
+def test_every_number_of_the_sentence_leads_to_its_entries() -> None:
+    pieces = summary_pieces(story())
+    assert "".join(piece.text for piece in pieces) == summary(story())
+    linked = [(piece.text, piece.entries) for piece in pieces if piece.entries]
+    assert linked == [
+        ("5", (SKARN, DAWNKEEP, CROWN, OATH, TAVERN)),
+        ("1", (RIVER,)),
+        ("1", (TAVERN,)),
+        ("1", (OATH,)),
+        ("4", (SKARN, DAWNKEEP, CROWN, RIVER)),
+        ("1,490", (SKARN, DAWNKEEP, CROWN)),
+        ("40", (RIVER,)),
+        ("1", (CROWN,)),
+    ]
+
+
+def test_what_was_held_back_is_linked_too() -> None:
+    linked = [(piece.text, piece.entries) for piece in summary_pieces(quiet_run(refused=2)) if piece.entries]
+    assert linked == [("2", (0, 1))]
+    assert not [piece for piece in summary_pieces(quiet_run()) if piece.entries]

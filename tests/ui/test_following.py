@@ -14,6 +14,7 @@ from lorestudio.studio.answering import Connections, Keys
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.places import KEY_VARIABLE
 from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.trace_book import TraceBook
 from lorestudio.ui.session import Session
 from tests.ui.worlds import MemoryKeyring, make_chat, make_project, make_trace
 from tests.vault.obsidian_server import KEY, ObsidianServer, running
@@ -154,7 +155,7 @@ def test_older_results_stay_in_sight_until_there_are_new_ones(make_window, qtbot
     project = open_project([tmp_path / "vault"])
     session.set_project(replace(project, chat=make_chat()))
     trace = make_trace()
-    session.traces = {Generation(5): trace}
+    session.traces = TraceBook({Generation(5): trace})
     path.write_text(path.read_text(encoding="utf-8") + "It is open.\n", encoding="utf-8")
     session.notes_written([path])
     qtbot.waitUntil(lambda: session.project.vault_state is not project.vault_state)

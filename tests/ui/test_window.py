@@ -428,11 +428,11 @@ def test_f6_goes_round_all_panes(window) -> None:
     for _ in [pane for pane in window.panes if pane.name not in HIDDEN_AT_FIRST]:
         seen.append(window.current_pane().name)
         window.run("view.next_pane")
-    assert seen == ["vault", "chat", "entry", "trace", "why", "budget", "problems"]
+    assert seen == ["vault", "chat", "entry", "trace", "why", "budget", "problems", "timeline"]
     assert window.current_pane().name == "vault"
     window.run("view.previous_pane")
-    assert window.current_pane().name == "problems"
-    assert window.docks["problems"].bar.property("active") is True
+    assert window.current_pane().name == "timeline"
+    assert window.docks["timeline"].bar.property("active") is True
 
 
 def test_closed_panes_are_left_out_and_come_back_by_number(window) -> None:
@@ -620,7 +620,8 @@ def test_all_stages_are_shown_on_wish(window) -> None:
 def test_prompt_and_log_are_made_when_looked_at(window) -> None:
     assert window.trace.log.toPlainText() == ""
     window.trace.tabs.setCurrentIndex(2)
-    assert "A dragon." in window.trace.prompt.toPlainText()
+    settle(window)
+    assert "A dragon." in [row.text for row in window.trace.prompt.model._rows]
     window.trace.tabs.setCurrentIndex(3)
     assert "Crown" in window.trace.log.toPlainText()
     window.run("copy.report")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Never, Self
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, Folder, LeftOutNote, NoteProblem, ParserWarning, VaultIndex
 from lorestudio.domain.state import EngineState
+from lorestudio.engine import RunResult
 from lorestudio.llm.messages import Usage
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.answering import ChatReply, ChatRequest, Keys, LlmError, Profile
@@ -159,7 +160,7 @@ def make_trace(message: int = 5, swipe: int = 0) -> Trace:
             Injection(DAWNKEEP, "Dawnkeep", "fortress", 30, 100, 2, 4, 0, "t", "h", truncated=True, original_tokens=40),
         ),
         (PromptBlock("t", 2, 4, 0, text, (PromptPart(0, 8, RULES), PromptPart(10, 19, SKARN))),),
-        (Limit("budget", 100, 100, "tokens"), Limit("entries", 3, 8, "entries")),
+        limits=(Limit("budget", 100, 100, "tokens"), Limit("entries", 3, 8, "entries")),
     )
 
 
@@ -179,7 +180,14 @@ class FakeSimulator:
     pause = 0.0
     fails_at: int | None = None
 
-    def __init__(self, project: Project, _answers: object = None, _watcher: object = None, model: str = "") -> None:
+    def __init__(
+        self,
+        project: Project,
+        _answers: object = None,
+        _watcher: object = None,
+        model: str = "",
+        _earlier: Sequence[object] = (),
+    ) -> None:
         chat = project.chat or Chat()
         self.model = model
         self.project = project
@@ -204,8 +212,22 @@ class FakeSimulator:
     def abandon(self) -> None:
         pass
 
-    def resume(self, _states: Sequence[EngineState], traces: Sequence[Trace]) -> None:
+    def resume(self, results: Sequence[RunResult]) -> None:
+        traces = [result.trace for result in results]
         self._traces = {Generation(trace.turn.message, trace.turn.swipe): trace for trace in traces}
+
+    def rewind(self, length: int) -> None:
+        self._traces = {key: self._traces[key] for key in self.generations[:length]}
+
+    def release(self) -> None:
+        pass
+
+    def place(self, generation: Generation) -> int:
+        return self.generations.index(generation)
+
+    @property
+    def ran(self) -> int:
+        return len(self._traces)
 
     def context(self, generation: Generation) -> Never:
         """There is no engine whose inputs these would be."""
@@ -223,10 +245,13 @@ class FakeSimulator:
             self._traces.setdefault(item, self._make(item))
         return self._traces[generation]
 
-    async def replay(
-        self, on_progress: Callable[[Progress], None] | None = None, cancel: CancelToken | None = None
-    ) -> tuple[Trace, ...]:
-        for place, item in enumerate(self.generations, start=1):
+    async def run_missing(
+        self,
+        on_progress: Callable[[Progress], None] | None = None,
+        cancel: CancelToken | None = None,
+        until: int | None = None,
+    ) -> None:
+        for place, item in enumerate(self.generations[:until], start=1):
             if cancel is not None and cancel.cancelled:
                 raise Cancelled
             time.sleep(self.pause)  # noqa: ASYNC251 - stands for a stage that keeps its thread busy
@@ -236,7 +261,6 @@ class FakeSimulator:
             if on_progress is not None:
                 on_progress(Progress(place, len(self.generations), item))
             await asyncio.sleep(0)
-        return tuple(self._traces.values())
 
     def _make(self, generation: Generation) -> Trace:
         return empty_trace(generation.message) if generation.message == 2 else make_trace(*_pair(generation))

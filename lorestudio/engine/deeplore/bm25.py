@@ -85,6 +85,22 @@ class Scored:
     terms: tuple[TermScore, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Everything that makes an entry's score for a query, in query order: `score` is the sum of the terms' scores.
+
+    `weight` is 1 - B + B * `words` / `average`; `documents_with` counts, term by term, the documents that contain it.
+    """
+
+    score: float
+    terms: tuple[TermScore, ...]
+    documents_with: tuple[int, ...]
+    words: int
+    average: float
+    weight: float
+    documents: int
+
+
 class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type information
     """rank-bm25's corpus statistics with DeepLore's idf and summation.
 
@@ -190,6 +206,26 @@ class EntryBM25(BM25):  # type: ignore[misc]  # rank-bm25 has no type informatio
         idf = self._idf(term)
         score = idf * ((frequency * (K1 + 1)) / (frequency + K1 * weight))
         return TermScore(term, frequency, idf, score)
+
+    def figures(self, entry: Entry, query: str) -> Figures | None:
+        """How the entry's score for a query comes about, None where the index has no such document.
+
+        The very numbers of `search`, for any entry and without a threshold.
+        """
+        place = next((at for at, each in enumerate(self._entries) if each is entry), None)
+        if place is None or self._weight is None:
+            return None
+        found = [term for term in dict.fromkeys(tokenize(query)) if term in self.doc_freqs[place]]
+        terms = tuple(self._term(term, place) for term in found)
+        return Figures(
+            score=sum((term.score for term in terms), 0.0),
+            terms=terms,
+            documents_with=tuple(self.document_count(term) for term in found),
+            words=self.doc_len[place],
+            average=self.avgdl,
+            weight=(1 - B) + (B * self.doc_len[place]) / self.avgdl,
+            documents=self.corpus_size,
+        )
 
     def search(self, query: str, threshold: float, *, guides: bool = True) -> list[Scored]:
         """The best `TOP` entries with a score of at least `threshold`, best first, ties in order of discovery.

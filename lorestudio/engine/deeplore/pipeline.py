@@ -109,6 +109,14 @@ def uses_ai(settings: DeepLoreSettings) -> bool:
     return settings.ai_search_enabled and settings.ai_search_mode in {"two-stage", "ai-only"}
 
 
+def stage_names(settings: DeepLoreSettings) -> frozenset[str]:
+    """Names of all stages that a run with these settings may come to."""
+    stages = [opening(), *selecting(settings), *finishing(), bookkeeping()]
+    if uses_ai(settings):
+        stages += [*matching(), *leaving()]
+    return frozenset(stage.name for stage in stages)
+
+
 def notes() -> Stage:
     """The notebook and the notepad, where they go in without lore."""
     return NotesStage()

@@ -85,7 +85,7 @@ async def run(ctx: RunContext) -> RunResult:
             **state.facts,
         },
     )
-    return RunResult(trace, state.after or ctx.state)
+    return RunResult(trace, state.after or ctx.state, state.tally)
 
 
 async def _match_after_all(state: RunState, ctx: RunContext) -> tuple[StageRecord, ...]:
@@ -124,10 +124,15 @@ def _blank(ctx: RunContext, skip_reason: str = "") -> Trace:
         index_size=len(ctx.index.visible),
         stages=(),
         seed=ctx.seed,
-        digests={"vault": ctx.index.vault.digest, **ctx.digests},
+        digests=digests(ctx),
         clock_ms=ctx.clock_ms,
         skip_reason=skip_reason,
     )
+
+
+def digests(ctx: RunContext) -> dict[str, str]:
+    """What a trace says about which inputs it was made from."""
+    return {"vault": ctx.index.vault.digest, **ctx.digests}
 
 
 def _held(prompts: Sequence[Prompt], blocks: Sequence[PromptBlock]) -> tuple[PromptBlock, ...]:

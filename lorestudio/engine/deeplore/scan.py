@@ -32,7 +32,9 @@ class ScanWindow:
         self, chat: Sequence[Message], deepest: float, *, case_sensitive: bool, searched_only: bool = False
     ) -> None:
         # The places of the window: all messages, or only those that are searched.
-        places = [index for index, message in enumerate(chat) if message.scannable or not searched_only]
+        places: Sequence[int] = range(len(chat))
+        if searched_only:
+            places = [index for index in places if chat[index].scannable]
         self._length = len(places)
         self.lines: list[ScanLine] = []
         for place in range(self._first_place(deepest), len(places)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.state import AiState, Counters, EngineState, LoggedGeneration, Prompt
+from lorestudio.domain.state import AiState, Counters, EngineState, LoggedGeneration, Prompt, Tally
 from lorestudio.engine.context import RandomSource
 from lorestudio.engine.deeplore.ai.manifest import Manifest
 from lorestudio.engine.deeplore.policy import Policy
@@ -67,6 +67,7 @@ class RunState:
     injections: tuple[Injection, ...] = ()
     blocks: tuple[PromptBlock, ...] = ()
     after: EngineState | None = None
+    tally: Tally | None = None
     warnings: list[str] = field(default_factory=list)
     confidence: dict[int, int] = field(default_factory=dict)
     separate_titles: bool = False

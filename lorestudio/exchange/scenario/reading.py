@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.behaviour import Behaviour
 
 
 class _FieldError(ValueError):
@@ -56,7 +57,11 @@ class ScenarioGeneration(BaseModel):
 
 
 class Scenario(BaseModel):
-    """Everything a run of several generations needs."""
+    """Everything a run of several generations needs.
+
+    `behaviour` and `model` (the answers' model, where the settings name none) are the studio's own: recorded runs of
+    DeepLore have neither.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -69,6 +74,8 @@ class Scenario(BaseModel):
     character: str = ""
     messages: list[dict[str, Any]]
     metadata: dict[str, Any] = Field(default_factory=dict)
+    behaviour: Behaviour = Field(default_factory=Behaviour)
+    model: str = ""
     generations: list[ScenarioGeneration]
 
     @model_validator(mode="after")

@@ -42,6 +42,7 @@ class ChatRow:
     trimmed: int = 0
     spans: tuple[tuple[int, int], ...] = ()
     expanded: bool = False
+    key: str = ""
     remark: str = ""
 
     def describe(self) -> str:
@@ -54,7 +55,7 @@ class ChatRow:
         if self.remark:
             parts.append(self.remark)
         if self.spans:
-            parts.append(count(len(self.spans), "key found here", "keys found here"))
+            parts.append(tr("the key “{key}” was found here", key=self.key))
         return f"{', '.join(parts)}. {shorten(self.text, 400)}"
 
 
@@ -93,6 +94,7 @@ class ChatList(QAbstractListModel):
         self._key: str = ""
         self._key_until = 0
         self._key_message: int | None = None
+        self._key_place: tuple[int, int] | None = None
         self._trace_of: Callable[[int, int], Trace | None] = lambda _message, _swipe: None
         self._has_chat = False
         self._remarks: dict[int, str] = {}
@@ -125,6 +127,10 @@ class ChatList(QAbstractListModel):
                 self._rows.pop(message, None)
         self.marks_changed.emit()
 
+    def lengths(self) -> list[int]:
+        """How many characters each message has, so that its height can be guessed."""
+        return [len(message.text) for message in self._chat.messages]
+
     def view_swipe(self, message: int, swipe: int) -> None:
         """Show another swipe of a message."""
         if 0 <= message < len(self._chat.messages):
@@ -153,10 +159,13 @@ class ChatList(QAbstractListModel):
         self._expanded ^= {message}
         self._changed(message)
 
-    def highlight(self, key: str, until: int, message: int | None) -> None:
-        """Mark `key` in the messages before `until`, or in the one where it was found."""
-        if (key, until, message) != (self._key, self._key_until, self._key_message):
-            self._key, self._key_until, self._key_message = key, until, message
+    def highlight(self, key: str, until: int, message: int | None, place: tuple[int, int] | None = None) -> None:
+        """Mark `key` in the messages before `until`, or in the one where it was found, at `place` where that is known.
+
+        `place` is start and end in the message's text.
+        """
+        if (key, until, message, place) != (self._key, self._key_until, self._key_message, self._key_place):
+            self._key, self._key_until, self._key_message, self._key_place = key, until, message, place
             self._rows.clear()
             self.marks_changed.emit()
 
@@ -206,6 +215,7 @@ class ChatList(QAbstractListModel):
             return ChatRow(message, name, Speaker.NEXT, text, chip=chip_text(trace), trimmed=trimmed, remark=remark)
         record = self._chat.messages[message]
         text = record.swipes[swipe] if message in self._viewed and swipe < len(record.swipes) else record.text
+        spans = self._spans(message, text)
         return ChatRow(
             message,
             record.name or tr("(no name)"),
@@ -215,12 +225,20 @@ class ChatList(QAbstractListModel):
             self.swipes(message),
             chip_text(trace),
             trimmed,
-            self._spans(message, text),
+            spans,
             message in self._expanded,
-            self._remarks.get(message, ""),
+            remark=self._remarks.get(message, ""),
+            key=self._key if spans else "",
         )
 
     def _spans(self, message: int, text: str) -> tuple[tuple[int, int], ...]:
         if not self._key or message >= self._key_until or self._key_message not in {None, message}:
             return ()
+        place = self._key_place
+        if (
+            place is not None
+            and self._key_message == message
+            and text[slice(*place)].casefold() == self._key.casefold()
+        ):
+            return (place,)
         return tuple(match.span() for match in re.finditer(re.escape(self._key), text, re.IGNORECASE))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from lorestudio.studio.generation import Generation
-from lorestudio.trace.firing import NEVER, Fired, fired_in
+from lorestudio.studio.runs import Gist
+from lorestudio.studio.trace_book import TraceBook
+from lorestudio.trace.firing import NEVER, Fired
 from lorestudio.trace.model import Trace
 
 
@@ -13,7 +15,7 @@ class FiringCounts:
     """Counts over the runs of one chat. Only runs that are new are looked at."""
 
     def __init__(self) -> None:
-        self._runs: dict[Generation, tuple[Trace, frozenset[int], frozenset[int]]] = {}
+        self._runs: dict[Generation, tuple[object, Gist]] = {}
         self._matched: dict[int, int] = {}
         self._injected: dict[int, int] = {}
 
@@ -34,26 +36,33 @@ class FiringCounts:
 
     def take(self, traces: Mapping[Generation, Trace], changed: Iterable[Generation] | None) -> bool:
         """Count these runs; `changed` None means that any of them may be another one. True where a count differs."""
-        wanted = set(traces) | set(self._runs) if changed is None else set(changed)
+        book = traces if isinstance(traces, TraceBook) else TraceBook(traces)
+        wanted = set(book) | set(self._runs) if changed is None else set(changed)
         different = False
         for generation in wanted:
-            trace, known = traces.get(generation), self._runs.get(generation)
-            if known is not None and trace is known[0]:
+            run, known = book.places.get(generation), self._runs.get(generation)
+            if known is not None and run is known[0]:
                 continue
             different = True
             if known is not None:
                 del self._runs[generation]
-                _add(self._matched, known[1], -1)
-                _add(self._injected, known[2], -1)
-            if trace is not None:
-                matched, injected = fired_in(trace)
-                self._runs[generation] = (trace, matched, injected)
-                _add(self._matched, matched, 1)
-                _add(self._injected, injected, 1)
+                self._count(known[1], -1)
+            gist = book.gist(generation)
+            if gist is not None:
+                self._runs[generation] = (run, gist)
+                self._count(gist, 1)
         return different
 
+    def injected(self) -> Mapping[int, int]:
+        """In how many runs each entry was injected."""
+        return dict(self._injected)
 
-def _add(counts: dict[int, int], entries: frozenset[int], step: int) -> None:
+    def _count(self, gist: Gist, step: int) -> None:
+        _add(self._matched, gist.matched, step)
+        _add(self._injected, gist.injected, step)
+
+
+def _add(counts: dict[int, int], entries: Iterable[int], step: int) -> None:
     for entry in entries:
         now = counts.get(entry, 0) + step
         if now:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QAbstractListModel, QObject
 
+from lorestudio.trace.flow import Direction, Flow, FlowStage, Measure, flow
 from lorestudio.trace.model import Outcome, Phase, Trace
 from lorestudio.trace.reasons import REASONS, explain_stage
 from lorestudio.ui.models.ai_calls import stage_failure
@@ -16,7 +17,7 @@ from lorestudio.ui.words import count, number, tr
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One stage. `share` is its candidates as a part of the most there ever were, 0 to 1."""
+    """One stage. `share` is its candidates, or their tokens, as a part of the most there ever were, 0 to 1."""
 
     stage: str
     phase: Phase
@@ -28,10 +29,12 @@ class Step:
     why: str
     error: str
     running: bool = False
+    measure: Measure = Measure.ENTRIES
 
     def describe(self) -> str:
         """The step in words."""
-        parts = [count(self.left, "candidate", "candidates")]
+        tokens = self.measure is Measure.TOKENS
+        parts = [count(self.left, "token", "tokens") if tokens else count(self.left, "candidate", "candidates")]
         if self.added:
             parts.append(tr("{amount} added", amount=number(self.added)))
         if self.removed:
@@ -43,14 +46,23 @@ class Step:
         return f"{self.stage}: {', '.join(parts)}" + (f" ({self.why})" if self.why else "")
 
 
-def steps(trace: Trace, *, everything: bool = False, running: str = "") -> tuple[Step, ...]:
+def steps(
+    trace: Trace,
+    *,
+    everything: bool = False,
+    running: str = "",
+    measure: Measure = Measure.ENTRIES,
+    stream: Flow | None = None,
+) -> tuple[Step, ...]:
     """The steps of a run; without `everything`, only those that changed the number of candidates, or failed.
 
-    `running` is the stage of a run under way that has not decided yet; it is the last one.
+    `running` is the stage of a run under way that has not decided yet; it is the last one. `stream` is the same trace
+    as a flow, where it was read already.
     """
-    most = max((max(len(record.entered), len(record.left)) for record in trace.stages), default=0) or 1
+    stream = stream or flow(trace)
+    most = stream.widest(measure) or 1
     found = []
-    for record in trace.stages:
+    for record, stage in zip(trace.stages, stream.stages, strict=True):
         error = record.error or stage_failure(record, trace)
         undecided = bool(running) and record is trace.stages[-1]
         if record.added or record.removed or error or undecided or everything:
@@ -58,21 +70,27 @@ def steps(trace: Trace, *, everything: bool = False, running: str = "") -> tuple
                 verdict.reason for verdict in record.verdicts if verdict.outcome in {Outcome.ADDED, Outcome.REMOVED}
             )
             why = ", ".join(f"{_label(code)} × {number(amount)}" for code, amount in reasons.most_common(3))
+            removed = _amount(stage, measure, Direction.LEAVES) + _amount(stage, measure, Direction.SHORTENED)
             found.append(
                 Step(
                     record.name,
                     record.phase,
-                    len(record.left),
-                    record.added,
-                    record.removed,
-                    len(record.left) / most,
-                    record.removed / most,
+                    stage.amount(measure),
+                    _amount(stage, measure, Direction.JOINS),
+                    removed,
+                    stage.amount(measure) / most,
+                    removed / most,
                     tr("Running…") if undecided else why or explain_stage(record, trace),
                     error,
                     undecided,
+                    measure,
                 )
             )
     return tuple(found)
+
+
+def _amount(stage: FlowStage, measure: Measure, direction: Direction) -> int:
+    return sum(ribbon.amount(measure) for ribbon in stage.going(direction))
 
 
 class FunnelList(QAbstractListModel):
@@ -81,11 +99,25 @@ class FunnelList(QAbstractListModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._steps: tuple[Step, ...] = ()
+        self._measure = Measure.ENTRIES
+        self._shown: tuple[Trace | None, bool, str, Flow | None] = (None, False, "", None)
 
-    def set_trace(self, trace: Trace | None, *, everything: bool = False, running: str = "") -> None:
+    def set_measure(self, measure: Measure) -> None:
+        """Count entries or tokens."""
+        if measure is not self._measure:
+            self._measure = measure
+            trace, everything, running, stream = self._shown
+            self.set_trace(trace, everything=everything, running=running, stream=stream)
+
+    def set_trace(
+        self, trace: Trace | None, *, everything: bool = False, running: str = "", stream: Flow | None = None
+    ) -> None:
         """Show another run; `running` is the stage that has not decided yet."""
         self.beginResetModel()
-        self._steps = steps(trace, everything=everything, running=running) if trace is not None else ()
+        self._shown = trace, everything, running, stream
+        self._steps = ()
+        if trace is not None:
+            self._steps = steps(trace, everything=everything, running=running, measure=self._measure, stream=stream)
         self.endResetModel()
 
     def set_elapsed(self, text: str) -> None:

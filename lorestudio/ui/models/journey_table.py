@@ -50,6 +50,7 @@ class JourneyTable(QAbstractTableModel):
         self._journeys: Journeys | None = None
         self._all_stages = False
         self._filter = ""
+        self._only: frozenset[int] | None = None
         self._guest: int | None = None
         self._running = ""
         self._failed: dict[str, str] = {}
@@ -98,6 +99,13 @@ class JourneyTable(QAbstractTableModel):
         """Show only entries whose title or result contains `text`."""
         self.beginResetModel()
         self._filter = text.casefold().strip()
+        self._arrange()
+        self.endResetModel()
+
+    def set_only(self, entries: frozenset[int] | None) -> None:
+        """Show only these entries, None for all."""
+        self.beginResetModel()
+        self._only = entries
         self._arrange()
         self.endResetModel()
 
@@ -287,13 +295,14 @@ class JourneyTable(QAbstractTableModel):
         if trace is None:
             self._rows, self._columns = [], []
             return
-        if not self._filter:
+        if not self._filter and self._only is None:
             self._rows = list(self._all_rows)
         else:
             self._rows = [
                 entry
                 for entry in self._all_rows
-                if self._filter in f"{self.title(entry)}\n{self.result(entry).word}".casefold()
+                if (self._only is None or entry in self._only)
+                and self._filter in f"{self.title(entry)}\n{self.result(entry).word}".casefold()
             ]
         self._columns = [
             number

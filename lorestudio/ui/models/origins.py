@@ -1,62 +1,29 @@
-"""Where an injected entry came from, in the few groups that the budget bar tells apart."""
+"""Where an injected entry came from; the groups and what they are drawn with are those of the trace."""
 
-from __future__ import annotations
+from lorestudio.trace.origins import (
+    AI,
+    ALWAYS,
+    CASCADE,
+    FUZZY,
+    KEYWORD,
+    ORIGINS,
+    OTHER,
+    PINNED,
+    RECURSION,
+    Origin,
+    origins,
+)
 
-from dataclasses import dataclass
-from typing import Final
-
-from lorestudio.trace.model import Outcome, Trace
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """One group: its word, the letter drawn where there is no room for a word, and its fill."""
-
-    word: str
-    letter: str
-    fill: str
-
-
-ALWAYS: Final = Origin("constant", "C", "blue")
-KEYWORD: Final = Origin("keyword", "K", "green")
-RECURSION: Final = Origin("recursion", "R", "orange")
-FUZZY: Final = Origin("fuzzy", "F", "yellow")
-CASCADE: Final = Origin("cascade", "L", "grey")
-PINNED: Final = Origin("pinned", "P", "ink")
-AI: Final = Origin("AI", "A", "sky")
-OTHER: Final = Origin("other", "O", "vermilion")
-
-ORIGINS: Final = (ALWAYS, KEYWORD, RECURSION, FUZZY, CASCADE, PINNED, AI, OTHER)
-
-_BY_REASON: Final = {
-    "constant": ALWAYS,
-    "bootstrap": ALWAYS,
-    "key_hit": KEYWORD,
-    "active_character": KEYWORD,
-    "recursion": RECURSION,
-    "fuzzy": FUZZY,
-    "cascade": CASCADE,
-    "wiki_link": CASCADE,
-    "pinned": PINNED,
-    "ai_pick": AI,
-}
-
-
-def origins(trace: Trace) -> dict[int, Origin]:
-    """The origin of every entry that was a candidate: the reason that brought it in first.
-
-    A model's choice counts above the match that made the entry eligible; that every entry is eligible (AI-only mode) or
-    that something goes in for want of a choice counts below everything else.
-    """
-    found: dict[int, Origin] = {}
-    for record in trace.stages:
-        for verdict in record.verdicts:
-            if verdict.outcome in {Outcome.ADDED, Outcome.CHANGED, Outcome.KEPT}:
-                origin = _BY_REASON.get(verdict.reason)
-                if origin is AI and found.get(verdict.entry) is not ALWAYS:
-                    found[verdict.entry] = AI
-                elif origin is not None and found.get(verdict.entry, OTHER) is OTHER:
-                    found[verdict.entry] = origin
-                elif verdict.outcome is Outcome.ADDED:
-                    found.setdefault(verdict.entry, OTHER)
-    return found
+__all__ = [
+    "AI",
+    "ALWAYS",
+    "CASCADE",
+    "FUZZY",
+    "KEYWORD",
+    "ORIGINS",
+    "OTHER",
+    "PINNED",
+    "RECURSION",
+    "Origin",
+    "origins",
+]

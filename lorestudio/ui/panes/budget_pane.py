@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+from functools import partial
+
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
     QListView,
     QStackedWidget,
     QStyle,
@@ -14,17 +19,25 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.trace.model import Trace
+from lorestudio.studio.budget_trial import BudgetTrial
+from lorestudio.studio.preview_changes import PromptChanges, prompt_changes
+from lorestudio.studio.simulator import Simulator
+from lorestudio.trace.limits import positional, token_limit
+from lorestudio.trace.model import Phase, Trace
+from lorestudio.trace.remarks import estimate
 from lorestudio.ui.models.budget import BudgetView, Segment, budget_view
 from lorestudio.ui.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, ITEM, NO_INDEX, TOOLTIP, Index
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
 from lorestudio.ui.theme import Theme, scaled
 from lorestudio.ui.widgets.budget_bar import BudgetBar
+from lorestudio.ui.widgets.budget_slider import BudgetSlider
 from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, hairline, hatch
 from lorestudio.ui.widgets.pane import Pane
-from lorestudio.ui.words import number, tr
+from lorestudio.ui.words import number, sentence_case, sentence_of, tr
+
+logger = logging.getLogger(__name__)
 
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
 _RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
@@ -153,12 +166,23 @@ class BudgetPane(Pane):
         self.list.setMouseTracking(True)
         self.list.setMinimumHeight(20)
         self.empty = EmptyState(theme, "budget", self)
+        self.caps = self._small_label(tr("Limits"))
+        self.slider = BudgetSlider(self)
+        self.slider.tried.connect(self._try)
+        self.slider.left.connect(self._leave_trial)
+        self.slider.applied.connect(self._keep)
+        self._tried_on: Simulator | None = None
+        self._asked = 0
         shown = QWidget(self)
         column = QVBoxLayout(shown)
         column.setContentsMargins(0, 4, 0, 0)
         column.setSpacing(2)
         column.addWidget(self.bar)
+        column.addLayout(_indented(self.caps, 0))
+        column.addWidget(self.slider)
         column.addWidget(self.list, 1)
+        self.counts = self._small_label(tr("How tokens were counted"))
+        column.addLayout(_indented(self.counts, 3))
         self._pages = QStackedWidget(self)
         self._pages.addWidget(shown)
         self._pages.addWidget(self.empty)
@@ -167,6 +191,7 @@ class BudgetPane(Pane):
         self.list.selectionModel().currentChanged.connect(self._row_chosen)
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
+        session.state_changed.connect(self._find_trial)
         session.preview_changed.connect(self._show)
         selection.generation_changed.connect(self._show)
         selection.entry_changed.connect(self._show_entry)
@@ -179,6 +204,13 @@ class BudgetPane(Pane):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
+    def _small_label(self, name: str) -> QLabel:
+        label = QLabel(self)
+        label.setProperty("kind", "small")
+        label.setWordWrap(True)
+        label.setAccessibleName(name)
+        return label
+
     def _show(self) -> None:
         trace = self._session.trace(self._selection.generation)
         if trace is not None and trace is self._trace:
@@ -189,16 +221,81 @@ class BudgetPane(Pane):
             self.empty.say(tr("No budget yet"), tr("A run shows here what it spent its tokens on."))
             self._pages.setCurrentWidget(self.empty)
             return
-        view = budget_view(trace)
-        self.bar.set_view(view)
-        self.model.set_view(view)
-        self.note_changed.emit(_headline(view))
+        view = self._show_budget(trace)
+        self._find_trial(again=True)
+        self.counts.setText(tr(estimate(trace)))
+        self.counts.setVisible(bool(self.counts.text()))
         if view.segments:
             self._pages.setCurrentWidget(self._shown_page)
         else:
             self.empty.say(tr("Nothing was injected"), tr("No entry reached the budget in this run."))
             self._pages.setCurrentWidget(self.empty)
         self._show_entry()
+
+    def _show_budget(self, trace: Trace) -> BudgetView:
+        view = budget_view(trace)
+        self.bar.set_view(view)
+        self.model.set_view(view)
+        self.note_changed.emit(_headline(view))
+        self.caps.setText(caps_words(trace))
+        return view
+
+    # ---- another budget ---------------------------------------------------------------------------------------------
+
+    def _find_trial(self, *, again: bool = False) -> None:
+        """Whether another budget can be tried on what is shown."""
+        generation, trace, project = self._selection.generation, self._trace, self._session.project
+        simulator = self._session.finished_run()
+        if not again and simulator is self._tried_on:
+            return
+        self._tried_on = simulator
+        self._asked += 1
+        limit = token_limit(trace) if trace is not None else None
+        known = simulator is not None and generation is not None and simulator.traces.get(generation) is trace
+        can_try = known and limit is not None and limit.maximum is not None
+        if can_try and trace is not None and project is not None:
+            budget = project.settings.max_tokens_budget
+            wanted = sum(segment.tokens for segment in budget_view(trace).segments)
+            self.slider.set_budget(budget, max(2 * budget, wanted + 200))
+        self.slider.setVisible(can_try)
+
+    def _try(self, tokens: int) -> None:
+        simulator, generation = self._tried_on, self._selection.generation
+        if simulator is None or generation is None or generation not in simulator.traces:
+            return
+        trial = BudgetTrial(simulator, generation)
+        self._asked += 1
+        self._session.jobs.start(
+            tr("Trying another budget"),
+            lambda _report: trial.run(tokens),
+            done=partial(self._tried, self._asked, trial),
+            failed=partial(self._trial_failed, self._asked),
+        )
+
+    def _tried(self, asked: int, trial: BudgetTrial, trace: Trace) -> None:
+        if asked != self._asked:
+            return
+        self._show_budget(trace)
+        self.slider.say(trial_words(prompt_changes(trial.before, trace)))
+        self._show_entry()
+
+    def _trial_failed(self, asked: int, error: Exception) -> None:
+        logger.error("another budget could not be tried: %s", error, exc_info=error)
+        if asked == self._asked:
+            self.slider.say(sentence_of(error))
+
+    def _leave_trial(self) -> None:
+        self._asked += 1
+        if self._trace is not None:
+            self._show_budget(self._trace)
+            self._show_entry()
+
+    def _keep(self, tokens: int) -> None:
+        project = self._session.project
+        if project is not None:
+            settings = project.settings.model_copy(update={"max_tokens_budget": tokens, "unlimited_budget": False})
+            title = tr("token budget {tokens}", tokens=number(tokens))
+            self._session.adjust(title, settings=settings)
 
     def _show_entry(self) -> None:
         self.bar.choose(self._selection.entry)
@@ -218,9 +315,52 @@ class BudgetPane(Pane):
             self._selection.choose_entry(entry)
 
 
+def caps_words(trace: Trace) -> str:
+    """Every limit of a run with what was used of it, and which one ended the intake."""
+    parts = []
+    for limit in trace.limits:
+        used = tr("{name}: {used} of {most}", name=limit.name, used=number(limit.used), most=_most(limit.maximum))
+        parts.append(used)
+    outlets = sum(injection.tokens for injection in trace.injections) - sum(each.tokens for each in positional(trace))
+    if outlets:
+        parts.append(tr("outlets: {tokens}, no limit", tokens=number(outlets)))
+    reasons = {verdict.reason for record in trace.stages if record.phase is Phase.BUDGET for verdict in record.verdicts}
+    if "over_entry_cap" in reasons:
+        parts.append(tr("the entry cap ended the list"))
+    elif reasons & {"over_budget", "behind_cut", "truncated"}:
+        parts.append(tr("the token budget ended the list"))
+    return " · ".join(sentence_case(part) for part in parts)
+
+
+def _most(maximum: float | None) -> str:
+    return tr("any number") if maximum is None else number(maximum)
+
+
+def trial_words(changes: PromptChanges) -> str:
+    """Who would go in and who would leave."""
+    if not changes:
+        return tr("The same entries would go in.")
+    parts = []
+    if changes.entered:
+        parts.append(tr("goes in: {names}", names=", ".join(entry.title for entry in changes.entered)))
+    if changes.left:
+        parts.append(tr("leaves: {names}", names=", ".join(entry.title for entry in changes.left)))
+    if changes.resized:
+        sizes = (f"{each.entry.title} {number(each.before)} → {number(each.after)}" for each in changes.resized)
+        parts.append(tr("another length: {names}", names=", ".join(sizes)))
+    return sentence_case("; ".join(parts)) + "."
+
+
 def _headline(view: BudgetView) -> str:
     parts = [view.headline()]
     if view.entries_maximum is not None:
         used, most = number(view.entries_used), number(view.entries_maximum)
         parts.append(tr("{used} of {most} entries", used=used, most=most))
     return " · ".join(parts)
+
+
+def _indented(label: QLabel, around: int) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setContentsMargins(12, around, 8, around)
+    row.addWidget(label)
+    return row

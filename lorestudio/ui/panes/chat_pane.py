@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListView, QStackedWidget, QToolButton, QWidget
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QToolButton, QWidget
 
 from lorestudio.domain.chat import Chat
 from lorestudio.studio.generation import Generation
@@ -18,12 +18,15 @@ from lorestudio.ui.session import Session
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.message_delegate import MessageDelegate
+from lorestudio.ui.widgets.message_list import MessageList
 from lorestudio.ui.widgets.mode_bar import ModeBar
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.progress import ProgressStrip
 from lorestudio.ui.words import count, tr
 
-_FOUND_IN_CHAT: Final = frozenset({"key_hit", "relabeled", "refine_blocked"})
+_FOUND_IN_CHAT: Final = frozenset(
+    {"key_hit", "relabeled", "refine_blocked", "hy_key", "hy_eligible", "wi_key", "wi_secondary", "cw_match"}
+)
 LONG_SECONDS: Final = 0.4
 """A stage that takes longer is named beside the progress."""
 
@@ -43,20 +46,6 @@ class _Number(QLineEdit):
             super().keyPressEvent(event)
 
 
-class _MessageList(QListView):
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: another width breaks the lines anew; the chosen message stays in sight."""
-        super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self.scheduleDelayedItemsLayout()
-            QTimer.singleShot(0, self, self._keep_in_sight)
-
-    def _keep_in_sight(self) -> None:
-        self.executeDelayedItemsLayout()
-        if self.currentIndex().isValid():
-            self.scrollTo(self.currentIndex())
-
-
 class ChatPane(Pane):
     """Follows and sets the chosen message. `wanted` carries the id of an action that a button asks for."""
 
@@ -67,15 +56,14 @@ class ChatPane(Pane):
         self._session, self._selection = session, selection
         self.model = ChatList(self)
         self.model.set_traces(self._trace_of)
-        self.view = _MessageList(self)
+        self.view = MessageList(self)
         self.view.setModel(self.model)
         self.delegate = MessageDelegate(theme, self.view)
         self.view.setItemDelegate(self.delegate)
-        self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.view.set_guess(self.model.lengths, self.delegate.guess)
         self.view.verticalScrollBar().setSingleStep(24)
-        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setMouseTracking(True)
-        self.view.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+        self.view.setEditTriggers(MessageList.EditTrigger.NoEditTriggers)
         self.view.setAccessibleName(tr("Messages"))
         self.empty = EmptyState(theme, "chat", self)
         self.empty.pressed.connect(self.wanted)
@@ -144,8 +132,8 @@ class ChatPane(Pane):
         done = sorted({item.message for item in self._session.generations})
         changed, before = [], None
         for message in done:
-            trace = self._trace_of(message, self.model.viewed_swipe(message))
-            now = frozenset(injection.entry for injection in trace.injections) if trace is not None else None
+            gist = self._session.traces.gist(Generation(message, self.model.viewed_swipe(message)))
+            now = gist.injected if gist is not None else None
             if now is not None and now != before:
                 changed.append(message)
             before = now
@@ -169,6 +157,11 @@ class ChatPane(Pane):
             if generation.swipe != self.model.viewed_swipe(generation.message):
                 self.model.view_swipe(generation.message, generation.swipe)
             self._selection.choose_message(generation.message, generation)
+
+    def flash(self, message: int) -> None:
+        """Point at a message that was scrolled to, without choosing it."""
+        self.delegate.point_at(message)
+        self.view.viewport().update()
 
     def toggle_expanded(self) -> None:
         """Open or fold the chosen message."""
@@ -277,6 +270,7 @@ class ChatPane(Pane):
 
     def _show_message(self) -> None:
         message = self._selection.message
+        self.delegate.point_at(-1)
         self._show_number()
         if message is None:
             self.view.selectionModel().clear()
@@ -296,6 +290,8 @@ class ChatPane(Pane):
                     if verdict.entry == entry and isinstance(key, str) and verdict.reason in _FOUND_IN_CHAT:
                         where = verdict.details.get("message")
                         message = where if isinstance(where, int) else None
-                        self.model.highlight(key, generation.message, message)
+                        start, end = verdict.details.get("start"), verdict.details.get("end")
+                        place = (start, end) if isinstance(start, int) and isinstance(end, int) else None
+                        self.model.highlight(key, generation.message, message, place)
                         return
         self.model.highlight("", 0, None)

@@ -20,7 +20,8 @@ from lorestudio.studio.graph_layout import Point, rings
 from lorestudio.studio.graph_positions import LayoutStore
 from lorestudio.studio.graph_preparing import GraphWish, Prepared, prepare
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
-from lorestudio.studio.note_graph import EdgeKind, NoteGraph, fired_counts
+from lorestudio.studio.note_graph import EdgeKind, NoteGraph
+from lorestudio.ui.models.firing import FiringCounts
 from lorestudio.ui.models.graph_looks import graph_looks, node_sentence
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.selection import Selection
@@ -66,6 +67,7 @@ class GraphPane(Pane):
         self._shown = NoteGraph()
         self._centre: int | None = None
         self._fired: Mapping[int, int] = {}
+        self._firing = FiringCounts()
         self._search: Mapping[int, str] = {}
         self._hits: tuple[int, ...] = ()
         self._cancel: CancelToken | None = None
@@ -398,7 +400,8 @@ class GraphPane(Pane):
 
     def _count_fired(self) -> None:
         self._fired_stale = False
-        fired = fired_counts(self._session.traces.values())
+        self._firing.take(self._session.traces, None)
+        fired = self._firing.injected()
         if fired != self._fired:
             self._fired = fired
             self.lists.show_fired(fired)

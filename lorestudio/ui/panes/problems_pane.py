@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from lorestudio.studio.jobs import Cancelled, CancelToken
 from lorestudio.studio.problems import Finding, ProblemFinder, Problems, Repair, Severity, preview
 from lorestudio.studio.project import Project
+from lorestudio.studio.trace_book import TraceBook
 from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.fix_dialog import FixDialog
 from lorestudio.ui.models.problems import NAMES, ProblemTree, search_text
@@ -183,7 +184,7 @@ class ProblemsPane(Pane):
             self._token.cancel()
             return
         token = self._token = CancelToken()
-        traces = tuple(self._session.traces.values())
+        traces = TraceBook(self._session.traces).values()  # unpacked by the worker, one after the other
         drafts = {path: draft.text for path, draft in self._drafts.all.items()}
         finder = self.finder
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -12,19 +12,17 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QStackedWidget,
     QTabWidget,
-    QTextBrowser,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from lorestudio.domain.entry import Position
+from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.behaviour import switches
 from lorestudio.studio.answering import AnswerKind
-from lorestudio.trace.model import PromptBlock, Trace
-from lorestudio.trace.summary import summary
+from lorestudio.trace.model import Outcome, Trace
+from lorestudio.trace.summary import summary_pieces
 from lorestudio.trace.text import as_markdown, as_text, turn_words
-from lorestudio.ui import html
 from lorestudio.ui.choices import source_title
 from lorestudio.ui.editor.preview_words import preview_words, tried
 from lorestudio.ui.live import LiveRun
@@ -32,18 +30,22 @@ from lorestudio.ui.models.ai_calls import failures, switch_lines
 from lorestudio.ui.models.funnel_list import FunnelList, Step
 from lorestudio.ui.models.journey_table import JourneyTable, cell_sentence
 from lorestudio.ui.models.live_trace import live_trace
-from lorestudio.ui.models.origins import OTHER, origins
 from lorestudio.ui.panes.ai_page import AiPage
+from lorestudio.ui.panes.flow_page import FlowPage
+from lorestudio.ui.panes.prompt_page import PromptPage
 from lorestudio.ui.qt import ENTRY_ID, ITEM
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
 from lorestudio.ui.theme import Theme, fixed_font
 from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.empty import EmptyState
+from lorestudio.ui.widgets.filter_strip import FilterStrip
 from lorestudio.ui.widgets.funnel_delegate import FunnelDelegate
 from lorestudio.ui.widgets.journey_view import JourneyView
 from lorestudio.ui.widgets.live_bar import LiveBar
 from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.run_remarks import RunRemarks, broken_words, nothing_words
+from lorestudio.ui.widgets.summary_line import SummaryLine
 from lorestudio.ui.words import count, number, sentence_case, tr
 
 PROMPT, LOG, AI = 2, 3, 4
@@ -76,21 +78,15 @@ class TracePane(Pane):
     def _build(self) -> None:
         theme = self.theme
         self._build_bars()
-        self.summary = QLabel(self)
-        self.summary.setProperty("kind", "summary")
-        self.summary.setWordWrap(True)
-        self.summary.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
-        self.summary.setContentsMargins(12, 8, 12, 6)
-        self.summary.setAccessibleName(tr("Summary"))
+        self.summary = SummaryLine(theme, self)
+        self.summary.chosen.connect(self.show_only)
         self.model = JourneyTable(self)
         self.journey = JourneyView(theme, self.model, self)
         self._build_views()
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self._make_journey_page(), tr("Journey"))
-        self.tabs.addTab(self.funnel, tr("Funnel"))
+        self.tabs.addTab(self.flow, tr("Funnel"))
         self.tabs.addTab(self.prompt, tr("Prompt"))
         self.tabs.addTab(self.log, tr("Log"))
         self.ai = AiPage(theme, self)
@@ -102,7 +98,11 @@ class TracePane(Pane):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.failure)
-        column.addWidget(self.summary)
+        line = QVBoxLayout()
+        line.setContentsMargins(12, 8, 12, 6)
+        line.addWidget(self.summary)
+        column.addLayout(line)
+        column.addWidget(self.remarks)
         column.addWidget(self.switches)
         column.addWidget(self.tabs, 1)
         self.empty = EmptyState(theme, "trace", self)
@@ -130,6 +130,8 @@ class TracePane(Pane):
         self.failure = MessageBar(theme, self)
         self.failure.pressed.connect(self.wanted)
         self.failure.closed.connect(self.failure.hide)
+        self.remarks = RunRemarks(theme, self)
+        self.remarks.pressed.connect(self.wanted)
         self.switches = QLabel(self)
         self.switches.setProperty("kind", "small")
         self.switches.setWordWrap(True)
@@ -144,11 +146,10 @@ class TracePane(Pane):
         self.funnel.setModel(self.funnel_model)
         self.funnel.setItemDelegate(FunnelDelegate(theme, self.funnel))
         self.funnel.setAccessibleName(tr("Funnel: candidates by stage"))
-        self.prompt = QTextBrowser(self)
-        self.prompt.setOpenLinks(False)
-        self.prompt.anchorClicked.connect(lambda link: selection.choose_entry(int(link.path())))
-        self.prompt.setAccessibleName(tr("Prompt"))
-        self.prompt.document().setDocumentMargin(12)
+        self.flow = FlowPage(theme, self.funnel, self.funnel_model, self)
+        self.flow.listed.connect(self.show_only)
+        self.prompt = PromptPage(theme, self._session.jobs, self)
+        self.prompt.entry_chosen.connect(selection.choose_entry)
         self.log = QPlainTextEdit(self)
         self.log.setReadOnly(True)
         self.log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -162,6 +163,7 @@ class TracePane(Pane):
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
         session.preview_changed.connect(self._show)
+        session.setup_changed.connect(self._make_prompt_again)
         session.state_changed.connect(self._show_state)
         session.choice_changed.connect(self._show_state)
         session.live_changed.connect(self._show_live)
@@ -178,11 +180,19 @@ class TracePane(Pane):
         self.filter.setFixedWidth(118 if wide else 78)
         self.filter.setPlaceholderText(tr("Filter rows") if wide else tr("Filter"))
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: Escape shows all rows again."""
+        if event.key() == Qt.Key.Key_Escape and not self.only.isHidden():
+            self.show_all_rows()
+        else:
+            super().keyPressEvent(event)
+
     def focus_target(self) -> QWidget:
         """The current view of the run."""
         if self._pages.currentWidget() is not self._shown_page:
             return self
-        return (self.journey, self.funnel, self.prompt, self.log, self.ai.focus_target())[self.tabs.currentIndex()]
+        targets = (self.journey, self.flow.focus_target(), self.prompt.focus_target(), self.log, self.ai.focus_target())
+        return targets[self.tabs.currentIndex()]
 
     def open_search(self) -> bool:
         """Go to the field that filters the rows, or searches what the model was asked."""
@@ -196,6 +206,28 @@ class TracePane(Pane):
         self.filter.selectAll()
         return True
 
+    def show_only(self, entries: tuple[int, ...], words: str) -> None:
+        """Filter the journey to these entries; `words` say what they are."""
+        self.filter.clear()
+        self.model.set_only(frozenset(entries))
+        self.only.say(words)
+        self.tabs.setCurrentIndex(0)
+        self._show_rows()
+        self._show_entry()
+        self.journey.setFocus()
+
+    def show_all_rows(self) -> None:
+        """Show all rows of the journey again."""
+        if not self.only.isHidden():
+            self.only.hide()
+            self.model.set_only(None)
+            self._show_rows()
+            self._show_entry()
+
+    def show_prompt(self) -> None:
+        """Show the prompt."""
+        self.tabs.setCurrentIndex(PROMPT)
+
     def show_ai(self) -> None:
         """Show what the model was asked."""
         self.tabs.setCurrentIndex(AI)
@@ -203,7 +235,7 @@ class TracePane(Pane):
     def set_all_stages(self, everything: bool) -> None:
         """Whether stages that decided nothing are shown."""
         self.model.set_all_stages(everything)
-        self.funnel_model.set_trace(self._trace, everything=everything, running=self._running)
+        self.flow.set_trace(self._trace, everything=everything, running=self._running)
         self._show_rows()
         self.all_stages.setChecked(everything)
         self._show_entry()
@@ -251,6 +283,9 @@ class TracePane(Pane):
         row.addWidget(self.all_stages)
         self.nothing = EmptyState(self.theme, "search", page)
         self.nothing.pressed.connect(self.wanted)
+        self.only = FilterStrip(page)
+        self.only.cleared.connect(self.show_all_rows)
+        column.addWidget(self.only)
         self._rows_or_nothing = QStackedWidget(page)
         self._rows_or_nothing.addWidget(self.journey)
         self._rows_or_nothing.addWidget(self.nothing)
@@ -275,12 +310,13 @@ class TracePane(Pane):
         self._filled = set()
         project = self._session.project
         journeys = self._session.journeys(trace) if trace is not None else None
+        self._forget_only()
         self.model.set_trace(trace, project.index if project is not None else None, journeys=journeys)
-        self.funnel_model.set_trace(trace, everything=self.all_stages.isChecked())
+        self.flow.set_trace(trace, everything=self.all_stages.isChecked())
         if trace is None:
             self._show_empty()
             return
-        self.summary.setText(summary(trace, journeys))
+        self.summary.set_pieces(summary_pieces(trace, journeys))
         self._show_remarks(trace)
         self._pages.setCurrentWidget(self._shown_page)
         self._show_rows()
@@ -325,11 +361,12 @@ class TracePane(Pane):
             self._live, self._filled = shown, set()
             self._trace = trace = live_trace(live, project.index, self._session.choice.mode.value)
             self.model.set_trace(trace, project.index, live.stage)
-            self.funnel_model.set_trace(trace, everything=self.all_stages.isChecked(), running=live.stage)
+            self.flow.set_trace(trace, everything=self.all_stages.isChecked(), running=live.stage)
             self.stale.hide()
             self._show_remarks(trace)
             self._reply = tr("{reply}, under way", reply=turn_words(trace.turn))
-            self.summary.setText(self._live_summary(trace, live))
+            self._forget_only()
+            self.summary.say(self._live_summary(trace, live))
             self._pages.setCurrentWidget(self._shown_page)
             self._show_rows()
             self._fill_tab()
@@ -362,6 +399,7 @@ class TracePane(Pane):
             self.failure.say("\n".join(trace.warnings), "warning")
         else:
             self.failure.hide()
+        self.remarks.show_trace(trace)
         lines = switch_lines(trace, {switch.name: switch.title for switch in switches()})
         self.switches.setText(tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines)))
         self.switches.setVisible(bool(lines))
@@ -425,23 +463,25 @@ class TracePane(Pane):
         shown, total = self.model.rowCount(), self.model.candidates
         hidden = self.model.hidden_stages
         words = count(total, "entry", "entries")
-        if self.filter.text():
+        if self.filter.text() or not self.only.isHidden():
             words = tr("{shown} of {total}", shown=number(shown), total=words)
         if hidden:
             words += " · " + count(hidden, "quiet stage not shown", "quiet stages not shown")
-        self.note_changed.emit(f"{self._reply} · {words}")
+        broken = broken_words(self._session.project)
+        self.note_changed.emit(" · ".join(part for part in (self._reply, words, broken) if part))
         if shown:
             self._rows_or_nothing.setCurrentWidget(self.journey)
             return
         if self.filter.text():
             self.nothing.say(tr("No row fits the filter"), tr("Rows are filtered by title and result."))
         else:
-            tips = tr(
-                "To widen the search: raise the scan depth, add keys that the chat uses, or switch recursion or fuzzy "
-                "search on."
-            )
-            self.nothing.say(tr("Nothing came into question"), tips)
+            self.nothing.say(tr("Nothing came into question"), nothing_words(self._trace))
         self._rows_or_nothing.setCurrentWidget(self.nothing)
+
+    def _forget_only(self) -> None:
+        """Another run has other entries."""
+        self.only.hide()
+        self.model.set_only(None)
 
     def _filter(self, text: str) -> None:
         self.model.set_filter(text)
@@ -452,8 +492,10 @@ class TracePane(Pane):
         entry = self._selection.entry
         self._following = True  # rows that come and go move the view's own cursor
         try:
-            self.model.set_guest(entry if not self.filter.text() else None)
+            guest = self._session.entry(entry) is not None and not self.filter.text() and self.only.isHidden()
+            self.model.set_guest(entry if guest else None)
             self._follow(entry)
+            self.prompt.choose_entry(entry)
         finally:
             self._following = False
 
@@ -478,8 +520,10 @@ class TracePane(Pane):
         step = index.data(ITEM)
         if isinstance(step, Step) and self._trace is not None:
             record = self._trace.stage(step.stage)
-            if record is not None and record.verdicts:
-                self._selection.choose_entry(record.verdicts[0].entry, step.stage)
+            decided = [each.entry for each in record.verdicts if each.outcome is not Outcome.KEPT] if record else []
+            if decided:
+                self.show_only(tuple(dict.fromkeys(decided)), step.stage)
+                self._selection.choose_entry(decided[0], step.stage)
 
     def _tab_chosen(self, tab: int) -> None:
         self.filter.setVisible(tab == 0)
@@ -495,57 +539,22 @@ class TracePane(Pane):
         if tab == AI:
             self.ai.set_trace(None if self._live else trace, self._session.ai_before(self._selection.generation))
         elif tab == PROMPT:
-            self.prompt.setHtml(html.page(self.theme.palette, self._prompt_body(trace)))
+            project = self._session.project
+            chat = project.chat if project is not None and not self._live else None
+            setup = project.setup if project is not None else None
+            self.prompt.set_trace(trace, chat, setup, project.counter if project is not None else CHARS_4)
+            self.prompt.choose_entry(self._selection.entry)
         elif tab == LOG:
             self.log.setPlainText(as_text(trace))
+
+    def _make_prompt_again(self) -> None:
+        """Card, persona or frame are others; the run is the same."""
+        self._filled.discard(PROMPT)
+        self._fill_tab()
 
     def _paint_icons(self) -> None:
         self.all_stages.setIcon(self.theme.icon("columns"))
 
     def _repaint(self) -> None:
         self._paint_icons()
-        self._filled.discard(PROMPT)
-        self._fill_tab()
         self.journey.viewport().update()
-        self.funnel.viewport().update()
-
-    def _prompt_body(self, trace: Trace) -> str:
-        if not trace.prompt:
-            return html.paragraph(tr("Nothing was handed over in this run."), color=self.theme.palette.text_muted)
-        came_from = origins(trace)
-        parts = []
-        for block in trace.prompt:
-            parts.append(html.paragraph(_block_title(block), color=self.theme.palette.text_muted, bold=True, above=10))
-            pieces, place = [], 0
-            for part in sorted(block.parts, key=lambda item: item.start):
-                pieces.append(html.text(block.text[place : part.start]))
-                words = html.text(block.text[part.start : part.end])
-                if part.entry is None:
-                    pieces.append(f"<span style='color:{self.theme.palette.text_faint}'>{words}</span>")
-                else:
-                    pieces.append(self._entry_part(part.entry, words, came_from.get(part.entry, OTHER).word))
-                place = part.end
-            pieces.append(html.text(block.text[place:]))
-            parts.append(f"<div style='margin-bottom:8px'>{''.join(pieces)}</div>")
-        return "".join(parts)
-
-    def _entry_part(self, entry: int, words: str, origin: str) -> str:
-        label = f"{html.text(self.model.title(entry))} · {html.text(tr(origin))}"
-        return (
-            f"<table width='100%' cellpadding='6' style='margin-top:4px'><tr><td bgcolor='{self.theme.palette.raised}'>"
-            f"<a href='entry:{entry}'><b>{label}</b></a><br>{words}</td></tr></table>"
-        )
-
-
-_PLACES = {
-    Position.AFTER: "After the main prompt",
-    Position.IN_CHAT: "In the chat, depth {depth}",
-    Position.BEFORE: "Before the main prompt",
-    Position.OUTLET: "Outlet",
-}
-
-
-def _block_title(block: PromptBlock) -> str:
-    known = {int(position): words for position, words in _PLACES.items()}
-    place = tr(known.get(block.position, "Position {position}"), depth=number(block.depth), position=block.position)
-    return f"{place} ({block.tag})"

@@ -16,6 +16,7 @@ from lorestudio.trace.text import entry_as_text
 from lorestudio.ui import html
 from lorestudio.ui.models.journey_table import cell_sentence
 from lorestudio.ui.models.marks import Mark, cell_mark, fate_mark, would_mark
+from lorestudio.ui.panes.score_page import ScorePage
 from lorestudio.ui.panes.why_not_page import WhyNotPage
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
@@ -40,6 +41,7 @@ class WhyPane(Pane):
     """
 
     copied = Signal()
+    message_wanted = Signal(int)
     searched = Signal()
 
     def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
@@ -60,6 +62,7 @@ class WhyPane(Pane):
         row.addWidget(self._title, 1)
         row.addWidget(self._state)
         row.addWidget(self.answers_button)
+        row.addWidget(self.scores_button)
         row.addWidget(self.copy_button)
         self.browser = QTextBrowser(self)
         self.browser.setOpenLinks(False)
@@ -73,6 +76,9 @@ class WhyPane(Pane):
         self.empty = EmptyState(theme, "question", self)
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.browser)
+        self.scores = ScorePage(theme, session.jobs, self)
+        self.scores.entry_chosen.connect(selection.choose_entry)
+        self._pages.addWidget(self.scores)
         self._pages.addWidget(self.empty)
         self.told = MessageBar(theme, self)
         self.told.closed.connect(self.told.hide)
@@ -109,6 +115,11 @@ class WhyPane(Pane):
         self.copy_button.setAccessibleName(tr("Copy the explanation"))
         self.copy_button.setToolTip(tr("Copy the explanation"))
         self.copy_button.clicked.connect(self.copy)
+        self.scores_button = QToolButton(self._head)
+        self.scores_button.setCheckable(True)
+        self.scores_button.setAccessibleName(tr("Scores and order"))
+        self.scores_button.setToolTip(tr("Scores and order in numbers (S)"))
+        self.scores_button.clicked.connect(self._toggle_scores)
 
     def mount(self, page: WhyNotPage, search: WhyNotSearch, would: WouldWork) -> None:
         """Take in the page of answers, and what is known of later stages."""
@@ -118,12 +129,16 @@ class WhyPane(Pane):
         self.refresh()
 
     def focus_target(self) -> QWidget:
-        """The explanation, or the answers."""
+        """The explanation, the numbers, or the answers."""
+        if self._pages.currentWidget() is self.scores:
+            return self.scores.tree
         return self._page.area if self._page is not None and self.answers_button.isChecked() else self.browser
 
     def show_answers(self, on: bool) -> None:
         """Show what would bring the entry in, or the explanation."""
         self.answers_button.setChecked(on)
+        if on:
+            self.scores_button.setChecked(False)
         self.refresh()
 
     def tell(self, text: str, tone: str, buttons: tuple[tuple[str, str], ...]) -> None:
@@ -143,7 +158,11 @@ class WhyPane(Pane):
             row.insertWidget(row.indexOf(self.copy_button), button)
 
     def copy(self) -> None:
-        """Put the whole explanation on the clipboard, as plain text."""
+        """Put the whole explanation on the clipboard, as plain text; where the numbers are shown, those."""
+        if self._pages.currentWidget() is self.scores:
+            self.scores.copy()
+            self.copied.emit()
+            return
         trace, entry = self._session.trace(self._selection.generation), self._selection.entry
         project = self._session.project
         if trace is not None and entry is not None and project is not None:
@@ -155,21 +174,29 @@ class WhyPane(Pane):
         """What is shown, as plain text."""
         return self.browser.toPlainText() if self._pages.currentWidget() is self.browser else self.empty.text.text()
 
+    def show_scores(self, shown: bool) -> None:
+        """Show the numbers about the entry, or its explanation again."""
+        self.scores_button.setChecked(shown)
+        self._toggle_scores()
+
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _show(self) -> None:
         selection = self._selection
-        trace, entry = self._session.trace(selection.generation), self._session.entry(selection.entry)
+        trace, number = self._session.trace(selection.generation), selection.entry
+        note = self._session.entry(number)
+        ref = trace.entries.get(number) if trace is not None and number is not None else None
+        entry = note or ref  # what is no note of the vault is known to the run only: a recap, a lorebook's entry
         old = self._session.outdated(selection.generation)
         if self._told_about != (selection.entry, selection.left_out):
             self.told.hide()
-        if entry is None and selection.left_out is not None:
+        if number is None and selection.left_out is not None:
             self._show_left_out(selection.left_out)
             return
         shown = (id(trace), selection.entry, selection.stage, self.theme.palette.name, old)
         if entry is None or trace is None:
             self._shown = ()
-            self._show_empty(entry is not None)
+            self._show_empty(note is not None)
             return
         if shown == self._shown:
             return
@@ -188,7 +215,21 @@ class WhyPane(Pane):
     def _show_page(self) -> None:
         self._show_button()
         page = self._page if self._page is not None and self.answers_button.isChecked() else None
-        self._pages.setCurrentWidget(page or self.browser)
+        scores = page is None and self.scores_button.isChecked() and self._show_numbers()
+        self._pages.setCurrentWidget(self.scores if scores else page or self.browser)
+
+    def _show_numbers(self) -> bool:
+        """Fill the page of numbers; False where there is nothing to count."""
+        trace, entry = self._session.trace(self._selection.generation), self._selection.entry
+        if trace is None or entry is None:
+            return False
+        self.scores.show_entry(trace, entry, self._session.scorer(self._selection.generation))
+        return True
+
+    def _toggle_scores(self) -> None:
+        if self.scores_button.isChecked():
+            self.answers_button.setChecked(False)
+        self._show_page()
 
     def _show_button(self) -> None:
         search = self._search
@@ -231,6 +272,7 @@ class WhyPane(Pane):
         cells = self._session.journeys(trace).cells(entry)
         chosen = next((cell for cell in cells if cell.stage == self._selection.stage), None)
         parts = []
+        parts.append(self._sources(trace, entry))
         if chosen is not None:
             record = records[chosen.stage]
             parts.append(html.paragraph(sentence_case(record.name), color=palette.text_muted, bold=True))
@@ -248,6 +290,25 @@ class WhyPane(Pane):
         parts.append(html.paragraph(tr("The way through the stages"), color=palette.text_muted, bold=True, above=8))
         parts.append(self._journey(trace, entry, cells, records))
         return "".join(parts)
+
+    def _sources(self, trace: Trace, entry: int) -> str:
+        """Where the reasons lead: the message with the key, the entry that woke or pulled this one in."""
+        links: dict[str, str] = {}
+        for record in trace.stages:
+            for verdict in record.verdicts:
+                if verdict.entry != entry:
+                    continue
+                message, source = verdict.details.get("message"), verdict.details.get("source_id")
+                if isinstance(message, int):
+                    name = tr("matched in message #{message}", message=message)
+                    links[f"message:{message}"] = name
+                if isinstance(source, int) and source in trace.entries:
+                    words = tr("by recursion from {title}") if verdict.reason == "recursion" else tr("from {title}")
+                    links[f"entry:{source}"] = words.format(title=trace.entries[source].title)
+        if not links:
+            return ""
+        shown = " · ".join(f"<a href='{link}'>{html.text(text)}</a>" for link, text in links.items())
+        return f"<p style='margin-top:0px;margin-bottom:4px'>{shown}</p>"
 
     def _later(self, trace: Trace, entry: int) -> list[str]:
         """What the stages behind the one that stopped it would have done."""
@@ -311,3 +372,7 @@ class WhyPane(Pane):
     def _follow(self, link: QUrl) -> None:
         if link.scheme() == "stage":
             self._selection.choose_entry(self._selection.entry, link.path())
+        elif link.scheme() == "entry":
+            self._selection.choose_entry(int(link.path()))
+        elif link.scheme() == "message":
+            self.message_wanted.emit(int(link.path()))

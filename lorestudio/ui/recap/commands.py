@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMessageBox
 
@@ -16,6 +15,7 @@ from lorestudio.studio.answering import AnswerKind, Source
 from lorestudio.studio.recap.session import RecapSession
 from lorestudio.ui import dialogs
 from lorestudio.ui.choices import source_title
+from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.recap.desk import NoRecaps, RecapDesk
 from lorestudio.ui.recap.pane import RecapPane
@@ -27,12 +27,11 @@ if TYPE_CHECKING:
     from lorestudio.ui.main_window import MainWindow
 
 
-class RecapCommands(QObject):
+class RecapCommands(CommandGroup):
     """Owns the pane, the desk that knows the chat's recaps, and the work on their queue."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
-        self._window = window
         self.pane = RecapPane(window.theme)
         self.desk = RecapDesk(window.session, window.settings, self)
         self.queue = RecapQueue(self.desk, self)

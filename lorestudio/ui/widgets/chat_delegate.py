@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,7 +49,12 @@ class ChatDelegate(QStyledItemDelegate):
         super().__init__(parent or view)
         self._theme, self._view = theme, view
         self._wrapper: Wrapper | None = None
+        self._pointed = -1
         self._layouts: dict[tuple[str, int, bool], _Layout] = {}
+
+    def point_at(self, row: int) -> None:
+        """Set a row apart that somebody was led to, -1 for none."""
+        self._pointed = row
 
     # ---- measuring --------------------------------------------------------------------------------------------------
 
@@ -65,6 +71,13 @@ class ChatDelegate(QStyledItemDelegate):
         row = index.data(ITEM)
         width = self._view.viewport().width()
         return QSize(100, self._layout(row, width).height) if isinstance(row, ChatRow) else QSize(100, 20)
+
+    def guess(self, length: int, width: int) -> int:
+        """About how tall a folded row with so many characters is, without breaking its lines."""
+        room = max(40, width - 2 * _EDGE - _AVATAR - _GAP)
+        lines = max(1, math.ceil(length * self.wrapper().metrics.averageCharWidth() / room))
+        shown = min(lines, MOST_LINES + 1)
+        return round(2 * _TOP + self._header_height() + 3 + self._line_height() * shown)
 
     def _layout(self, row: ChatRow, width: int) -> _Layout:
         key = (row.text, width, row.expanded)
@@ -101,6 +114,9 @@ class ChatDelegate(QStyledItemDelegate):
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if index.row() == self._pointed:
+            painter.fillRect(rect, theme.color("neutral_soft"))
+            painter.fillRect(QRectF(rect.left(), rect.top(), 3, rect.height()), theme.color("mark"))
         if chosen:
             painter.fillRect(rect, theme.color("accent_soft"))
             painter.fillRect(QRectF(rect.left(), rect.top(), 3, rect.height()), theme.color("accent"))

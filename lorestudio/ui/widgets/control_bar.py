@@ -15,9 +15,9 @@ from lorestudio.ui.widgets.chip_button import HEIGHT, ChipButton
 from lorestudio.ui.words import tr
 
 GAP: Final = 4
-FEWEST: Final = 2
+FEWEST: Final = 1
 """A wide bar shows at least so many lines before it folds."""
-SHARE: Final = 150
+SHARE: Final = 300
 """Of a taller pane it takes one line for so many pixels of height (device-independent)."""
 _SIDE: Final = 8
 

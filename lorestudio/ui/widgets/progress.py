@@ -38,22 +38,32 @@ class ProgressStrip(QWidget):
         row.addWidget(self.stop)
         self._announced = 0.0
         self._reply = ""
+        self._left = ""
+        self._before = 0
         self.hide()
 
     def start(self, text: str, *, stoppable: bool) -> None:
         """Show that something began; how long it takes is not known yet."""
-        self._reply = text
+        self._reply, self._left, self._before = text, "", 0
         self.label.setText(text)
         self.bar.setRange(0, 0)
         self.stop.setVisible(stoppable)
         self.stop.setEnabled(True)
         self.show()
 
+    def set_outlook(self, left: str, before: int) -> None:
+        """What the next progress says besides: how long it will take, and how many replies come before a range."""
+        self._left, self._before = left, before
+
     def set_progress(self, done: int, total: int) -> None:
         """Show how far the replay came."""
         self.bar.setRange(0, max(total, 1))
         self.bar.setValue(done)
-        text = tr("Reply {done} of {total}", done=number(done), total=number(total))
+        if self._before:
+            text = tr("{done} done, replies before the range first", done=number(done))
+        else:
+            text = tr("Reply {done} of {total}", done=number(done), total=number(total))
+        text = " · ".join(part for part in (text, self._left) if part)
         self._reply = text
         self.label.setText(text)
         self.setAccessibleDescription(text)

@@ -30,7 +30,7 @@ async def ask(state: RunState, ctx: RunContext, request: ChatRequest) -> ChatRep
     merged = ctx.settings.ai_force_user_role
     begun = ctx.timer()
 
-    def record(reply: ChatReply | None = None, error: str = "") -> None:
+    def record(reply: ChatReply | None = None, error: LlmError | None = None) -> None:
         duration_ms = 1000 * (ctx.timer() - begun)
         state.ai_calls.append(
             on_record(request, ctx.answers.label, duration_ms, merged=merged, reply=reply, error=error)
@@ -40,14 +40,14 @@ async def ask(state: RunState, ctx: RunContext, request: ChatRequest) -> ChatRep
         reply = await ctx.answers.answer(as_sent(request, merged=merged))
     except LlmError as error:
         if error.kind not in _NEVER_ASKED:
-            record(error=error.message or str(error))
+            record(error=error)
         raise
     except Stopped:
         raise
     except Exception as error:
         logger.exception("The answer source %r failed", ctx.answers.label)
         failure = LlmError(ErrorKind.UNKNOWN, f"{type(error).__name__}: {error}", who=ctx.answers.label)
-        record(error=failure.message)
+        record(error=failure)
         raise failure from error
     record(reply)
     return reply
@@ -70,10 +70,15 @@ def on_record(
     *,
     merged: bool,
     reply: ChatReply | None = None,
-    error: str = "",
+    error: LlmError | None = None,
 ) -> AiCall:
-    """The call as a trace keeps it; `source` names who was asked where the reply does not."""
+    """The call as a trace keeps it; `source` names who was asked where the reply does not.
+
+    Kind and status of an error decide whether the circuit breaker counts it, so they are kept with its message.
+    """
     details: dict[str, Json] = {"merged_into_user": merged}
+    if error is not None:
+        details |= {"error_kind": error.kind.value, "error_status": error.status}
     if reply is not None:
         details |= {
             "input_tokens": reply.usage.input,
@@ -91,7 +96,7 @@ def on_record(
         json_schema=request.json_schema is not None,
         model=request.model,
         reply="" if reply is None else reply.text,
-        error=error,
+        error="" if error is None else error.message or str(error),
         source=(reply.source if reply is not None else "") or source,
         duration_ms=duration_ms,
         details=details,

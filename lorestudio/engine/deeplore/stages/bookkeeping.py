@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final
 
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import number, round_half_up, to_number
-from lorestudio.domain.state import Counters, LoggedGeneration, Usage
+from lorestudio.domain.javascript import number, round_half_up
+from lorestudio.domain.state import Counters, LoggedGeneration, Tally
 from lorestudio.engine.context import RunContext
+from lorestudio.engine.deeplore.counts import counted
 from lorestudio.engine.deeplore.stages.duplicate_stripping import logged
 from lorestudio.engine.deeplore.state import RunState, counters_as_json
 from lorestudio.engine.stage import Ledger
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.trace.model import Phase, StageRecord
-
-USAGE_KEPT_MS: Final = 30 * 24 * 60 * 60 * 1000
-USAGE_KEPT_ENTRIES: Final = 500
-SWIPE_KEYS_KEPT: Final = 10
-"""Messages from the end of the chat whose injected entries are remembered for a swipe."""
 
 _WARN_RATIO, _WARN_STEP, _CALM_RATIO = 0.20, 0.05, 0.15
 
@@ -39,13 +34,14 @@ class BookkeepingStage:
         if state.outcome is None:
             counters = _remember(counters, entries, ctx.settings)
             log = _log(state, ctx, entries)
-            after = replace(
-                after,
-                chat_counts=_chat_counts(after.chat_counts, after.swipe_keys.get(state.swipe_key, ()), entries),
-                swipe_keys=_swipe_keys(after.swipe_keys, state.swipe_key, entries, len(ctx.chat)),
-                analytics=_analytics(state, ctx, entries),
-                warning_ratio=_warn(state, ctx),
+            state.tally = Tally(
+                state.swipe_key,
+                len(ctx.chat),
+                ctx.clock_ms,
+                tuple(entry.tracker_key for entry in state.reached_budget),
+                tuple(entry.tracker_key for entry in entries),
             )
+            after = replace(counted(after, state.tally), warning_ratio=_warn(state, ctx))
         else:
             log = state.injection_log
         counters = run_down(counters, entries, ctx.settings)
@@ -97,48 +93,6 @@ def _log(state: RunState, ctx: RunContext, entries: list[Entry]) -> tuple[Logged
         state.counters.generation_count + 1, tuple(logged(entry, ctx.settings) for entry in entries)
     )
     return (*state.injection_log, record)[-(ctx.settings.strip_lookback_depth + 1) :]
-
-
-def _chat_counts(counts: Mapping[str, int], replaced: Iterable[str], entries: list[Entry]) -> dict[str, int]:
-    """Injections per entry in this chat; what an earlier run at the same place counted is taken back."""
-    updated = dict(counts)
-    for key in replaced:
-        if updated.get(key, 0) > 0:
-            updated[key] -= 1
-    for entry in entries:
-        updated[entry.tracker_key] = updated.get(entry.tracker_key, 0) + 1
-    return updated
-
-
-def _swipe_keys(
-    stored: Mapping[str, tuple[str, ...]], place: str, entries: list[Entry], chat_length: int
-) -> dict[str, tuple[str, ...]]:
-    """What was injected where, for the last places of the chat."""
-    updated = {**stored, place: tuple(dict.fromkeys(entry.tracker_key for entry in entries))}
-    oldest = max(0, chat_length - SWIPE_KEYS_KEPT)
-    return {key: titles for key, titles in updated.items() if to_number(key.split("|")[0]) >= oldest}
-
-
-def _analytics(state: RunState, ctx: RunContext, entries: list[Entry]) -> dict[str, Usage]:
-    """Usage over all chats; old and surplus records are dropped."""
-    records = dict(state.before.analytics)
-    matched = state.reached_budget
-    if not matched:
-        return records
-    for entry in matched:
-        usage = records.get(entry.tracker_key, Usage())
-        records[entry.tracker_key] = replace(usage, matched=usage.matched + 1, last_triggered_ms=ctx.clock_ms)
-    for entry in entries:
-        usage = records.get(entry.tracker_key, Usage())
-        records[entry.tracker_key] = replace(usage, injected=usage.injected + 1)
-    oldest = ctx.clock_ms - USAGE_KEPT_MS
-    records = {key: usage for key, usage in records.items() if not 0 < usage.last_triggered_ms < oldest}
-    counted = sorted(
-        (key for key in records if not key.startswith("_")), key=lambda key: records[key].last_triggered_ms
-    )
-    for key in counted[: max(0, len(counted) - USAGE_KEPT_ENTRIES)]:
-        del records[key]
-    return records
 
 
 def _warn(state: RunState, ctx: RunContext) -> float:

@@ -7,7 +7,9 @@ from functools import cmp_to_key
 
 from lorestudio.domain.collation import compare, sort_key
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json
 from lorestudio.engine.context import RunContext
+from lorestudio.engine.deeplore.ordering import order_details
 from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.stage import Ledger
 from lorestudio.trace.model import Phase, StageRecord
@@ -23,15 +25,17 @@ class MatchOrderStage:
         """Sort the candidates; the counts of same-titled entries are those of the first one compared."""
         ledger = Ledger(self, state.candidates)
         state.candidates.sort(key=lambda entry: (entry.priority, sort_key(entry.title)))
+        keys: dict[str, Callable[[Entry], float]] = {"priority": lambda entry: entry.priority}
         if ctx.settings.keyword_occurrence_weighting:
-            state.candidates.sort(key=cmp_to_key(_by_occurrence(state, ctx)))
-        return ledger.close(
-            state.candidates, details={"labels": [[title, label] for title, label in state.labels.items()]}
-        )
+            count = _occurrences(state, ctx)
+            state.candidates.sort(key=cmp_to_key(_by_occurrence(count)))
+            keys["occurrences"] = count
+        labels: list[Json] = [[title, label] for title, label in state.labels.items()]
+        return ledger.close(state.candidates, details={"labels": labels, **order_details(state.candidates, keys)})
 
 
-def _by_occurrence(state: RunState, ctx: RunContext) -> Callable[[Entry, Entry], int]:
-    """Compare by priority, occurrences in the global window and title.
+def _occurrences(state: RunState, ctx: RunContext) -> Callable[[Entry], int]:
+    """Occurrences of an entry's keys in the global window.
 
     Counts are kept by title: which of two same-titled entries is counted depends on the sort's first comparison.
     """
@@ -44,6 +48,12 @@ def _by_occurrence(state: RunState, ctx: RunContext) -> Callable[[Entry, Entry],
         if entry.title not in counts:
             counts[entry.title] = matcher.occurrences(entry.id, text)
         return counts[entry.title]
+
+    return count
+
+
+def _by_occurrence(count: Callable[[Entry], int]) -> Callable[[Entry, Entry], int]:
+    """Compare by priority, occurrences and title."""
 
     def compare_entries(later: Entry, earlier: Entry) -> int:
         if later.priority != earlier.priority:

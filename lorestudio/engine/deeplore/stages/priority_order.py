@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lorestudio.domain.collation import sort_key
+from lorestudio.domain.entry import Entry
 from lorestudio.engine.context import RunContext
+from lorestudio.engine.deeplore.ordering import order_details
 from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.stage import Ledger
 from lorestudio.trace.model import Phase, StageRecord
@@ -24,4 +28,7 @@ class PriorityOrderStage:
             state.candidates.sort(key=lambda entry: state.confidence.get(entry.id, 0))
             if state.candidates != before:
                 state.note_switch("confidence_order", self.name, "the AI's surer picks come first")
-        return ledger.close(state.candidates)
+        keys: dict[str, Callable[[Entry], float]] = {"priority": lambda entry: entry.priority}
+        if ctx.is_fixed("confidence_order") and state.confidence:
+            keys = {"confidence": lambda entry: state.confidence.get(entry.id, 0)} | keys
+        return ledger.close(state.candidates, details=order_details(state.candidates, keys))

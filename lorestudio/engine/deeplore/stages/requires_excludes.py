@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lorestudio.domain.collation import CollationKey, sort_key
 from lorestudio.domain.entry import Entry
 from lorestudio.engine.context import RunContext
+from lorestudio.engine.deeplore.ordering import order_details
 from lorestudio.engine.deeplore.policy import Policy
 from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.stage import Ledger
@@ -91,4 +92,7 @@ class RequiresExcludesStage:
                 ledger.keep(entry, "exempt", by=state.policy.why(entry), would=would)
         if not state.candidates:
             state.outcome = RunOutcome.EMPTY_AFTER_REQUIRES
-        return ledger.close(state.candidates)
+        keys: dict[str, Callable[[Entry], float]] = {"priority": _importance}
+        if ctx.is_fixed("confidence_order") and state.confidence:
+            keys = {"confidence": lambda entry: state.confidence.get(entry.id, 0)} | keys
+        return ledger.close(state.candidates, details=order_details(state.candidates, keys))

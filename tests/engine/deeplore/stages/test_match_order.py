@@ -62,4 +62,11 @@ def test_an_entrys_own_scan_depth_does_not_count_here() -> None:
 def test_the_labels_are_put_on_record_in_order_of_discovery() -> None:
     there = world(entry("B"), entry("A"))
     ran = run_stage(MatchOrderStage(), there, "B, A", labels={"B": "b key", "A": "(constant)"})
-    assert ran.record.details == {"labels": [["B", "b key"], ["A", "(constant)"]]}
+    assert ran.record.details["labels"] == [["B", "b key"], ["A", "(constant)"]]
+
+
+def test_the_numbers_sorted_by_are_put_on_record() -> None:
+    there = world(entry("B", priority=20), entry("A", priority=30))
+    plain = run_stage(MatchOrderStage(), there, "A, B")
+    assert plain.record.details["order_by"] == ["priority", "title"]
+    assert plain.record.details["order"] == [[0, 20], [1, 30]]

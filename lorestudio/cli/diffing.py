@@ -1,0 +1,350 @@
+"""`lorestudio diff`: what differs between two runs, and which setting, note or message did it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from lorestudio.cli.asking import Answering, answering
+from lorestudio.cli.messages import clear_messages, say_all
+from lorestudio.domain.javascript import Json
+from lorestudio.studio import Generation, InputError, Progress, Project, Simulator, open_project
+from lorestudio.studio.answering import AnswerKind
+from lorestudio.studio.comparison_text import (
+    HEADINGS,
+    cause_words,
+    change_lines,
+    comparison_json,
+    difference_json,
+    refated_lines,
+    tokens_words,
+)
+from lorestudio.studio.modes import Mode, with_mode
+from lorestudio.studio.run_causes import Causes, RunSide, What, find_causes
+from lorestudio.studio.run_sides import (
+    TurnDiff,
+    replay_differences,
+    side_of,
+    turn_diffs,
+    with_settings_of,
+    with_vaults_of,
+)
+from lorestudio.trace import summary
+from lorestudio.trace.diff import Key, TraceDiff, compare
+
+_STYLES: Final = {
+    What.ENTERED: "green",
+    What.LEFT: "red",
+    What.MOVED: "cyan",
+    What.RESIZED: "yellow",
+    What.REWRITTEN: "yellow",
+}
+_AGAINST: Final = re.compile(r"#?(\d+)(?:\.(\d+))?\Z")
+_LISTED: Final = 4
+_LEGEND: Final = "+ only in the second  - only in the first  ~ shortened or longer  ↕ moved  ≠ other words"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("diff")(diff_runs)
+
+
+def diff_runs(
+    vault: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="VAULT...",
+            help="Folders of Markdown notes, or Obsidian's REST plugin as http://127.0.0.1:27123; merged in order.",
+        ),
+    ],
+    *,
+    chat: Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")],
+    message: Annotated[
+        int | None,
+        typer.Option(
+            "--message", min=0, help="The number of a reply. Default: all replies of the chat, a row for each."
+        ),
+    ] = None,
+    swipe: Annotated[
+        int | None, typer.Option("--swipe", min=1, help="A swipe of the reply, from 1. Default: the active one.")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against", metavar="MESSAGE[.SWIPE]", help="Compare with another reply, or another swipe of it."
+        ),
+    ] = None,
+    settings2: Annotated[Path | None, typer.Option("--settings2", help="Compare with these settings.")] = None,
+    vault2: Annotated[
+        list[str] | None,
+        typer.Option("--vault2", help="Compare with another state of the vault. Repeat it where there are several."),
+    ] = None,
+    chat2: Annotated[Path | None, typer.Option("--chat2", help="Compare with another state of the chat.")] = None,
+    settings: Annotated[
+        Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")] = 0,
+    mode: Annotated[
+        str | None,
+        typer.Option("--mode", help=f"How entries are selected: {', '.join(Mode)}. Default: as the settings say."),
+    ] = None,
+    answers: Annotated[
+        str, typer.Option("--answers", help="Who answers for the model: stand-in (offline) or recorded.")
+    ] = AnswerKind.STAND_IN.value,
+    causes: Annotated[
+        bool, typer.Option("--causes/--no-causes", help="Find out which difference did what, by running each alone.")
+    ] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Say what differs between two runs of a reply, or of the whole chat, and which difference did it.
+
+    The second run is another reply (--against), or the same one with other settings (--settings2), notes (--vault2) or
+    messages (--chat2). No provider is asked.
+    """
+    with clear_messages():
+        _check(against, settings2, vault2, chat2)
+        if answers not in {AnswerKind.STAND_IN, AnswerKind.RECORDED}:
+            raise InputError("--answers", "a comparison asks no provider. Choose stand-in or recorded.")
+        first = _with_mode(open_project(vault, chat, settings, seed), mode)
+        second = first
+        titles = "first", "second"
+        if settings2 is not None:
+            second = _with_mode(with_settings_of(first, settings2), mode)
+            titles = settings.name if settings is not None else "DeepLore's own settings", settings2.name
+        elif vault2 is not None:
+            second, titles = with_vaults_of(first, vault2), (", ".join(vault), ", ".join(vault2))
+        elif chat2 is not None:
+            second, titles = first.with_chat(chat2), (chat.name, chat2.name)
+        say_all((*first.problems, *second.problems))
+        asked = answering(answers, first)
+        if message is None:
+            if against is not None or swipe is not None:
+                name = "--against" if against is not None else "--swipe"
+                raise InputError(name, "say which reply is meant with --message.")
+            _whole_chat(_simulator(first, asked), _simulator(second, asked), titles, as_json=as_json)
+            return
+        one = _simulator(first, asked)
+        other = one if against is not None else _simulator(second, asked)
+        wanted = _generation(one, message, swipe, "--message")
+        if against is not None:
+            place, which = _place(against)
+            sides = _sides(one, wanted, other, _generation(other, place, which, "--against"), ("", ""))
+        else:
+            sides = _sides(one, wanted, other, _generation(other, message, swipe, "--message"), titles)
+        _one_reply(*sides, find=causes, as_json=as_json)
+
+
+def _check(against: str | None, settings2: Path | None, vault2: list[str] | None, chat2: Path | None) -> None:
+    given = [each for each in (against, settings2, vault2, chat2) if each]
+    if len(given) != 1:
+        names = "--against, --settings2, --vault2 or --chat2"
+        why = "say with what the run is to be compared" if not given else "a run is compared with one other"
+        raise InputError("diff", f"{why}: give one of {names}.")
+
+
+def _with_mode(project: Project, mode: str | None) -> Project:
+    if mode is None:
+        return project
+    if mode not in set(Mode):
+        raise InputError("--mode", f"there is no mode “{mode}”. There are: {', '.join(Mode)}.")
+    return with_mode(project, Mode(mode))
+
+
+def _simulator(project: Project, asked: Answering) -> Simulator:
+    return Simulator(project, asked.source, model=asked.model)
+
+
+def _place(against: str) -> tuple[int, int | None]:
+    """Message and swipe of `12` or `12.2`."""
+    match = _AGAINST.match(against.strip())
+    if match is None or match[2] == "0":
+        raise InputError("--against", f"“{against}” is no reply. Write its number, as 12, or with a swipe, as 12.2.")
+    return int(match[1]), int(match[2]) if match[2] else None
+
+
+def _generation(simulator: Simulator, message: int, swipe: int | None, option: str) -> Generation:
+    """The generation of that reply and swipe (from 1; None: the active one). Raises InputError."""
+    mine = [each for each in simulator.generations if each.message == message]
+    if not mine:
+        numbers = ", ".join(f"#{number}" for number in dict.fromkeys(each.message for each in simulator.generations))
+        raise InputError(option, f"#{message} is no reply of the chat's. There are: {numbers}.")
+    if swipe is None:
+        return mine[-1]  # the active swipe is made last
+    generation = Generation(message, swipe - 1)
+    if generation not in mine:
+        raise InputError(
+            option, f"#{message} has {len(mine)} swipe{'' if len(mine) == 1 else 's'}, and none is {swipe}."
+        )
+    return generation
+
+
+def _sides(
+    first: Simulator, one: Generation, second: Simulator, other: Generation, titles: tuple[str, str]
+) -> tuple[RunSide, RunSide]:
+    async def both() -> None:
+        await first.generate(one)
+        await second.generate(other)
+
+    asyncio.run(both())
+    return side_of(first, one, titles[0]), side_of(second, other, titles[1])
+
+
+# ---- one reply ------------------------------------------------------------------------------------------------------
+
+
+def _one_reply(before: RunSide, after: RunSide, *, find: bool, as_json: bool) -> None:
+    diff = compare(before.trace, after.trace)
+    found = _causes(before, after, quiet=as_json) if find and diff else None
+    if as_json:
+        _print_json(comparison_json(before, after, diff, found))
+        return
+    console = Console()
+    for side in (before, after):
+        console.print(Text(f"{side.title}: {summary(side.trace)}"))
+    console.print(Text(f"{tokens_words(diff)}, {diff.unchanged} unchanged"))
+    console.print()
+    console.print(_changes_table(diff, found) if diff else Text("The same entries go in, in the same order."))
+    for line in refated_lines(diff):
+        console.print(Text(f"stopped by something else: {line}", style="dim"))
+    if found is not None:
+        console.print()
+        console.print(_causes_table(found))
+
+
+def _causes(before: RunSide, after: RunSide, *, quiet: bool) -> Causes:
+    console = Console(stderr=True)
+    columns = (TextColumn("Trying each difference alone"), BarColumn(), MofNCompleteColumn(), TextColumn("runs"))
+    with ProgressBar(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        return find_causes(before, after, on_progress=_advance(bar))
+
+
+def _advance(bar: ProgressBar) -> Callable[[Progress], None]:
+    task = bar.add_task("", total=None)
+
+    def advance(progress: Progress) -> None:
+        bar.update(task, completed=progress.done, total=progress.total)
+
+    return advance
+
+
+def _changes_table(diff: TraceDiff, causes: Causes | None) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column("")
+    table.add_column("entry", overflow="fold")
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("what happened", overflow="fold")
+    if causes is not None:
+        table.add_column("because of", overflow="fold")
+    for line in change_lines(diff, causes):
+        style = _STYLES[line.what]
+        sign = Text(f"{line.sign} {HEADINGS[line.what].lower()}", style=style)
+        grown = Text(f"{line.tokens:+,}" if line.tokens else "", style=style)
+        cells = [sign, Text(line.title), grown, Text(line.words)]
+        if causes is not None:
+            cells.append(Text(line.who.removeprefix("by ") or "not found"))
+        table.add_row(*cells)
+    return table
+
+
+def _causes_table(causes: Causes) -> Table:
+    table = Table(title=Text("What was different"), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column("difference", overflow="fold")
+    table.add_column("kind", no_wrap=True)
+    table.add_column("tried alone", overflow="fold")
+    for cause in causes.causes:
+        style = "" if cause.does_something else "dim"
+        row = cause.difference.sentence, cause.difference.kind.value, cause_words(cause)
+        table.add_row(*(Text(cell, style=style) for cell in row))
+    return table
+
+
+# ---- a whole chat ---------------------------------------------------------------------------------------------------
+
+
+def _whole_chat(first: Simulator, second: Simulator, titles: tuple[str, str], *, as_json: bool) -> None:
+    async def both() -> None:
+        await first.replay()
+        await second.replay()
+
+    asyncio.run(both())
+    turns = tuple(turn_diffs(first, second))
+    differences = replay_differences(first, second)
+    if as_json:
+        told: list[Json] = [_turn_json(turn) for turn in turns if turn.differs]
+        names: list[Json] = [difference_json(each) for each in differences]
+        _print_json(
+            {"before": titles[0], "after": titles[1], "turns": len(turns), "differences": names, "changed": told}
+        )
+        return
+    console = Console()
+    changed = [turn for turn in turns if turn.differs]
+    for difference in differences:
+        console.print(Text(f"{difference.kind.value}: {difference.sentence}"))
+    if changed:
+        console.print(_chat_table(changed, first.project, titles))
+    what = f"{len(changed)} of {len(turns)} generations differ." if changed else "No generation differs."
+    console.print(Text(what + (" Choose one with --message to see what did it." if changed else "")))
+
+
+def _chat_table(turns: Sequence[TurnDiff], project: Project, titles: tuple[str, str]) -> Table:
+    table = Table(
+        title=Text(f"{project.name}: {titles[0]} → {titles[1]}"), caption=_LEGEND, title_justify="left",
+        caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1),
+    )  # fmt: skip
+    for heading in ("reply", "tokens", ""):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("what differs", overflow="fold")
+    messages = project.chat.messages if project.chat is not None else ()
+    for turn in turns:
+        place = turn.generation.message
+        swipes = len(messages[place].swipes) if place < len(messages) else 0
+        reply = f"#{place} ‹{turn.generation.swipe + 1}/{swipes}›" if swipes > 1 else f"#{place}"
+        if turn.diff is None:
+            table.add_row(reply, "", "", Text("only in the first" if turn.before is not None else "only in the second"))
+            continue
+        old, new = turn.diff.tokens
+        table.add_row(reply, f"{old:,} → {new:,}", f"{new - old:+,}", _happened(turn.diff))
+    return table
+
+
+def _happened(diff: TraceDiff) -> Text:
+    found: dict[What, list[str]] = {}
+    signs: dict[What, str] = {}
+    for line in change_lines(diff):
+        found.setdefault(line.what, []).append(line.title)
+        signs[line.what] = line.sign
+    lines = [Text.assemble((f"{signs[what]} ", _STYLES[what]), _listed(names)) for what, names in found.items()]
+    return Text("\n").join(lines)
+
+
+def _listed(titles: Sequence[str]) -> str:
+    more = len(titles) - _LISTED
+    return ", ".join(titles[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _turn_json(turn: TurnDiff) -> Json:
+    found: dict[str, Json] = {"message": turn.generation.message, "swipe": turn.generation.swipe}
+    if turn.diff is None:
+        return {**found, "only_in": "before" if turn.before is not None else "after"}
+    found["tokens"] = list(turn.diff.tokens)
+    keys: dict[What, list[Key]] = {}
+    for line in change_lines(turn.diff):
+        keys.setdefault(line.what, []).append(line.effect[1])
+    return {**found, **{what.value: [list(key) for key in keys.get(what, ())] for what in What}}
+
+
+def _print_json(document: Json) -> None:
+    text = json.dumps(document, ensure_ascii=False)
+    typer.echo(text.encode("utf-8", "backslashreplace") + b"\n", nl=False)

@@ -1,0 +1,305 @@
+"""A report as one HTML page: no script, nothing loaded from elsewhere, light or dark as the reader's system is.
+
+Every picture has a table beside it; headings, captions and row headers are there for screen readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Final
+
+from lorestudio.studio.report.colours import css_variables, fill, on_fill
+from lorestudio.studio.report.source import ReportMessage, ReportSource, ReportTurn
+from lorestudio.studio.report.svg import PICTURE_STYLE, budget_svg, flow_svg
+from lorestudio.trace.budget import budget_view
+from lorestudio.trace.flow import TABLE_COLUMNS, Measure, flow, flow_rows
+from lorestudio.trace.journey import Journeys
+from lorestudio.trace.model import AiCall, Outcome, PromptBlock, StageStatus, Trace
+from lorestudio.trace.origins import OTHER, Origin, origins
+from lorestudio.trace.reasons import explain, explain_stage
+from lorestudio.trace.selection import ai_lines
+from lorestudio.trace.summary import summary
+from lorestudio.trace.text import decisions, turn_words
+from lorestudio.trace.wording import number_words, place, plural
+
+_STYLE: Final = """
+*{box-sizing:border-box}body{margin:0;background:var(--window);color:var(--text);
+font:15px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif}
+main,header,nav,footer{max-width:1000px;margin:0 auto;padding:0 20px}header{padding-top:24px}
+h1{font-size:1.5rem;margin:.2em 0}h2{font-size:1.2rem;margin:0 0 .4em}h3{font-size:1rem;margin:1.4em 0 .4em}
+section.turn,section.part{background:var(--panel);border:1px solid var(--border);border-radius:8px;
+padding:18px 20px;margin:18px 0}
+a{color:var(--accent)}.skip{position:absolute;left:-999px}.skip:focus{left:8px;top:8px}
+.summary{font-size:1.05rem}.muted{color:var(--text_muted)}.warning{background:var(--warning_soft);
+color:var(--warning);padding:6px 10px;border-radius:6px}.error{background:var(--error_soft);color:var(--error);
+padding:6px 10px;border-radius:6px}
+.scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92rem}
+caption{text-align:left;color:var(--text_muted);padding:2px 0 4px}
+th,td{text-align:left;padding:4px 10px 4px 0;border-bottom:1px solid var(--border);vertical-align:top;
+overflow-wrap:anywhere}th{font-weight:600}td.n,th.n{text-align:right;white-space:nowrap;
+font-variant-numeric:tabular-nums}
+figure{margin:10px 0}svg{max-width:100%;height:auto}details{margin:8px 0}summary{cursor:pointer}
+:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--raised);border:1px solid var(--border);
+border-radius:6px;padding:10px;font:13px/1.45 ui-monospace,Consolas,monospace}
+.piece{border-left:5px solid;padding-left:8px;display:block}.who{display:inline-block;font:600 12px system-ui;
+border-radius:4px;padding:0 6px}mark{background:var(--mark);color:var(--on_mark)}
+.message{margin:6px 0}.message b{margin-right:6px}footer{color:var(--text_muted);padding:8px 20px 30px}
+"""
+
+
+def html_page(source: ReportSource) -> str:
+    """The whole page."""
+    title = f"Lore report: {source.vault or 'a vault'}"
+    turns = "".join(_turn(turn, source) for turn in source.turns)
+    return (
+        "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width,initial-scale=1'>"
+        "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{escape(title)}</title><style>{css_variables(':root')}{_STYLE}{PICTURE_STYLE}</style></head><body>"
+        f"<a class='skip' href='#turns'>Skip to the turns</a><header><h1>{escape(title)}</h1>{_head(source)}</header>"
+        f"{_contents(source)}<main id='turns'>{turns}{_settings(source)}</main>"
+        f"<footer>Made with lorestudio {escape(source.version)}.</footer></body></html>\n"
+    )
+
+
+def _head(source: ReportSource) -> str:
+    count = plural(len(source.turns), "# turn|# turns")
+    where = f" of the chat {escape(source.chat)}" if source.chat else ""
+    lines = [f"<p class='muted'>{count}{where}.</p>"]
+    if source.redacted:
+        lines.append(
+            "<p>Names, keys, values and texts are replaced: the same stand-in always means the same thing. "
+            "Numbers and reasons are as they were.</p>"
+        )
+    return "".join(lines)
+
+
+def _contents(source: ReportSource) -> str:
+    """For a whole chat: a table of the turns."""
+    if not source.whole_chat:
+        return ""
+    rows = [
+        (
+            _Raw(f"<a href='#{_anchor(turn.trace)}'>{escape(turn_words(turn.trace.turn))}</a>"),
+            len(turn.trace.injections),
+            turn.trace.total_tokens,
+            summary(turn.trace),
+        )
+        for turn in source.turns
+    ]
+    table = _table("All turns", ("Turn", "Injected", "Tokens", "What happened"), rows)
+    return f"<nav aria-label='Turns'><section class='part'>{table}</section></nav>"
+
+
+def _turn(turn: ReportTurn, source: ReportSource) -> str:
+    trace = turn.trace
+    came_from = origins(trace)
+    parts = [
+        f"<section class='turn' id='{_anchor(trace)}'><h2>{escape(turn_words(trace.turn))}</h2>",
+        f"<p class='summary'>{escape(summary(trace))}</p>",
+        f"<p class='muted'>{escape(_figures(trace))}</p>",
+        *(f"<p class='warning'>{escape(text)}</p>" for text in trace.warnings),
+        *(f"<p class='muted'>{escape(line.text)}</p>" for line in ai_lines(trace)),
+        _messages(turn.messages),
+        _budget(trace, came_from),
+        _flow(trace),
+        _entries(trace),
+        _stages(trace),
+        _prompt(trace, came_from, short=source.whole_chat),
+        _calls(trace, short=source.whole_chat),
+    ]
+    return "".join(parts) + "</section>"
+
+
+def _figures(trace: Trace) -> str:
+    return (
+        f"{trace.system}, {trace.mode}, {plural(trace.index_size, '# entry|# entries')} in the vault, "
+        f"seed {trace.seed}, generation {trace.turn.number}"
+    )
+
+
+def _messages(messages: Sequence[ReportMessage]) -> str:
+    if not messages:
+        return ""
+    rows = "".join(
+        f"<p class='message'><span class='muted'>#{message.number}</span> <b>{escape(message.speaker)}</b>"
+        f"{' <span class=muted>(hidden, not sent)</span>' if message.hidden else ''} {_marked(message)}</p>"
+        for message in messages
+    )
+    return f"<h3>Messages before the reply</h3>{rows}"
+
+
+def _marked(message: ReportMessage) -> str:
+    pieces, place_ = [], 0
+    for start, end in message.marks:
+        pieces += [escape(message.text[place_:start]), f"<mark>{escape(message.text[start:end])}</mark>"]
+        place_ = end
+    return ("".join(pieces) + escape(message.text[place_:])).replace("\n", "<br>")
+
+
+def _budget(trace: Trace, came_from: dict[int, Origin]) -> str:
+    view = budget_view(trace)
+    if not view.segments:
+        return ""
+    inside = [
+        (
+            number,
+            injection.title,
+            came_from.get(injection.entry, OTHER).word,
+            number_words(injection.tokens)
+            + (f" of {number_words(injection.original_tokens)}" if injection.original_tokens is not None else ""),
+            injection.priority,
+            place(injection.position, injection.depth, injection.role),
+        )
+        for number, injection in enumerate(trace.injections, 1)
+    ]
+    cut = [(segment.title, segment.tokens, segment.needs or "", segment.why) for segment in view.cut]
+    limits = [
+        (limit.name, limit.used, "no limit" if limit.maximum is None else limit.maximum, limit.unit)
+        for limit in trace.limits
+    ]
+    return (
+        f"<h3>Budget</h3><figure>{budget_svg(view)}</figure>"
+        + _table("Injected, in order", ("", "Entry", "Origin", "Tokens", "Priority", "Where"), inside, numbers=(3, 4))
+        + _table("Cut", ("Entry", "Tokens", "Needs more", "Why"), cut)
+        + _table("Limits", ("Limit", "Used", "Of", "Unit"), limits)
+    )
+
+
+def _flow(trace: Trace) -> str:
+    stream = flow(trace)
+    if not stream.changing:
+        return ""
+    table = _table("Stages and reasons", TABLE_COLUMNS, flow_rows(stream, trace))
+    return (
+        f"<h3>Stages</h3><figure>{flow_svg(stream, Measure.ENTRIES)}</figure>"
+        f"<details><summary>As a table</summary>{table}</details>"
+    )
+
+
+def _entries(trace: Trace) -> str:
+    rows = decisions(trace, Journeys(trace))
+    if not rows:
+        return ""
+    return "<h3>Entries</h3>" + _table("What became of each entry, and why", ("Entry", "Result", "Why"), rows)
+
+
+def _stages(trace: Trace) -> str:
+    failed = "".join(
+        f"<p class='error'>{escape(record.name)}: {escape(explain_stage(record, trace))}</p>"
+        for record in trace.stages
+        if record.status is StageStatus.FAILED
+    )
+    rows = [
+        (record.name, explain(verdict, trace).label, _title(trace, verdict.entry), explain(verdict, trace).sentence)
+        for record in trace.stages
+        for verdict in record.verdicts
+        if verdict.outcome is not Outcome.KEPT
+    ]
+    if not rows:
+        return failed
+    table = _table("Decisions in the order they were made", ("Stage", "Decision", "Entry", "Why"), rows)
+    return f"{failed}<details><summary>Every decision ({len(rows):,})</summary>{table}</details>"
+
+
+def _prompt(trace: Trace, came_from: dict[int, Origin], *, short: bool) -> str:
+    if not trace.prompt or short:
+        return ""
+    blocks = "".join(_block(trace, block, came_from) for block in trace.prompt)
+    size = plural(len(trace.prompt), "# block|# blocks")
+    return f"<h3>Prompt</h3><details><summary>What was handed over ({size})</summary>{blocks}</details>"
+
+
+def _block(trace: Trace, block: PromptBlock, came_from: dict[int, Origin]) -> str:
+    pieces, at = [], 0
+    for part in sorted(block.parts, key=lambda item: item.start):
+        pieces.append(escape(block.text[at : part.start]))
+        words = escape(block.text[part.start : part.end])
+        if part.entry is None:
+            pieces.append(words)
+        else:
+            origin = came_from.get(part.entry, OTHER)
+            ground, ink = fill(origin.fill), on_fill(origin.fill)
+            who = f"{escape(_title(trace, part.entry))} · {origin.word}"
+            pieces.append(
+                f"<span class='piece' style='border-color:{ground}'>"
+                f"<span class='who' style='background:{ground};color:{ink}'>{who}</span>\n{words}</span>"
+            )
+        at = part.end
+    pieces.append(escape(block.text[at:]))
+    where = escape(f"{place(block.position, block.depth, block.role)} ({block.tag})")
+    return f"<p class='muted'>{where}</p><pre>{''.join(pieces)}</pre>"
+
+
+def _calls(trace: Trace, *, short: bool) -> str:
+    if not trace.ai_calls:
+        return ""
+    rows = [
+        (call.kind, call.source, call.model, call.duration_ms, f"failed: {call.error}" if call.error else "answered")
+        for call in trace.ai_calls
+    ]
+    table = _table("Requests to a model", ("Kind", "Answered by", "Model", "ms", "Result"), rows)
+    texts = "" if short else "".join(_call(call) for call in trace.ai_calls)
+    return f"<h3>Model</h3>{table}{texts}"
+
+
+def _call(call: AiCall) -> str:
+    parts = (("Instructions", call.system), ("Question", call.user), ("Reply", call.reply or call.error))
+    texts = "".join(f"<p class='muted'>{name}</p><pre>{escape(text)}</pre>" for name, text in parts if text)
+    return f"<details><summary>Request and reply: {escape(call.kind)}</summary>{texts}</details>"
+
+
+def _settings(source: ReportSource) -> str:
+    rows = [(setting.title, setting.value, setting.usual) for setting in source.settings]
+    if not rows:
+        return "<section class='part'><h2>Settings</h2><p>All as DeepLore has them.</p></section>"
+    table = _table("Settings that differ from DeepLore's own", ("Setting", "Here", "Usually"), rows)
+    return f"<section class='part'><h2>Settings</h2>{table}</section>"
+
+
+class _Raw(str):
+    """A cell that is HTML already."""
+
+    __slots__ = ()
+
+
+def _table(
+    caption: str, columns: Sequence[str], rows: Iterable[Sequence[str | float]], numbers: Sequence[int] = ()
+) -> str:
+    """A table; nothing where it has no rows. A column of numbers is set to the right."""
+    lines = [tuple(row) for row in rows]
+    if not lines:
+        return ""
+    right = {place_ for place_, cell in enumerate(lines[0]) if isinstance(cell, int | float)} | set(numbers)
+    head = "".join(
+        f"<th scope='col'{_class(place_ in right)}>{escape(column)}</th>" for place_, column in enumerate(columns)
+    )
+    body = "".join(
+        f"<tr>{''.join(f'<td{_class(place_ in right)}>{_cell(cell)}</td>' for place_, cell in enumerate(row))}</tr>"
+        for row in lines
+    )
+    return (
+        f"<div class='scroll'><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _class(number: bool) -> str:
+    return " class='n'" if number else ""
+
+
+def _cell(value: str | float) -> str:
+    if isinstance(value, _Raw):
+        return value
+    return escape(value) if isinstance(value, str) else number_words(round(value, 1))
+
+
+def _title(trace: Trace, entry: int) -> str:
+    ref = trace.entries.get(entry)
+    return f"entry {entry}" if ref is None else ref.title
+
+
+def _anchor(trace: Trace) -> str:
+    return f"turn-{trace.turn.message}-{trace.turn.swipe}"

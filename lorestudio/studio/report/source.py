@@ -1,0 +1,171 @@
+"""What a report tells: runs, the messages they looked at, and the settings that are not DeepLore's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from lorestudio import __version__
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.javascript import Json
+from lorestudio.settings.declaration import Declaration
+from lorestudio.settings.deeplore import declarations, setting_value
+from lorestudio.studio.generation import Generation
+from lorestudio.studio.project import Project
+from lorestudio.trace.model import Trace
+from lorestudio.trace.redaction import Pseudonyms, of_length, redacted
+from lorestudio.trace.wording import number_words, plural
+
+MESSAGES_SHOWN = 12
+"""Messages before a reply that a report quotes; scan depths beyond it are rare."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportMessage:
+    """A message of the chat. `marks` are the places (start, end) of keys that were found in it, in order."""
+
+    number: int
+    speaker: str
+    text: str
+    hidden: bool = False
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSetting:
+    """A setting that differs from DeepLore's own value, in words."""
+
+    title: str
+    value: str
+    usual: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTurn:
+    """One run, with the messages before its reply."""
+
+    trace: Trace
+    messages: tuple[ReportMessage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSource:
+    """A whole report as data. `redacted` says that no word of the person's is in it."""
+
+    vault: str
+    chat: str
+    turns: tuple[ReportTurn, ...]
+    settings: tuple[ReportSetting, ...] = ()
+    redacted: bool = False
+    version: str = field(default=__version__)
+
+    @property
+    def whole_chat(self) -> bool:
+        """Whether there are several turns, so that texts of prompts are left out for their size."""
+        return len(self.turns) > 1
+
+
+def gather(project: Project, traces: Mapping[Generation, Trace], chosen: Generation | None = None) -> ReportSource:
+    """The report of one generation, or of all that were run, in the order of the mapping.
+
+    Raises ValueError for a generation that was not run.
+    """
+    if chosen is not None and chosen not in traces:
+        message = f"Reply #{chosen.message} with swipe {chosen.swipe + 1} has not been run yet."
+        raise ValueError(message)
+    chat = project.chat or Chat()
+    runs = [traces[chosen]] if chosen is not None else list(traces.values())
+    turns = tuple(ReportTurn(trace, _messages(chat, trace) if chosen is not None else ()) for trace in runs)
+    name = project.chat_path.name if project.chat_path is not None else ""
+    return ReportSource(project.name, name, turns, _settings(project))
+
+
+def without_words(source: ReportSource) -> ReportSource:
+    """The same report without anything that a person wrote: safe to post where everybody reads it."""
+    names = Pseudonyms()
+    turns = tuple(
+        ReportTurn(redacted(turn.trace, names), tuple(_silent(message, names) for message in turn.messages))
+        for turn in source.turns
+    )
+    known = {each.title: each for each in declarations()}
+    settings = tuple(_told(setting, known.get(setting.title)) for setting in source.settings)
+    vault = names.of("Vault", source.vault) if source.vault else ""
+    return replace(
+        source, vault=vault, chat="Chat 1" if source.chat else "", turns=turns, settings=settings, redacted=True
+    )
+
+
+def _silent(message: ReportMessage, names: Pseudonyms) -> ReportMessage:
+    speaker = names.of("Speaker", message.speaker) if message.speaker else ""
+    found = f", {plural(len(message.marks), '# key|# keys')} found" if message.marks else ""
+    return replace(message, speaker=speaker, text=of_length(message.text) + found, marks=())
+
+
+def _told(setting: ReportSetting, declaration: Declaration | None) -> ReportSetting:
+    if declaration is not None and declaration.type is not str:
+        return setting
+    known = {str(choice) for choice in declaration.choices} if declaration is not None else set()
+    value = setting.value if setting.value in known else of_length(setting.value) or "empty"
+    usual = setting.usual if declaration is not None else of_length(setting.usual)
+    return replace(setting, value=value, usual=usual)
+
+
+def _settings(project: Project) -> tuple[ReportSetting, ...]:
+    """What was set otherwise, of the settings that have a part in retrieval."""
+    rows = ((each, setting_value(project.settings, each)) for each in declarations() if each.affects)
+    return tuple(
+        ReportSetting(each.title, _worded(value), _worded(each.default))
+        for each, value in rows
+        if value != each.default
+    )
+
+
+def _worded(value: Json) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int | float):
+        return number_words(value)
+    return str(value) or "empty"
+
+
+def _messages(chat: Chat, trace: Trace) -> tuple[ReportMessage, ...]:
+    """The messages that the keys were searched in, at least the last one, with the keys that were found."""
+    keywords = trace.stage("keywords")
+    depth = keywords.details.get("messages") if keywords is not None else None
+    wanted = min(max(depth if isinstance(depth, int) else 1, 1), MESSAGES_SHOWN)
+    marks = found_keys(trace)
+    first, seen = trace.turn.message, 0
+    while first > 0 and seen < wanted:
+        first -= 1
+        seen += chat.messages[first].scannable
+    return tuple(
+        ReportMessage(
+            place,
+            chat.messages[place].name or "",
+            chat.messages[place].text,
+            chat.messages[place].is_system,
+            _apart(marks.get(place, ()), len(chat.messages[place].text)),
+        )
+        for place in range(first, trace.turn.message)
+    )
+
+
+def found_keys(trace: Trace) -> dict[int, tuple[tuple[int, int], ...]]:
+    """Where keys were found in texts of the chat, by message: characters from `start` up to `end`."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for record in trace.stages:
+        for verdict in record.verdicts:
+            details = verdict.details
+            message, start, end = (details.get(name) for name in ("message", "start", "end"))
+            if isinstance(message, int) and isinstance(start, int) and isinstance(end, int):
+                found.setdefault(message, []).append((start, end))  # a hit in the speaker's name has no place
+    return {message: tuple(sorted(set(places))) for message, places in found.items()}
+
+
+def _apart(places: Sequence[tuple[int, int]], size: int) -> tuple[tuple[int, int], ...]:
+    """The places without those that lie in another one, or beyond the text."""
+    kept: list[tuple[int, int]] = []
+    for start, end in places:
+        if 0 <= start < end <= size and (not kept or start >= kept[-1][1]):
+            kept.append((start, end))
+    return tuple(kept)

@@ -1,0 +1,155 @@
+"""Pictures as SVG: the stream by stage, the plain funnel, and the budget bar. Each says in words what it shows."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import Final
+
+from lorestudio.studio.report.colours import PHASE_FILLS, fill, light, on_fill
+from lorestudio.studio.report.flow_picture import FlowPicture, RibbonShape, RowShape, lay_out
+from lorestudio.trace.budget import BudgetView, Segment
+from lorestudio.trace.flow import SANKEY_FROM, Direction, Flow, Measure, Ribbon
+from lorestudio.trace.wording import number_words, plural
+
+PICTURE_STYLE: Final = (
+    "svg.picture text{font-family:system-ui,-apple-system,'Segoe UI',sans-serif;font-size:12px;fill:var(--text)}"
+    "svg.picture .name{font-weight:600}svg.picture .faint{fill:var(--text_muted);font-size:11px}"
+    "svg.picture .trunk{fill:var(--border_strong);opacity:.45}"
+    "svg.picture .ribbon{stroke:var(--fill_edge);stroke-width:.7;opacity:.9}"
+    "svg.picture .track{fill:var(--sunken);stroke:var(--border_strong)}"
+    "svg.picture .bar,svg.picture .edge{stroke:var(--fill_edge);stroke-width:.7}"
+    "svg.picture .limit{stroke:var(--text);stroke-width:2}"
+)
+"""The style of pictures; it uses the variables of `colours`."""
+
+_VARIABLE = re.compile(r"var\(--(\w+)\)")
+_BAR_WIDTH = 760.0
+_CUT_SHARE = 0.34
+_HATCH = (
+    "<defs><pattern id='cut' width='6' height='6' patternUnits='userSpaceOnUse' patternTransform='rotate(45)'>"
+    f"<rect width='3' height='6' style='fill:{fill('purple')}'/></pattern></defs>"
+)
+
+
+def ribbon_words(ribbon: Ribbon, measure: Measure) -> str:
+    """`−3 Filtered by context: Era`, `+7 Key found`."""
+    sign = "+" if ribbon.direction is Direction.JOINS else "−"
+    return f"{sign}{number_words(ribbon.amount(measure))} {ribbon.group}"
+
+
+def flow_words(stream: Flow, measure: Measure) -> str:
+    """The stream in words, for whoever does not see the picture."""
+    parts = []
+    for stage in stream.changing:
+        ribbons = ", ".join(ribbon_words(each, measure) for each in stage.ribbons if each.amount(measure))
+        went = _amount(stage.amount(measure), measure)
+        parts.append(f"{stage.name}: {ribbons + '; ' if ribbons else ''}{went} went on")
+    return ". ".join(parts) + "." if parts else "No stage changed anything."
+
+
+def flow_svg(stream: Flow, measure: Measure, width: float = _BAR_WIDTH, *, alone: bool = False) -> str:
+    """The stream with ribbons where enough stages dropped something, otherwise the plain funnel.
+
+    `alone` makes a file of its own, with the colours in it.
+    """
+    if stream.dropping < SANKEY_FROM:
+        return _svg(*_steps(stream, measure, width), f"Funnel: {flow_words(stream, measure)}", width, alone=alone)
+    picture = lay_out(stream, measure, width)
+    body = "".join(_row(row, measure, picture) for row in picture.rows)
+    return _svg(body, picture.height, f"Flow: {flow_words(stream, measure)}", width, alone=alone)
+
+
+def _row(row: RowShape, measure: Measure, picture: FlowPicture) -> str:
+    stage, box = row.stage, row.box
+    went = _amount(stage.amount(measure), measure)
+    parts = [f"<rect class='trunk' {_at(each.left, each.top, each.width, each.height)}/>" for each in row.trunk]
+    colour = fill(PHASE_FILLS[stage.phase])
+    for shape in row.ribbons:
+        words = escape(ribbon_words(shape.ribbon, measure))
+        parts.append(f"<path class='ribbon' style='fill:{colour}' d='{_path(shape)}'><title>{words}</title></path>")
+        parts.append(f"<text class='ink' x='{picture.labels_at + 6:.1f}' y='{shape.middle + 4:.1f}'>{words}</text>")
+    parts.append(f"<text class='name' x='4' y='{box.top + 15:.1f}'>{escape(stage.name)}</text>")
+    if row.ribbons:
+        parts.append(f"<text class='faint' x='4' y='{box.top + 31:.1f}'>{escape(went)} on</text>")
+    return f"<g>{''.join(parts)}</g>"
+
+
+def _path(shape: RibbonShape) -> str:
+    start, points = shape.outline
+    curves = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return f"M{start[0]:.1f},{start[1]:.1f} C{curves} Z"
+
+
+def _steps(stream: Flow, measure: Measure, width: float) -> tuple[str, float]:
+    """One bar a stage: solid what went on, pale what was taken out."""
+    stages = stream.changing
+    most = stream.widest(measure) or 1
+    left, room, high = 170.0, width - 170.0 - 230.0, 30.0
+    parts = []
+    for place, stage in enumerate(stages):
+        top = place * high + 4
+        before = max(stage.amount(measure, before=True), stage.amount(measure))
+        parts.append(f"<text class='name' x='4' y='{top + 14:.1f}'>{escape(stage.name)}</text>")
+        parts.append(f"<rect class='track' {_at(left, top, room * before / most, 18)}/>")
+        wide = room * stage.amount(measure) / most
+        parts.append(f"<rect class='bar' style='fill:{fill(PHASE_FILLS[stage.phase])}' {_at(left, top, wide, 18)}/>")
+        words = ", ".join(ribbon_words(each, measure) for each in stage.ribbons if each.amount(measure))
+        told = f"{number_words(stage.amount(measure))}{f' ({words})' if words else ''}"
+        parts.append(f"<text class='ink' x='{left + room + 10:.1f}' y='{top + 14:.1f}'>{escape(told)}</text>")
+    return "".join(parts), max(1, len(stages)) * high + 6
+
+
+def budget_svg(view: BudgetView, width: float = _BAR_WIDTH, *, alone: bool = False) -> str:
+    """What went in by origin and in order, the limit, free room, and hatched what was cut."""
+    cut = sum(segment.tokens for segment in view.cut)
+    size = max(view.maximum or 0, view.used) or 1
+    whole = width - 8
+    room = whole * max(1 - _CUT_SHARE, size / (size + cut)) if cut else whole
+    parts = [_HATCH, f"<rect class='track' {_at(4, 20, room, 28)}/>"]
+    left = 4.0
+    for segment in view.inside:
+        wide = room * segment.tokens / size
+        parts.append(_segment(segment, left, wide, view.maximum))
+        left += wide
+    left = 4.0 + room + 3
+    for segment in view.cut:
+        wide = (whole - room - 3) * segment.tokens / (cut or 1)
+        parts.append(_segment(segment, left, wide, view.maximum))
+        left += wide
+    edge = 4 + room * ((view.maximum or size) / size)
+    parts.append(f"<line class='limit' x1='{edge:.1f}' y1='14' x2='{edge:.1f}' y2='54'/>")
+    anchor = "end" if edge > width / 2 else "start"
+    parts.append(f"<text class='ink' x='{edge:.1f}' y='11' text-anchor='{anchor}'>{escape(view.headline())}</text>")
+    told = [segment.describe(view.maximum) for segment in (*view.inside, *view.cut)]
+    return _svg("".join(parts), 58, f"Budget: {view.headline()}. {'. '.join(told)}", width, alone=alone)
+
+
+def _segment(segment: Segment, left: float, wide: float, maximum: float | None) -> str:
+    title = f"<title>{escape(segment.describe(maximum))}</title>"
+    at = _at(left, 20, max(wide, 0.5), 28)
+    if segment.cut:
+        return f"<rect class='edge' style='fill:url(#cut)' {at}>{title}</rect>"
+    shape = f"<rect class='edge' style='fill:{fill(segment.origin.fill)}' {at}>{title}</rect>"
+    if wide < 14:
+        return shape
+    letter = f"<text x='{left + wide / 2:.1f}' y='38' text-anchor='middle' style='fill:{on_fill(segment.origin.fill)}'>"
+    return f"{shape}{letter}{segment.origin.letter}</text>"
+
+
+def _svg(body: str, height: float, words: str, width: float, *, alone: bool) -> str:
+    ground = f"<rect width='{width:.0f}' height='{height:.0f}' style='fill:var(--panel)'/>" if alone else ""
+    style = f"<style>{PICTURE_STYLE}</style>" if alone else ""
+    size = f"viewBox='0 0 {width:.0f} {height:.0f}' width='{width:.0f}' height='{height:.0f}'"
+    said = f"role='img' aria-label='{escape(words, quote=True)}'"
+    text = f"<svg class='picture' xmlns='http://www.w3.org/2000/svg' {said} {size}>{style}{ground}{body}</svg>"
+    # Programs that show a picture file know no variables.
+    return _VARIABLE.sub(lambda found: light(found[1]), text) if alone else text
+
+
+def _at(left: float, top: float, width: float, height: float) -> str:
+    return f"x='{left:.1f}' y='{top:.1f}' width='{width:.1f}' height='{height:.1f}'"
+
+
+def _amount(amount: int, measure: Measure) -> str:
+    return plural(amount, "# entry|# entries" if measure is Measure.ENTRIES else "# token|# tokens")

@@ -1,0 +1,150 @@
+"""The budget of one generation as a picture: what went in, in order, what was cut, and how much room was left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.trace.limits import token_limit
+from lorestudio.trace.model import Injection, Limit, Outcome, Phase, Trace, Verdict
+from lorestudio.trace.origins import OTHER, Origin, origins
+from lorestudio.trace.reasons import explain
+from lorestudio.trace.wording import number_words, plural
+
+_NOTHING_TO_PUT_IN: Final = frozenset({"recap_no_memory"})
+"""Reasons of entries that have no text, so that no budget could have kept them out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """An entry that took part in the budget. `tokens` are those it takes or would take.
+
+    `needs` is how many tokens more than were free a cut entry would have needed, None where tokens were not the cause.
+    """
+
+    entry: int
+    title: str
+    tokens: int
+    origin: Origin
+    cut: bool = False
+    outlet: bool = False
+    truncated_from: int | None = None
+    needs: int | None = None
+    why: str = ""
+
+    def describe(self, maximum: float | None) -> str:
+        """The segment in words, for tooltips, lists and screen readers."""
+        if self.cut:
+            return f"{self.title}: {self.why}"
+        share = f" ({self.tokens / maximum:.0%} of the budget)" if maximum and not self.outlet else ""
+        text = f"{self.title}: {_tokens(self.tokens)}{share}, {self.origin.word}"
+        if self.truncated_from is not None:
+            text += f", trimmed from {number_words(self.truncated_from)}"
+        return text + (", outlet: outside the budget" if self.outlet else "")
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetView:
+    """Segments in injection order, then those that were cut; `maximum` None means that there is no token limit."""
+
+    segments: tuple[Segment, ...]
+    used: int
+    maximum: float | None
+    entries_used: int
+    entries_maximum: float | None
+
+    @property
+    def inside(self) -> tuple[Segment, ...]:
+        """What counts against the budget."""
+        return tuple(segment for segment in self.segments if not segment.cut and not segment.outlet)
+
+    @property
+    def cut(self) -> tuple[Segment, ...]:
+        """What the budget kept out."""
+        return tuple(segment for segment in self.segments if segment.cut)
+
+    @property
+    def free(self) -> float | None:
+        """Tokens left, None without a limit."""
+        return None if self.maximum is None else max(0.0, self.maximum - self.used)
+
+    def headline(self) -> str:
+        """The budget in one line."""
+        if self.maximum is None:
+            return f"{number_words(self.used)} tokens, no limit"
+        return f"{number_words(self.used)} of {number_words(self.maximum)} tokens"
+
+
+def budget_view(trace: Trace) -> BudgetView:
+    """What the budget of a run looks like."""
+    came_from = origins(trace)
+    segments = [_taken(injection, came_from.get(injection.entry, OTHER)) for injection in trace.injections]
+    for record in trace.stages:
+        if record.phase is Phase.BUDGET:
+            for verdict in record.verdicts:
+                if verdict.outcome is Outcome.REMOVED and verdict.reason not in _NOTHING_TO_PUT_IN:
+                    ref = trace.entries[verdict.entry]
+                    tokens = _whole(verdict.details.get("tokens"), ref.tokens)
+                    needs = _whole(verdict.details.get("needs"), -1)
+                    segments.append(
+                        Segment(
+                            verdict.entry,
+                            ref.title,
+                            tokens,
+                            came_from.get(verdict.entry, OTHER),
+                            cut=True,
+                            needs=needs if needs > 0 else None,
+                            why=_why(trace, verdict, tokens, needs),
+                        )
+                    )
+    tokens_limit = token_limit(trace)
+    entry_limit = next((limit for limit in trace.limits if limit.unit == "entries"), None)
+    used = sum(segment.tokens for segment in segments if not segment.cut and not segment.outlet)
+    return BudgetView(
+        tuple(segments),
+        used,
+        _maximum(tokens_limit),
+        sum(not segment.cut and not segment.outlet for segment in segments)
+        if entry_limit is None or trace.system == "deeplore"
+        else int(entry_limit.used),  # a limit of other systems need not count all that goes in
+        _maximum(entry_limit),
+    )
+
+
+def _taken(injection: Injection, origin: Origin) -> Segment:
+    return Segment(
+        injection.entry,
+        injection.title,
+        injection.tokens,
+        origin,
+        outlet=injection.position == -1,
+        truncated_from=injection.original_tokens if injection.truncated else None,
+    )
+
+
+def _why(trace: Trace, verdict: Verdict, tokens: int, needs: int) -> str:
+    size, reason, details = _tokens(tokens), verdict.reason, verdict.details
+    if trace.system != "deeplore":
+        label = explain(verdict, trace).label
+        return f"{size}, {label[:1].lower()}{label[1:]}"
+    if reason == "over_entry_cap":
+        cap = details.get("cap")
+        return "entry limit reached" if cap is None else f"the limit of {cap} entries was reached"
+    if needs > 0:
+        return f"{size}, needs {number_words(needs)} more tokens than were free"
+    if reason == "behind_cut":
+        return f"{size}, the budget had stopped before it"
+    return f"{size}, did not fit"
+
+
+def _tokens(amount: int) -> str:
+    return plural(amount, "# token|# tokens")
+
+
+def _whole(value: Json, otherwise: int) -> int:
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
+
+
+def _maximum(limit: Limit | None) -> float | None:
+    return limit.maximum if limit is not None else None

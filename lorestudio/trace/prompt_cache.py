@@ -1,0 +1,388 @@
+"""What a provider's prompt cache could keep from one turn to the next, and whom it is lost to.
+
+A provider that caches prompts keeps the longest beginning that two prompts have in common; everything after the first
+difference is read (and paid for) again. Two prompts are compared piece by piece, in the order in which the model gets
+them. Of what is read again, the messages that are new since are nobody's fault; the rest is lore's doing, and it is put
+down to what stands at the first difference, because mending anything behind it would win nothing.
+
+Counted are the chat and what a run injected. The host's own texts (main prompt, card, examples) are not part of a trace
+and therefore in neither number; where lore stands before them, they are lost as well. Outlets are not counted, because
+only the host knows where its macros stand.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import accumulate
+from typing import Final, TypeAlias
+
+from lorestudio.domain.chat import Message
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.trace.diff import Key
+from lorestudio.trace.model import PromptBlock, Trace
+
+AFTER_MAIN, IN_CHAT, BEFORE_MAIN = 0, 1, 2
+"""Positions of injected prompts (spec: deeplore-ai-and-tools 5.7)."""
+
+DEEPEST: Final = 1000
+"""The host places nothing deeper than that (spec: deeplore-ai-and-tools 5.7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A text of the prompt that comes from one place.
+
+    `key` is the entry's, None for a message and for what a run injects without an entry (notebook, frames). `tag` is
+    the injected prompt's; "" says that the piece is a message of the chat. `depth` is None outside the chat.
+    """
+
+    text: str
+    tokens: int
+    title: str
+    key: Key | None = None
+    tag: str = ""
+    depth: float | None = None
+
+    @property
+    def lore(self) -> bool:
+        """Whether the run put it there."""
+        return bool(self.tag)
+
+
+class ChatPieces:
+    """The visible messages of a chat, counted once for all turns."""
+
+    def __init__(self, messages: Sequence[Message], counter: TokenCounter) -> None:
+        self.counter = counter
+        self.places = [place for place, message in enumerate(messages) if not message.is_system]
+        self.pieces = [_message(place, messages[place], counter) for place in self.places]
+        self._sums = [0, *accumulate(piece.tokens for piece in self.pieces)]
+
+    def before(self, message: int) -> int:
+        """How many of the pieces stand before the message with that index in the file."""
+        return bisect_left(self.places, message)
+
+    def tokens(self, start: int, stop: int) -> int:
+        """Tokens of the pieces from `start` up to `stop`."""
+        return self._sums[stop] - self._sums[start]
+
+
+def _message(place: int, message: Message, counter: TokenCounter) -> Piece:
+    text = f"{message.name}: {message.text}" if message.name else message.text
+    return Piece(text, counter.count(text), f"#{place}")
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Messages that stand side by side in a prompt: `chat.pieces[start:stop]`."""
+
+    chat: ChatPieces
+    start: int
+    stop: int
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the messages."""
+        return self.chat.tokens(self.start, self.stop)
+
+
+PromptPieces: TypeAlias = tuple[Piece | Stretch, ...]
+"""A prompt in the order in which the model gets it."""
+
+
+def prompt_pieces(trace: Trace, chat: ChatPieces) -> PromptPieces:
+    """The prompt of a run: what stands before and after the main prompt, then the chat with what is placed in it.
+
+    After the main prompt, and within a depth and role, prompts follow each other by name, before the main prompt the
+    other way round; at one depth the order is
+    assistant, user, system, and exactly `depth` messages are newer (spec: deeplore-ai-and-tools 5.7). A depth that is
+    no whole number or beyond `DEEPEST` is never placed.
+    """
+    made: list[Piece | Stretch] = []
+    for position in (BEFORE_MAIN, AFTER_MAIN):
+        # the host puts each before the main prompt in turn, so that the last one stands first
+        for block in sorted(_at(trace, position), key=lambda block: block.tag, reverse=position == BEFORE_MAIN):
+            made += _block_pieces(trace, block, chat.counter)
+    count, done = chat.before(trace.turn.message), 0
+    for block in sorted(_at(trace, IN_CHAT), key=lambda block: (-block.depth, -block.role, block.tag)):
+        if not float(block.depth).is_integer() or block.depth > DEEPEST:
+            continue
+        place = max(0, count - int(block.depth))
+        if place > done:
+            made.append(Stretch(chat, done, place))
+            done = place
+        made += _block_pieces(trace, block, chat.counter)
+    if count > done:
+        made.append(Stretch(chat, done, count))
+    return tuple(made)
+
+
+def _at(trace: Trace, position: int) -> Iterator[PromptBlock]:
+    return (block for block in trace.prompt if block.position == position and block.text.strip())
+
+
+def _block_pieces(trace: Trace, block: PromptBlock, counter: TokenCounter) -> Iterator[Piece]:
+    """The parts of a block; what stands between two of them belongs to the one after it."""
+    depth = block.depth if block.position == IN_CHAT else None
+    start = 0
+    for part in (part for part in block.parts if part.entry is not None and part.end > start):
+        ref = trace.entries.get(part.entry) if part.entry is not None else None
+        text = block.text[start : part.end]
+        start = part.end
+        title, key = (ref.title, (ref.vault, ref.filename)) if ref is not None else (block.tag, None)
+        yield Piece(text, counter.count(text), title, key, block.tag, depth)
+    if start < len(block.text):
+        text = block.text[start:]
+        yield Piece(text, counter.count(text), block.tag, None, block.tag, depth)
+
+
+class CauseKind(StrEnum):
+    """What made the first difference between two prompts."""
+
+    ENTERED = "entered"
+    LEFT = "left"
+    CHANGED = "changed"
+    """Its text is another: shortened, or edited."""
+    MOVED = "moved"
+    """It stands in another order or place."""
+    DEPTH = "depth"
+    """It is placed in the chat at a depth, and so moves on with every message."""
+    CHAT = "chat"
+    """A message of before is not what it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A difference between two prompts. `key` is None where no entry is behind it; `depth` as in `Piece`."""
+
+    kind: CauseKind
+    title: str
+    key: Key | None = None
+    tokens: int = 0
+    depth: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CacheTurn:
+    """A prompt beside the one before it, in tokens.
+
+    `kept` is the common beginning, `missed` the rest of `tokens`. `new` is the part of `missed` that is read again
+    without any lore, too: the messages that were added or changed. `by_lore` is what remains. `cause` stands at the
+    first difference, None where nothing but new messages was added. `changes` are all pieces of lore that came, went or
+    are not what they were, whether or not it mattered, those that were added or changed first.
+    """
+
+    tokens: int
+    kept: int
+    new: int
+    by_lore: int
+    cause: Cause | None = None
+    changes: tuple[Cause, ...] = ()
+
+    @property
+    def missed(self) -> int:
+        """Tokens behind the first difference."""
+        return self.tokens - self.kept
+
+
+def cache_turn(before: PromptPieces, after: PromptPieces, counter: TokenCounter) -> CacheTurn:
+    """What of `after` a cache could keep that has seen `before`. Linear in the pieces that are no messages."""
+    total = sum(item.tokens for item in after)
+    kept, old, new = _common(before, after)
+    if old is not None and new is not None and old.key is not None and old.key == new.key:
+        kept += counter.count(_beginning(old.text, new.text))
+    told = [item for item in after if isinstance(item, Stretch)]
+    known = [item for item in before if isinstance(item, Stretch)]
+    fresh = sum(item.tokens for item in told) - _common(known, told)[0]
+    lore_before, lore_after = _lore(before), _lore(after)
+    cause = _cause(old, new, lore_before, lore_after)
+    missed = total - kept
+    by_lore = 0 if cause is None or cause.kind is CauseKind.CHAT else max(0, missed - fresh)
+    return CacheTurn(total, kept, missed - by_lore, by_lore, cause, _changes(lore_before, lore_after))
+
+
+def _beginning(one: str, other: str) -> str:
+    """What two texts have in common from their first character on."""
+    differs = (place for place, (mine, yours) in enumerate(zip(one, other, strict=False)) if mine != yours)
+    return one[: next(differs, min(len(one), len(other)))]
+
+
+def _lore(prompt: PromptPieces) -> tuple[Piece, ...]:
+    return tuple(item for item in prompt if isinstance(item, Piece))
+
+
+def _common(
+    before: Sequence[Piece | Stretch], after: Sequence[Piece | Stretch]
+) -> tuple[int, Piece | None, Piece | None]:
+    """Tokens of the common beginning, and what stands behind it in either prompt (None at the end)."""
+    kept = 0
+    one, other = _Cursor(before), _Cursor(after)
+    while (first := one.piece) is not None and (second := other.piece) is not None:
+        run = one.same_run(other)
+        if run:
+            kept += one.advance(run)
+            other.advance(run)
+        elif first.lore == second.lore and first.text == second.text and first.tag == second.tag:
+            kept += second.tokens
+            one.advance(1)
+            other.advance(1)
+        else:
+            break
+    return kept, one.piece, other.piece
+
+
+class _Cursor:
+    """A place in a prompt."""
+
+    def __init__(self, prompt: Sequence[Piece | Stretch]) -> None:
+        self._prompt = prompt
+        self._item = 0
+        self._offset = 0
+        self._skip_empty()
+
+    @property
+    def piece(self) -> Piece | None:
+        """What stands here, None at the end."""
+        if self._item >= len(self._prompt):
+            return None
+        item = self._prompt[self._item]
+        return item.chat.pieces[item.start + self._offset] if isinstance(item, Stretch) else item
+
+    def same_run(self, other: _Cursor) -> int:
+        """How many messages of the same chat stand here in both prompts, 0 where they have to be looked at."""
+        mine, yours = self._stretch(), other._stretch()
+        if mine is None or yours is None or mine.chat is not yours.chat:
+            return 0
+        if mine.start + self._offset != yours.start + other._offset:
+            return 0
+        return min(mine.stop - mine.start - self._offset, yours.stop - yours.start - other._offset)
+
+    def advance(self, pieces: int) -> int:
+        """Go on by so many pieces of what stands here; returns their tokens."""
+        item = self._prompt[self._item]
+        if isinstance(item, Piece):
+            self._item += 1
+            self._skip_empty()
+            return item.tokens
+        start = item.start + self._offset
+        self._offset += pieces
+        if start + pieces >= item.stop:
+            self._item, self._offset = self._item + 1, 0
+            self._skip_empty()
+        return item.chat.tokens(start, start + pieces)
+
+    def _stretch(self) -> Stretch | None:
+        item = self._prompt[self._item]
+        return item if isinstance(item, Stretch) else None
+
+    def _skip_empty(self) -> None:
+        while self._item < len(self._prompt):
+            item = self._prompt[self._item]
+            if isinstance(item, Piece) or item.stop > item.start:
+                return
+            self._item += 1
+
+
+def _cause(old: Piece | None, new: Piece | None, before: Sequence[Piece], after: Sequence[Piece]) -> Cause | None:
+    """What stands at the first difference: `old` gave way to `new`."""
+    if (old is None or not old.lore) and (new is None or not new.lore):
+        return None if old is None else Cause(CauseKind.CHAT, old.title)
+    if old is not None and new is not None and old.lore != new.lore:
+        placed = old if old.lore else new
+        if placed.depth is not None and any(piece.tag == placed.tag for piece in (after if old.lore else before)):
+            return Cause(CauseKind.DEPTH, placed.title, placed.key, placed.tokens, placed.depth)
+    if old is not None and new is not None and _name(old) == _name(new):
+        return Cause(CauseKind.CHANGED, new.title, new.key, new.tokens, new.depth)
+    if new is not None and new.lore and _name(new) not in {_name(piece) for piece in before}:
+        return Cause(CauseKind.ENTERED, new.title, new.key, new.tokens, new.depth)
+    if old is not None and old.lore and _name(old) not in {_name(piece) for piece in after}:
+        return Cause(CauseKind.LEFT, old.title, old.key, old.tokens, old.depth)
+    lore = new if new is not None and new.lore else old
+    return Cause(CauseKind.MOVED, lore.title, lore.key, lore.tokens, lore.depth) if lore is not None else None
+
+
+def _changes(before: Sequence[Piece], after: Sequence[Piece]) -> tuple[Cause, ...]:
+    known = {_name(piece): piece for piece in before}
+    now = {_name(piece) for piece in after}
+    found: list[Cause] = []
+    for piece in after:
+        earlier = known.get(_name(piece))
+        if earlier is None:
+            found.append(Cause(CauseKind.ENTERED, piece.title, piece.key, piece.tokens, piece.depth))
+        elif earlier.text.strip() != piece.text.strip():
+            found.append(Cause(CauseKind.CHANGED, piece.title, piece.key, piece.tokens, piece.depth))
+    found += [
+        Cause(CauseKind.LEFT, piece.title, piece.key, piece.tokens, piece.depth)
+        for piece in before
+        if _name(piece) not in now
+    ]
+    return tuple(found)
+
+
+def _name(piece: Piece) -> tuple[Key | None, str]:
+    """What makes a piece of lore the same in two prompts: its entry, or the prompt's tag where there is none."""
+    return piece.key, "" if piece.key is not None else piece.tag
+
+
+@dataclass(frozen=True, slots=True)
+class CauseTotal:
+    """How often something stood at the first difference, and what was read again because of it, in tokens."""
+
+    kind: CauseKind
+    title: str
+    key: Key | None
+    depth: float | None
+    turns: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class CacheTotals:
+    """Many turns taken together; `causes` are those that cost lore tokens, the worst first.
+
+    What is placed at a depth of the chat is one cause for each depth, whichever entry happens to stand first there.
+    """
+
+    turns: int = 0
+    tokens: int = 0
+    kept: int = 0
+    new: int = 0
+    by_lore: int = 0
+    causes: tuple[CauseTotal, ...] = field(default=(), repr=False)
+
+    @property
+    def missed(self) -> int:
+        """Tokens behind the first differences."""
+        return self.tokens - self.kept
+
+    @property
+    def lore_share(self) -> float:
+        """Which part of what was read again lore is to blame for, from 0 to 1."""
+        return self.by_lore / self.missed if self.missed else 0.0
+
+
+def cache_totals(turns: Iterable[CacheTurn]) -> CacheTotals:
+    """All turns of a chat that have one before them, taken together."""
+    known = list(turns)
+    times: Counter[tuple[CauseKind, str, Key | None, float | None]] = Counter()
+    tokens: Counter[tuple[CauseKind, str, Key | None, float | None]] = Counter()
+    for turn in known:
+        if turn.cause is not None and turn.by_lore:
+            cause = turn.cause
+            deep = cause.kind is CauseKind.DEPTH
+            name = (cause.kind, "" if deep else cause.title, None if deep else cause.key, cause.depth if deep else None)
+            times[name] += 1
+            tokens[name] += turn.by_lore
+    causes = tuple(CauseTotal(*name, times[name], cost) for name, cost in tokens.most_common())
+    return CacheTotals(
+        len(known),
+        sum(turn.tokens for turn in known),
+        sum(turn.kept for turn in known),
+        sum(turn.new for turn in known),
+        sum(turn.by_lore for turn in known),
+        causes,
+    )

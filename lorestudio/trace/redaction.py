@@ -1,0 +1,272 @@
+"""Traces without anything a person wrote: names, keys and values by stand-ins, texts by their length.
+
+What is not known to be a word of the program's own is taken for a person's. Numbers, reasons and the order of things
+stay, so that what happened can still be read and asked about. The same text gets the same stand-in everywhere.
+Records are made field by field, so that a field that is new is not in a redacted trace until it is dealt with here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, TypeGuard
+
+from lorestudio.domain.javascript import Json, length
+from lorestudio.trace.limits import OUTLET_TAG
+from lorestudio.trace.model import (
+    AiCall,
+    AiRecord,
+    EntryRef,
+    Injection,
+    PromptBlock,
+    PromptPart,
+    ReplyItem,
+    StageRecord,
+    Trace,
+    Turn,
+    Verdict,
+)
+from lorestudio.trace.reasons import REASONS
+from lorestudio.trace.wording import WORDS, number_words
+
+LEFT_OUT: Final = "(left out)"
+
+_MODES: Final = frozenset({"keywords-only", "two-stage", "ai-only"})
+_KINDS: Final = frozenset({"normal", "swipe", "regenerate", "continue", "quiet", "impersonate"})
+_COUNTERS: Final = frozenset({"chars/4", "chars/3.35"})
+_SOURCES: Final = frozenset({"offline stand-in", "typed by you", "scripted answers", "recorded answers"})
+_CODES: Final = frozenset(WORDS) | frozenset(REASONS) | frozenset(
+    {
+        "high", "medium", "low", "strict", "moderate", "lenient", "exact title", "similar title", "fuzzy",
+        "truncated", "over_budget", "AI search temporarily paused", "too few entries or categories",
+        "AI calls are paused", "the answer names no category", "it would leave too few", "nothing is cached yet",
+        "the candidates or the settings changed", "the cached selection had no conversation",
+        "the same conversation and candidates", "the same candidates, whatever was said",
+        "no new lines in the conversation", "the conversation is another one", "the vault changed",
+        "earlier lines changed or left the window", "the new lines name no entry", "no cached AI selection",
+    }
+)  # fmt: skip
+"""Values of details that are the program's own words."""
+
+_ORDERS: Final = frozenset({"priority", "occurrences", "confidence", "title"})
+_TITLES: Final = frozenset({"title", "source", "stopped_by", "titles", "missing", "name", "rival"})
+_NAMED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "key": "Key", "refine_key": "Key", "refine_keys": "Key", "folder": "Folder", "folders": "Folder",
+        "category": "Category", "field": "Field", "label": "Field", "entry_value": "Value", "context_value": "Value",
+        "terms": "Word", "outlet": "Outlet", "asked": "Asked title",
+    }
+)  # fmt: skip
+"""What stands in for the details of these names."""
+
+_TAG: Final = re.compile(r"deeplore_(override_)?p-?\d+_d[\d.]+_r-?\d+|deeplore_(constants|lore|notebook|ai_notepad)")
+_PLACE: Final = re.compile(r"-?\d+\|-?\d+")
+_SWITCH: Final = re.compile(r"[a-z_]{1,40}")
+
+
+class Pseudonyms:
+    """Stand-ins for texts, numbered in the order in which they are first asked for: `Key 1`, `Key 2`."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], str] = {}
+        self._counts: dict[str, int] = {}
+
+    def of(self, kind: str, text: str) -> str:
+        """The stand-in for a text of this kind; spelling with other capitals or `_` for a blank is the same text."""
+        key = kind, text.casefold().replace("_", " ").strip()
+        if key not in self._known:
+            self._counts[kind] = self._counts.get(kind, 0) + 1
+            self._known[key] = f"{kind} {self._counts[kind]}"
+        return self._known[key]
+
+    def entry(self, title: str) -> str:
+        """The stand-in for an entry's title; notes of one title share it."""
+        return self.of("Entry", title)
+
+
+def of_length(text: str) -> str:
+    """What is told of a text: that there was one, and how long."""
+    return f"({number_words(length(text))} characters, left out)" if text else ""
+
+
+def redacted(trace: Trace, names: Pseudonyms) -> Trace:
+    """The trace with stand-ins from `names`. Digests, labels and the AI's texts are gone."""
+    entries = {number: _entry(ref, names) for number, ref in trace.entries.items()}
+    kind = trace.turn.kind if trace.turn.kind in _KINDS else "other"
+    return Trace(
+        system=trace.system,
+        mode=trace.mode if trace.mode in _MODES else "other",
+        outcome=trace.outcome,
+        turn=Turn(trace.turn.message, trace.turn.swipe, trace.turn.number, kind),
+        entries=entries,
+        index_size=trace.index_size,
+        stages=tuple(_stage(record, names) for record in trace.stages),
+        injections=tuple(_injection(injection, names) for injection in trace.injections),
+        prompt=tuple(_block(block, entries, names) for block in trace.prompt),
+        notes=tuple(_block(block, entries, names) for block in trace.notes),
+        limits=trace.limits,
+        ai_calls=tuple(_call(call, names) for call in trace.ai_calls),
+        seed=trace.seed,
+        draws=trace.draws,
+        clock_ms=trace.clock_ms,
+        skip_reason=trace.skip_reason if trace.skip_reason in REASONS else "",
+        warnings=tuple(f"A warning {of_length(warning)}" for warning in trace.warnings),
+        facts=_facts(trace.facts),
+    )
+
+
+def _entry(ref: EntryRef, names: Pseudonyms) -> EntryRef:
+    title = names.entry(ref.title)
+    note = names.of("note", f"{ref.vault}\0{ref.filename}")
+    return EntryRef(ref.id, title, names.of("Vault", ref.vault), f"{note}.md", ref.priority, ref.tokens)
+
+
+def _stage(record: StageRecord, names: Pseudonyms) -> StageRecord:
+    ai = record.ai
+    return StageRecord(
+        name=record.name,
+        phase=record.phase,
+        status=record.status,
+        entered=record.entered,
+        left=record.left,
+        verdicts=tuple(_verdict(verdict, names) for verdict in record.verdicts),
+        note=record.note,
+        default_reason=record.default_reason,
+        details=_details(record.details, names),
+        duration_ms=record.duration_ms,
+        error=f"An error {of_length(record.error)}" if record.error else "",
+        ai=None if ai is None else AiRecord(ai.before, ai.after, tuple(_item(item, names) for item in ai.items)),
+    )
+
+
+def _verdict(verdict: Verdict, names: Pseudonyms) -> Verdict:
+    return Verdict(verdict.entry, verdict.outcome, verdict.reason, _details(verdict.details, names))
+
+
+def _details(details: Mapping[str, Json], names: Pseudonyms) -> dict[str, Json]:
+    return {name: _value(name, value, names) for name, value in details.items()}
+
+
+def _value(name: str, value: Json, names: Pseudonyms) -> Json:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return _text(name, value, names) if value else ""
+    if isinstance(value, Mapping):
+        return LEFT_OUT
+    return [_value(name, item, names) for item in value]
+
+
+def _text(name: str, text: str, names: Pseudonyms) -> str:
+    if name == "order_by":
+        return text if text in _ORDERS else LEFT_OUT
+    if name in _TITLES:
+        return names.entry(text)
+    if name in _NAMED:
+        return names.of(_NAMED[name], text)
+    if name == "tag":
+        return _tag(text, names)
+    if name == "swipe_key":
+        return text if _PLACE.fullmatch(text) else LEFT_OUT
+    return text if text in _CODES else of_length(text)
+
+
+def _tag(tag: str, names: Pseudonyms) -> str:
+    if tag.startswith(OUTLET_TAG):
+        return OUTLET_TAG + names.of("Outlet", tag.removeprefix(OUTLET_TAG))
+    return tag if _TAG.fullmatch(tag) else names.of("Place", tag)
+
+
+def _item(item: ReplyItem, names: Pseudonyms) -> ReplyItem:
+    return ReplyItem(
+        asked=names.of("Asked title", item.asked) if item.asked else "",
+        match=item.match,
+        result=item.result,
+        entries=item.entries,
+        title=names.entry(item.title) if item.title else "",
+        similarity=item.similarity,
+        confidence=item.confidence if item.confidence in _CODES else of_length(item.confidence),
+        reason=of_length(item.reason),
+    )
+
+
+def _injection(injection: Injection, names: Pseudonyms) -> Injection:
+    return Injection(
+        entry=injection.entry,
+        title=names.entry(injection.title),
+        label="",
+        tokens=injection.tokens,
+        priority=injection.priority,
+        position=injection.position,
+        depth=injection.depth,
+        role=injection.role,
+        tag=_tag(injection.tag, names),
+        content_hash="",
+        truncated=injection.truncated,
+        original_tokens=injection.original_tokens,
+    )
+
+
+def _block(block: PromptBlock, entries: Mapping[int, EntryRef], names: Pseudonyms) -> PromptBlock:
+    """The block with each part's length in place of its text; what stands between the parts is not told."""
+    pieces: list[str] = []
+    parts: list[PromptPart] = []
+    start = 0
+    for part in block.parts:
+        ref = entries.get(part.entry) if part.entry is not None else None
+        who = f"{ref.title} " if ref is not None else ""
+        text = f"{who}{of_length(block.text[part.start : part.end])}\n"
+        pieces.append(text)
+        parts.append(PromptPart(start, start + len(text), part.entry))
+        start += len(text)
+    text = "".join(pieces) or of_length(block.text)
+    return PromptBlock(_tag(block.tag, names), block.position, block.depth, block.role, text, tuple(parts))
+
+
+def _call(call: AiCall, names: Pseudonyms) -> AiCall:
+    own = next((source for source in _SOURCES if call.source in (source, f"recorded from {source}")), None)
+    return AiCall(
+        kind=call.kind,
+        max_tokens=call.max_tokens,
+        json_schema=call.json_schema,
+        duration_ms=call.duration_ms,
+        system=of_length(call.system),
+        user=of_length(call.user),
+        model=names.of("Model", call.model) if call.model else "",
+        reply=of_length(call.reply),
+        error=f"An error {of_length(call.error)}" if call.error else "",
+        source=call.source if own is not None else names.of("Provider", call.source) if call.source else "",
+        details={
+            name: value
+            for name, value in call.details.items()
+            if value is None or isinstance(value, bool | int | float)
+        },
+    )
+
+
+def _facts(facts: Mapping[str, Json]) -> dict[str, Json]:
+    kept = _figures(facts)
+    exempt, counter, switches = facts.get("exempt"), facts.get("counter"), facts.get("switches")
+    if _is_list(exempt):
+        kept["exempt"] = [entry for entry in exempt if isinstance(entry, int)]
+    if counter in _COUNTERS:
+        kept["counter"] = counter
+    if _is_list(switches):
+        kept["switches"] = [_switch(item) for item in switches if isinstance(item, Mapping)]
+    return kept
+
+
+def _figures(details: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in details.items() if value is None or isinstance(value, bool | int | float)}
+
+
+def _switch(item: Mapping[str, Json]) -> Json:
+    """Which switch changed something in which stage; what it changed may name entries."""
+    switch, stage = item.get("switch"), item.get("stage")
+    known = isinstance(switch, str) and _SWITCH.fullmatch(switch) is not None
+    return {"switch": switch if known else "", "stage": stage if isinstance(stage, str) else "", "effect": LEFT_OUT}
+
+
+def _is_list(value: Json) -> TypeGuard[Sequence[Json]]:
+    return isinstance(value, Sequence) and not isinstance(value, str)

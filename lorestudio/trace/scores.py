@@ -1,0 +1,286 @@
+"""How the numbers about an entry came about, as a tree of value, description and details.
+
+Everything is read off the run. What the run does not keep, how a BM25 score is made term by term, comes as
+`Bm25Figures` from the same index that the run used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeGuard
+
+from lorestudio.domain.javascript import Json
+from lorestudio.trace.model import ItemResult, Phase, StageRecord, StageStatus, Trace, Verdict
+from lorestudio.trace.reasons import explain
+from lorestudio.trace.replies import RESULT_WORDS, match_words
+from lorestudio.trace.wording import number_words, plural, quoted
+
+BM25_STAGE: Final = "BM25"
+AI_STAGE: Final = "AI selection"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One line: what it is about, its value as text, how it came about, and the lines that it is made of.
+
+    `entry` is the entry that the line leads to, None where it leads nowhere.
+    """
+
+    title: str
+    value: str = ""
+    description: str = ""
+    details: tuple[Node, ...] = ()
+    entry: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TermFigures:
+    """One word of the query in the entry's text: its `score` is idf * tf * (k1 + 1) / (tf + k1 * weight)."""
+
+    term: str
+    frequency: int
+    documents_with: int
+    idf: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25Figures:
+    """All numbers of a BM25 score (spec: deeplore-engine 3.8).
+
+    `words` is the length of the entry's document, `average` that of all `documents`; `weight` is the length norm
+    1 - b + b * words / average. `asked` is how many different words the query has.
+    """
+
+    score: float
+    threshold: float
+    terms: tuple[TermFigures, ...]
+    words: int
+    average: float
+    weight: float
+    documents: int
+    asked: int
+    k1: float
+    b: float
+
+
+def score_tree(trace: Trace, entry: int, figures: Bm25Figures | None = None) -> tuple[Node, ...]:
+    """What decided about an entry in numbers: matches, BM25, the AI's confidence, its places in the orders, the budget.
+
+    Parts that have nothing to say about the entry are not there.
+    """
+    nodes = (
+        _matches(trace, entry),
+        _bm25(trace, entry, figures),
+        _confidence(trace, entry),
+        _orders(trace, entry),
+        _budget(trace, entry),
+    )
+    return tuple(node for node in nodes if node is not None)
+
+
+def tree_text(nodes: Sequence[Node], depth: int = 0) -> str:
+    """The tree as indented lines, for copying."""
+    lines = []
+    for node in nodes:
+        head = f"{node.title}: {node.value}" if node.value else node.title
+        lines.append("  " * depth + (f"{head} ({node.description})" if node.description else head))
+        if node.details:
+            lines.append(tree_text(node.details, depth + 1).rstrip("\n"))
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _matches(trace: Trace, entry: int) -> Node | None:
+    """Every way in that was found, in the order of the stages."""
+    found = []
+    for record in trace.stages:
+        for verdict in record.verdicts:
+            if verdict.entry == entry and record.phase is Phase.MATCH and record.name != BM25_STAGE:
+                source = verdict.details.get("source_id")
+                found.append(
+                    Node(
+                        record.name,
+                        explain(verdict, trace).label,
+                        explain(verdict, trace).sentence,
+                        entry=source if isinstance(source, int) else None,
+                    )
+                )
+    return Node("Match", plural(len(found), "# decision|# decisions"), details=tuple(found)) if found else None
+
+
+def _bm25(trace: Trace, entry: int, figures: Bm25Figures | None) -> Node | None:
+    record = trace.stage(BM25_STAGE)
+    if record is None or record.status is not StageStatus.RAN:
+        return None
+    recorded = _recorded_score(record, entry)
+    threshold = _number(record.details.get("threshold"))
+    if figures is None and recorded is None:
+        return Node("BM25", "not among the best", _enough(threshold))
+    score = recorded if recorded is not None else figures.score if figures is not None else 0.0
+    description = _enough(threshold)
+    if recorded is not None and figures is not None and recorded != figures.score:
+        description += f"; worked out again it is {figures.score!r}, so the vault is not the run's any more"
+    details = () if figures is None else _figures(figures)
+    kept = _of_entry(record, entry)
+    if not details and kept is not None:
+        details = _kept_terms(kept)
+    return Node("BM25", _score(score), description, details)
+
+
+def _recorded_score(record: StageRecord, entry: int) -> float | None:
+    scores = record.details.get("scores")
+    for row in scores if _is_list(scores) else ():
+        if _is_list(row) and len(row) == 2 and row[0] == entry:
+            return _number(row[1])
+    return None
+
+
+def _figures(figures: Bm25Figures) -> tuple[Node, ...]:
+    norm = Node(
+        "length norm",
+        _score(figures.weight),
+        f"1 − b + b × words ÷ average, b = {figures.b:g}",
+        (
+            Node("words", number_words(figures.words), "in title, keys and text"),
+            Node("average", _score(figures.average), plural(figures.documents, "of # entry|of # entries")),
+        ),
+    )
+    terms = tuple(
+        Node(
+            quoted(term.term),
+            _score(term.score),
+            f"tf {term.frequency}, idf {_score(term.idf)}",
+            (
+                Node("tf", number_words(term.frequency), "how often it occurs in the entry"),
+                Node(
+                    "idf",
+                    _score(term.idf),
+                    f"ln(1 + (N − n + 0.5) ÷ (n + 0.5)), N = {number_words(figures.documents)}, "
+                    f"n = {number_words(term.documents_with)}",
+                ),
+            ),
+        )
+        for term in sorted(figures.terms, key=lambda term: -term.score)
+    )
+    words = f"{len(terms)} of {plural(figures.asked, '# word|# words')} of the recent chat occur"
+    formula = f"each idf × tf × (k1 + 1) ÷ (tf + k1 × length norm), k1 = {figures.k1:g}"
+    total = Node("words in common", _score(figures.score), f"{words}; the sum of {formula}", terms)
+    return total, norm
+
+
+def _kept_terms(verdict: Verdict) -> tuple[Node, ...]:
+    """The words that the run itself put on record."""
+    terms = verdict.details.get("terms")
+    nodes = []
+    for row in terms if _is_list(terms) else ():
+        if _is_list(row) and len(row) == 4:
+            word, frequency, idf, score = row
+            parts = (Node("tf", number_words(_number(frequency))), Node("idf", _score(_number(idf))))
+            nodes.append(Node(quoted(str(word)), _score(_number(score)), "", parts))
+    return tuple(nodes)
+
+
+def _confidence(trace: Trace, entry: int) -> Node | None:
+    record = trace.stage(AI_STAGE)
+    if record is None or record.ai is None:
+        return None
+    offered = trace.stage("manifest")
+    was_offered = offered is not None and entry in _ids(offered.details.get("offered"))
+    for place, item in enumerate(record.ai.items, 1):
+        if entry in item.entries and item.result is not ItemResult.REPEATED:
+            details = [
+                Node("asked for", quoted(item.asked), match_words(item)),
+                Node("place in the reply", f"{place} of {len(record.ai.items)}"),
+            ]
+            if item.reason:
+                details.append(Node("the AI's reason", item.reason))
+            verdict = _of_entry(record, entry)
+            if verdict is not None and verdict.reason == "below_confidence":
+                details.append(Node("least confidence", str(verdict.details.get("threshold", ""))))
+            return Node("AI confidence", item.confidence or "none given", RESULT_WORDS[item.result], tuple(details))
+    if was_offered:
+        return Node("AI confidence", "none", "offered to the AI, which did not name it")
+    return Node("AI confidence", "none", "not offered to the AI")
+
+
+def _orders(trace: Trace, entry: int) -> Node | None:
+    places = []
+    for record in trace.stages:
+        node = _order(trace, record, entry)
+        if node is not None:
+            places.append(node)
+    ref = trace.entries.get(entry)
+    if not places or ref is None:
+        return None
+    return Node("Priority", number_words(ref.priority), "a lower number comes first", tuple(places))
+
+
+def _order(trace: Trace, record: StageRecord, entry: int) -> Node | None:
+    """The entry's place in one ordering stage, and what put its neighbours before and after it."""
+    rows, by = record.details.get("order"), record.details.get("order_by")
+    if not _is_list(rows) or not _is_list(by):
+        return None
+    order = [row for row in rows if _is_list(row) and row]
+    place = next((at for at, row in enumerate(order) if row[0] == entry), None)
+    if place is None:
+        return None
+    names = [str(name) for name in by]
+    details = []
+    for word, at in (("after", place - 1), ("before", place + 1)):
+        if 0 <= at < len(order):
+            other = order[at][0]
+            ref = trace.entries.get(other) if isinstance(other, int) else None
+            title = ref.title if ref is not None else str(other)
+            reason = _tie(order[place], order[at], names)
+            details.append(Node(word, title, reason, entry=other if isinstance(other, int) else None))
+    return Node(record.name, f"{place + 1} of {len(order)}", f"by {', then '.join(names)}", tuple(details))
+
+
+def _tie(mine: Sequence[Json], other: Sequence[Json], names: Sequence[str]) -> str:
+    """Which number decided between two neighbours; the title where all are equal."""
+    for name, one, two in zip(names, mine[1:], other[1:], strict=False):
+        if one != two:
+            return f"{name} {number_words(_number(one))} against {number_words(_number(two))}"
+    return "the same numbers, so the title decides"
+
+
+def _budget(trace: Trace, entry: int) -> Node | None:
+    for record in trace.stages:
+        verdict = _of_entry(record, entry) if record.phase is Phase.BUDGET else None
+        if verdict is None:
+            continue
+        explained = explain(verdict, trace)
+        names = {"tokens": "tokens", "original_tokens": "of its own", "free": "free", "needs": "needs more",
+                 "total": "so far", "cap": "entry limit"}  # fmt: skip
+        figures = tuple(
+            Node(word, number_words(_number(verdict.details[name])))
+            for name, word in names.items()
+            if isinstance(verdict.details.get(name), int | float)
+        )
+        return Node("Budget", explained.label, explained.sentence, figures)
+    return None
+
+
+def _of_entry(record: StageRecord, entry: int) -> Verdict | None:
+    return next((verdict for verdict in record.verdicts if verdict.entry == entry), None)
+
+
+def _enough(threshold: float) -> str:
+    return f"{number_words(threshold)} is enough, and the best twenty are taken"
+
+
+def _score(value: float) -> str:
+    return f"{value:.4f}"
+
+
+def _number(value: Json) -> float:
+    return value if isinstance(value, int | float) else 0.0
+
+
+def _ids(value: Json) -> Sequence[Json]:
+    return value if _is_list(value) else ()
+
+
+def _is_list(value: Json) -> TypeGuard[Sequence[Json]]:
+    return isinstance(value, Sequence) and not isinstance(value, str)

@@ -1,0 +1,101 @@
+"""One generation in brief: what a timeline of thousands of turns keeps of a trace.
+
+A summary is made once from a trace and never changes. Outcomes are shared objects, so that a chat of 5,000 turns with
+hundreds of candidates each stays small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+from lorestudio.trace.diff import InjectionChanges, Key, injection_changes, injections_by_key
+from lorestudio.trace.journey import Fate, FateState, Journeys
+from lorestudio.trace.limits import positional, token_limit
+from lorestudio.trace.model import Injection, Phase, RunOutcome, Trace, Turn
+
+CANDIDATE_STATES: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED, FateState.REMOVED, FateState.UNDECIDED})
+"""How an entry ends that went in or was a candidate; only such an entry gets a row of a timeline."""
+
+INJECTED_STATES: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended for an entry: a `Fate` without what differs from entry to entry."""
+
+    state: FateState
+    phase: Phase | None
+    reason: str
+
+    @property
+    def injected(self) -> bool:
+        """Whether the entry went in, whole or shortened."""
+        return self.state in INJECTED_STATES
+
+    @property
+    def candidate(self) -> bool:
+        """Whether the entry went in or could have."""
+        return self.state in CANDIDATE_STATES
+
+    def as_fate(self, entry: int) -> Fate:
+        """The ending as the fate of one entry, without details."""
+        return Fate(entry, self.state, "", self.phase, self.reason)
+
+
+@lru_cache(maxsize=1024)
+def _shared(state: FateState, phase: Phase | None, reason: str) -> Ending:
+    return Ending(state, phase, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSummary:
+    """What a timeline shows of one generation.
+
+    `tokens` are all injected ones, outlets included; `used` are those that count against the budget, `budget` its
+    maximum (None: unlimited, or the run never came to it). `endings` are by entry id: those that went in, were
+    candidates, or were refused by a stage after loading. `injected` is by vault and file name in injection order.
+    """
+
+    turn: Turn
+    outcome: RunOutcome
+    tokens: int
+    used: int
+    budget: float | None
+    endings: Mapping[int, Ending] = field(repr=False)
+    injected: Mapping[Key, Injection] = field(repr=False)
+    failed: bool = False
+
+    @property
+    def shortened(self) -> int:
+        """How many entries went in shortened."""
+        return sum(injection.truncated for injection in self.injected.values())
+
+
+def summarise(trace: Trace, journeys: Journeys | None = None) -> TurnSummary:
+    """The summary of a run. Linear in the entries that stages decided about."""
+    fates = (journeys or Journeys(trace)).fates
+    endings = {
+        entry: _shared(fate.state, fate.phase, fate.reason)
+        for entry, fate in fates.items()
+        if fate.state in CANDIDATE_STATES or (fate.state is FateState.REFUSED and fate.phase is not Phase.LOAD)
+    }
+    limit = token_limit(trace)
+    return TurnSummary(
+        trace.turn,
+        trace.outcome,
+        trace.total_tokens,
+        sum(injection.tokens for injection in positional(trace)),
+        limit.maximum if limit is not None else None,
+        MappingProxyType(endings),
+        MappingProxyType(injections_by_key(trace)),
+        any(record.error for record in trace.stages),
+    )
+
+
+def turn_changes(before: TurnSummary | None, after: TurnSummary) -> InjectionChanges:
+    """What changed since the turn before; everything is new where there was none."""
+    return injection_changes(before.injected if before is not None else {}, after.injected)

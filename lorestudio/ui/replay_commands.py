@@ -1,0 +1,72 @@
+"""Replaying parts of a chat: the handlers behind the actions, and what is said of a replay's course."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from lorestudio.studio.pace import time_left_words
+from lorestudio.studio.ranges import MessageRange
+from lorestudio.ui.command_group import CommandGroup
+from lorestudio.ui.notices import Notice
+from lorestudio.ui.range_dialog import RangeDialog
+from lorestudio.ui.replaying import ReplayNews, Tallied
+from lorestudio.ui.words import count, tr
+
+if TYPE_CHECKING:
+    from lorestudio.ui.main_window import MainWindow
+
+
+class ReplayCommands(CommandGroup):
+    """Belongs to the window. It decides nothing about lore; `studio.ranges` says what a range holds."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        window.session.news.connect(self._show_news)
+        window.session.replayed.connect(self._say_outcome)
+
+    def handlers(self) -> dict[str, Callable[[], object]]:
+        """What the window does when an action of this module is asked for."""
+        return {"replay.onward": self.replay_onward, "replay.range": self.ask_range}
+
+    def replay_onward(self) -> None:
+        """Replay from the chosen message to the end."""
+        if self._window.selection.message is not None:
+            self._replay(MessageRange(self._window.selection.message))
+
+    def ask_range(self) -> RangeDialog:
+        """Let the person choose the messages."""
+        session, chosen = self._window.session, self._window.selection.message
+        done = sum(generation in session.traces for generation in session.generations)
+        dialog = RangeDialog(session.generations, done, chosen, self._window)
+        dialog.chosen.connect(self._replay)
+        dialog.open()
+        return dialog
+
+    def _replay(self, messages: object) -> None:
+        if isinstance(messages, MessageRange):
+            try:
+                self._window.session.replay_range(messages)
+            except ValueError as error:
+                self._window.say(Notice(str(error), "warning"))
+
+    def _show_news(self, news: object) -> None:
+        if isinstance(news, ReplayNews):
+            self._window.chat.strip.set_outlook(tr(time_left_words(news.left)), news.before)
+
+    def _say_outcome(self, tally: object) -> None:
+        if not isinstance(tally, Tallied):
+            return
+        if not tally.begun:
+            self._window.status.flash(tr("Everything is up to date: there was nothing to run."))
+        elif tally.before:
+            first = count(tally.before, "reply was", "replies were")
+            text = tr(
+                "{first} run first, because a reply begins with what the ones before it left: cooldowns, streaks and "
+                "random numbers. In all: {tally}.",
+                first=first,
+                tally=tally.words,
+            )
+            self._window.say(Notice(text, key="replay"))
+        else:
+            self._window.status.flash(tr("Replayed: {tally}.", tally=tally.words))

@@ -1,0 +1,229 @@
+"""The runs that can be compared: turns, swipes, marked and former runs, unsaved texts, other settings, kept runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QObject, Signal
+
+from lorestudio.studio.answering import AnswerKind, load_recorded
+from lorestudio.studio.chat_timeline import generation_before
+from lorestudio.studio.generation import Generation
+from lorestudio.studio.jobs import CancelToken, Progress
+from lorestudio.studio.keeping import Keeper
+from lorestudio.studio.run_causes import RunSide
+from lorestudio.studio.run_differences import input_differences
+from lorestudio.studio.run_sides import edited_side, run_side, with_settings_of
+from lorestudio.ui.selection import Selection
+from lorestudio.ui.session import Session
+from lorestudio.ui.words import count, number, shorten, tr
+
+MOST_FORMER: Final = 6
+"""Of one reply so many former runs are kept in memory, with what they were made from."""
+
+MOST_REPLIES: Final = 8
+"""Of so many replies former runs are kept, those that were looked at last."""
+
+MOST_KEPT: Final = 12
+
+Load = Callable[[CancelToken, Callable[[Progress], None]], RunSide]
+
+
+@dataclass(frozen=True, slots=True)
+class SideChoice:
+    """A run to choose. `key` stays the same while what it means moves on (“shown” is always the shown run).
+
+    Without a `side` it has to be run first, by `load`, in a worker.
+    """
+
+    key: str
+    title: str
+    side: RunSide | None = None
+    load: Load | None = None
+
+
+class CompareDesk(QObject):
+    """Knows the runs; `changed` says that there are others, or that one of them means another run."""
+
+    changed = Signal()
+
+    def __init__(self, session: Session, selection: Selection, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._selection = session, selection
+        self.marked: RunSide | None = None
+        self._now: dict[Generation, RunSide] = {}
+        self._former: dict[Generation, list[RunSide]] = {}
+        self._files: list[Path] = []
+        self._last: tuple[object, ...] = ()
+        self._kept: dict[Generation, tuple[RunSide, ...]] = {}
+        session.project_changed.connect(self._project_changed)
+        session.traces_changed.connect(lambda _generations: self._look())
+        session.preview_changed.connect(self.changed)
+        selection.generation_changed.connect(self._look)
+
+    # ---- what there is ----------------------------------------------------------------------------------------------
+
+    def name(self, generation: Generation) -> str:
+        """A reply and its swipe, where it has several."""
+        project = self._session.project
+        chat = project.chat if project is not None else None
+        if chat is not None and generation.message >= len(chat.messages):
+            return tr("the next reply (#{number})", number=generation.message)
+        if len(self._session.swipes(generation.message)) > 1:
+            return tr("reply #{number}, swipe {swipe}", number=generation.message, swipe=generation.swipe + 1)
+        return tr("reply #{number}", number=generation.message)
+
+    def choices(self) -> list[SideChoice]:
+        """Everything that can be compared at the moment, the shown run first."""
+        shown, project = self._selection.generation, self._session.project
+        if shown is None or project is None:
+            return []
+        found = self._of_shown(shown)
+        if self.marked is not None:
+            found.append(SideChoice("marked", tr("Marked: {run}", run=self.marked.title), self.marked))
+        found += self._former_choices(shown)
+        for place, side in enumerate(self._kept.get(shown, ())):
+            found.append(SideChoice(f"kept{place}", side.title, side))
+        for path in self._files:
+            found.append(SideChoice(f"file:{path}", tr("Settings of {name}", name=path.name), None, self._loader(path)))
+        return found
+
+    def _of_shown(self, shown: Generation) -> list[SideChoice]:
+        session = self._session
+        found: list[SideChoice] = []
+        now = session.side(shown, self.name(shown))
+        if now is not None:
+            found.append(SideChoice("shown", tr("Shown: {run}", run=now.title), now))
+        preview = session.preview_of(shown)
+        if preview is not None and now is not None:
+            title = tr("{run} with unsaved texts", run=now.title)
+            found.append(SideChoice("unsaved", tr("Shown, with unsaved texts"), edited_side(now, preview, title)))
+        project = session.project
+        before = generation_before(project.chat if project is not None else None, shown)
+        earlier = session.side(before, self.name(before)) if before is not None else None
+        if earlier is not None:
+            found.append(SideChoice("before", tr("Turn before: {run}", run=earlier.title), earlier))
+        for other in session.swipes(shown.message):
+            side = session.side(other, self.name(other)) if other != shown else None
+            if side is not None:
+                found.append(SideChoice(f"swipe{other.swipe}", tr("Swipe {swipe}", swipe=other.swipe + 1), side))
+        return found
+
+    def _former_choices(self, shown: Generation) -> list[SideChoice]:
+        """Former runs of the shown reply, the newest first, called by what was changed after them."""
+        runs = self._former.get(shown, [])
+        now = self._now.get(shown)
+        found = []
+        for place, side in enumerate(runs):
+            later = runs[place + 1] if place + 1 < len(runs) else now
+            what = _first_difference(side, later) if later is not None else ""
+            words = (
+                tr("Before “{change}”", change=shorten(what, 60))
+                if what
+                else tr("Former run {number}", number=place + 1)
+            )
+            title = tr("{run}, {before}", run=self.name(shown), before=words[:1].lower() + words[1:])
+            found.append(SideChoice(f"former{id(side)}", words, RunSide(title, side.trace, side.context)))
+        return found[::-1]
+
+    @property
+    def last_former(self) -> str:
+        """The key of the run that the shown one replaced last, "" where there is none."""
+        shown = self._selection.generation
+        runs = self._former.get(shown, []) if shown is not None else []
+        return f"former{id(runs[-1])}" if runs else ""
+
+    # ---- what can be done -------------------------------------------------------------------------------------------
+
+    def mark(self) -> bool:
+        """Keep the shown run for a comparison; False where nothing is shown."""
+        shown = self._selection.generation
+        preview = self._session.preview_of(shown)
+        side = self._session.side(shown, self.name(shown)) if shown is not None else None
+        if side is not None and preview is not None and self._session.preview_shown:
+            side = edited_side(side, preview, tr("{run} with unsaved texts", run=side.title))
+        if side is None:
+            return False
+        self.marked = side
+        self.changed.emit()
+        return True
+
+    def add_settings(self, path: Path) -> str:
+        """Offer the settings of a file; returns the choice's key."""
+        if path not in self._files:
+            self._files.append(path)
+        self.changed.emit()
+        return f"file:{path}"
+
+    def load_kept(self, failed: Callable[[Exception], object]) -> None:
+        """Look for runs of the shown reply that were kept by earlier starts."""
+        shown, project, folder = self._selection.generation, self._session.project, self._session.keep_in
+        if shown is None or project is None or folder is None:
+            return
+
+        def work(_report: object) -> tuple[RunSide, ...]:
+            with Keeper(folder) as keeper:
+                traces = keeper.history(project, shown)[-MOST_KEPT:]
+            sides = []
+            for place, trace in enumerate(traces, start=1):
+                what = count(len(trace.injections), "entry", "entries")
+                title = tr(
+                    "Kept run {number}: {what}, {tokens}", number=place, what=what, tokens=number(trace.total_tokens)
+                )
+                sides.append(RunSide(title, trace))
+            return tuple(reversed(sides))
+
+        def done(sides: tuple[RunSide, ...]) -> None:
+            self._kept = {shown: sides}
+            self.changed.emit()
+
+        self._session.jobs.start(tr("Looking for kept runs"), work, done=done, failed=failed)
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _loader(self, path: Path) -> Load | None:
+        session, shown = self._session, self._selection.generation
+        project, source = session.project, session.choice.source
+        if project is None or shown is None:
+            return None
+        title = tr("{run} with the settings of {name}", run=self.name(shown), name=path.name)
+
+        def load(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
+            recorded = None if source.kind is AnswerKind.STAND_IN else load_recorded(project.chat_path)
+            return run_side(with_settings_of(project, path), shown, title, recorded, cancel, report)
+
+        return load
+
+    def _project_changed(self) -> None:
+        if not self._session.renewed:
+            self.marked = None
+            self._now, self._former, self._kept = {}, {}, {}
+        self.changed.emit()
+
+    def _look(self) -> None:
+        """Remember the shown run with its inputs, and the one that it replaced."""
+        shown = self._selection.generation
+        side = self._session.side(shown, self.name(shown)) if shown is not None else None
+        if shown is not None and side is not None and side.context is not None:
+            known = self._now.pop(shown, None)
+            if known is not None and known.trace is not side.trace and _first_difference(known, side):
+                self._former.setdefault(shown, []).append(known)
+                del self._former[shown][:-MOST_FORMER]
+            self._now[shown] = side
+            while len(self._now) > MOST_REPLIES:
+                oldest = next(iter(self._now))
+                del self._now[oldest]
+                self._former.pop(oldest, None)
+        now = shown, side.trace if side is not None else None, side is not None and side.context is not None
+        if now != self._last:  # while a replay runs there is news of other replies all the time
+            self._last = now
+            self.changed.emit()
+
+
+def _first_difference(before: RunSide, after: RunSide) -> str:
+    if before.context is None or after.context is None:
+        return ""
+    return next((each.sentence for each in input_differences(before.context, after.context)), "")

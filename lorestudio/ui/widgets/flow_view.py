@@ -1,0 +1,253 @@
+"""The stream of a run from stage to stage, painted: a trunk, and labelled ribbons that join and leave it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QColor,
+    QFocusEvent,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from lorestudio.studio.report.colours import PHASE_FILLS
+from lorestudio.studio.report.flow_picture import FlowPicture, RibbonShape, RowShape, lay_out
+from lorestudio.studio.report.svg import ribbon_words
+from lorestudio.trace.flow import Flow, Measure, Ribbon
+from lorestudio.ui.theme import Theme, scaled
+from lorestudio.ui.widgets.paint import draw_focus, hairline
+from lorestudio.ui.words import count, tr
+
+_V_LEFT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+
+
+class FlowView(QWidget):
+    """Up and Down go from stage to stage, Left and Right through a stage's ribbons, Enter lists a ribbon's entries.
+
+    `ribbon_chosen` carries the entries and what the ribbon is called.
+    """
+
+    ribbon_chosen = Signal(tuple, str)
+    moved = Signal(QRectF)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._flow = Flow(())
+        self._measure = Measure.ENTRIES
+        self._everything = False
+        self._picture: FlowPicture = lay_out(self._flow, self._measure, 400)
+        self._row, self._ribbon = 0, 0
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(tr("Flow of the candidates from stage to stage"))
+        theme.changed.connect(self.update)
+
+    def set_flow(self, stream: Flow | None, measure: Measure, *, everything: bool = False) -> None:
+        """Show another run, or the same one in entries or tokens."""
+        self._flow, self._measure, self._everything = stream or Flow(()), measure, everything
+        self._lay_out()
+        self._row = min(self._row, max(0, len(self._picture.rows) - 1))
+        self._ribbon = 0
+        self._describe()
+
+    @property
+    def current(self) -> Ribbon | None:
+        """The ribbon that the keyboard is on, None where its stage has none."""
+        row = self._current_row
+        return row.ribbons[self._ribbon].ribbon if row is not None and self._ribbon < len(row.ribbons) else None
+
+    @property
+    def stage(self) -> str:
+        """The stage that the keyboard is on."""
+        row = self._current_row
+        return row.stage.name if row is not None else ""
+
+    @property
+    def _current_row(self) -> RowShape | None:
+        rows = self._picture.rows
+        return rows[self._row] if 0 <= self._row < len(rows) else None
+
+    def _lay_out(self) -> None:
+        width = max(260.0, float(self.width()))
+        self._picture = lay_out(self._flow, self._measure, width, everything=self._everything)
+        self.setFixedHeight(round(self._picture.height) + 4)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Qt: as high as the picture."""
+        return QSize(420, round(self._picture.height) + 4)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: another width is another picture."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._lay_out()
+
+    # ---- drawing ----------------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Qt: draw what is in sight."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.draw(painter, QRectF(event.rect()), focus=self.hasFocus())
+
+    def draw(self, painter: QPainter, seen: QRectF, *, focus: bool = False) -> None:
+        """Draw the rows that lie in `seen`."""
+        for place, row in enumerate(self._picture.rows):
+            box = QRectF(row.box.left, row.box.top, row.box.width, row.box.height)
+            if box.intersects(seen):
+                self._draw_row(painter, row, box, current=focus and place == self._row)
+
+    def _draw_row(self, painter: QPainter, row: RowShape, box: QRectF, *, current: bool) -> None:
+        theme, stage = self._theme, row.stage
+        if current:
+            painter.fillRect(box, theme.color("hover"))
+        trunk = QColor(theme.color("border_strong"))
+        trunk.setAlphaF(0.45)
+        for piece in row.trunk:
+            painter.fillRect(QRectF(piece.left, piece.top, piece.width, piece.height), trunk)
+        names = QRectF(8, box.top() + 2, self._picture.trunk_at - 14, 18)
+        painter.setFont(scaled(self.font(), 1.0, bold=True))
+        painter.setPen(theme.color("text"))
+        metrics = QFontMetricsF(painter.font())
+        painter.drawText(names, _V_LEFT, metrics.elidedText(stage.name, Qt.TextElideMode.ElideRight, names.width()))
+        if row.ribbons:
+            painter.setFont(scaled(self.font(), 0.88))
+            painter.setPen(theme.color("text_muted"))
+            painter.drawText(names.translated(0, 17), _V_LEFT, self._amount(row))
+        ground, _ink = theme.fill(PHASE_FILLS[stage.phase])
+        for place, shape in enumerate(row.ribbons):
+            self._draw_ribbon(painter, shape, ground, focus=current and place == self._ribbon)
+        if current and not row.ribbons:
+            draw_focus(painter, box.adjusted(2, 1, -2, -1), theme)
+
+    def _draw_ribbon(self, painter: QPainter, shape: RibbonShape, ground: QColor, *, focus: bool) -> None:
+        theme = self._theme
+        painter.setPen(hairline(theme.color("fill_edge")))
+        painter.setBrush(ground)
+        painter.drawPath(_path(shape))
+        label = self._label_box(shape)
+        painter.setFont(self.font())
+        painter.setPen(theme.color("text"))
+        words = ribbon_words(shape.ribbon, self._measure)
+        shown = QFontMetricsF(self.font()).elidedText(words, Qt.TextElideMode.ElideRight, label.width() - 8)
+        painter.drawText(label.adjusted(6, 0, 0, 0), _V_LEFT, shown)
+        if focus:
+            draw_focus(painter, label, theme)
+
+    def _label_box(self, shape: RibbonShape) -> QRectF:
+        return QRectF(shape.end, shape.middle - 10, self._picture.width - shape.end - 4, 20)
+
+    def _amount(self, row: RowShape) -> str:
+        amount = row.stage.amount(self._measure)
+        if self._measure is Measure.TOKENS:
+            return tr("{tokens} on", tokens=count(amount, "token", "tokens"))
+        return tr("{entries} on", entries=count(amount, "entry", "entries"))
+
+    # ---- keyboard, mouse, words --------------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: arrows, Home, End, Enter."""
+        rows, row = self._picture.rows, self._current_row
+        ribbons = len(row.ribbons) if row is not None else 0
+        places = {
+            Qt.Key.Key_Down: (min(len(rows) - 1, self._row + 1), 0),
+            Qt.Key.Key_Up: (max(0, self._row - 1), 0),
+            Qt.Key.Key_Home: (0, 0),
+            Qt.Key.Key_End: (len(rows) - 1, 0),
+            Qt.Key.Key_Right: (self._row, min(ribbons - 1, self._ribbon + 1) if ribbons else 0),
+            Qt.Key.Key_Left: (self._row, max(0, self._ribbon - 1)),
+        }
+        if rows and event.key() in places:
+            self._go(*places[Qt.Key(event.key())])
+        elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.current is not None:
+            self._choose(self.current)
+        else:
+            super().keyPressEvent(event)
+
+    def _go(self, row: int, ribbon: int) -> None:
+        self._row, self._ribbon = row, ribbon
+        self._describe()
+        box = self._picture.rows[row].box
+        self.moved.emit(QRectF(box.left, box.top, box.width, box.height))
+        self.update()
+
+    def _choose(self, ribbon: Ribbon) -> None:
+        self.ribbon_chosen.emit(ribbon.entries, f"{ribbon.stage}: {ribbon_words(ribbon, Measure.ENTRIES)}")
+
+    def _at(self, place: QPointF) -> tuple[int, int]:
+        """The row and the ribbon at a place, -1 for none."""
+        for number_, row in enumerate(self._picture.rows):
+            if row.box.top <= place.y() < row.box.top + row.box.height:
+                for at, shape in enumerate(row.ribbons):
+                    if _path(shape).contains(place) or self._label_box(shape).contains(place):
+                        return number_, at
+                return number_, -1
+        return -1, -1
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Qt: a click on a ribbon lists its entries."""
+        row, ribbon = self._at(event.position())
+        if row >= 0:
+            self._go(row, max(0, ribbon))
+            if ribbon >= 0:
+                self._choose(self._picture.rows[row].ribbons[ribbon].ribbon)
+        super().mousePressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Qt: the ring appears."""
+        super().focusInEvent(event)
+        self._describe()
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Qt: the ring goes."""
+        super().focusOutEvent(event)
+        self.update()
+
+    def _describe(self) -> None:
+        row = self._current_row
+        ribbon = self.current
+        if row is None:
+            text = tr("No stage changed anything.")
+        elif ribbon is not None:
+            text = f"{row.stage.name}: {ribbon_words(ribbon, self._measure)}. {self._amount(row)}"
+        else:
+            text = f"{row.stage.name}: {self._amount(row)}"
+        self.setAccessibleDescription(text)
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: what is under the pointer, in words."""
+        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            row, ribbon = self._at(QPointF(event.pos()))
+            if ribbon >= 0:
+                shape = self._picture.rows[row].ribbons[ribbon]
+                QToolTip.showText(event.globalPos(), ribbon_words(shape.ribbon, self._measure), self)
+            else:
+                QToolTip.hideText()
+            return True
+        return super().event(event)
+
+
+def _path(shape: RibbonShape) -> QPainterPath:
+    start, points = shape.outline
+    path = QPainterPath(QPointF(*start))
+    for place in range(0, len(points), 3):
+        one, two, three = (QPointF(*point) for point in points[place : place + 3])
+        path.cubicTo(one, two, three)
+    path.closeSubpath()
+    return path

@@ -1,0 +1,163 @@
+"""`lorestudio diff`: what differs between two runs, and what did it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def one_entry(tmp_path: Path) -> Path:
+    """Settings that let one entry in."""
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps({"enabled": True, "maxEntries": 1, "unlimitedEntries": False}), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def other_vault(vault: Path, tmp_path: Path) -> Path:
+    """The vault under another name, in which Old Bell fits the chat's context."""
+    copy = tmp_path / "copy"
+    shutil.copytree(vault, copy)
+    (copy / "Old Bell.md").write_text("---\ntags: [lorebook]\nkeys: [bell]\n---\nIt rings.\n", encoding="utf-8")
+    return copy
+
+
+def document(result: Result) -> dict[str, Any]:
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def titles(changes: list[dict[str, Any]]) -> list[str]:
+    return [change["title"] for change in changes]
+
+
+def test_other_settings_and_the_setting_that_did_it(lorestudio: Run, vault: Path, chat: Path, one_entry: Path) -> None:
+    told = document(lorestudio("diff", vault, "--chat", chat, "--message", 1, "--settings2", one_entry, "--json"))
+    assert told["after"]["title"] == "one.json"
+    assert len(told["left"]) == 1
+    (left,) = told["left"]
+    assert left["by"] == ["Most entries: 10 → 1"]
+    assert not left["together"]
+    assert left["tokens"][1] is None
+    assert told["tokens"][0] - told["tokens"][1] == left["tokens"][0]
+    assert not told["entered"]
+    assert told["unexplained"] == []
+
+
+def test_the_same_as_a_table(lorestudio: Run, vault: Path, chat: Path, one_entry: Path) -> None:
+    result = lorestudio("diff", vault, "--chat", chat, "--message", 1, "--settings2", one_entry)
+    assert result.exit_code == 0
+    text = " ".join(result.stdout.split())
+    assert "DeepLore's own settings: 3 entries matched" in text
+    assert "one.json: " in text
+    assert "- left" in text
+    assert "What was different" in text
+    assert "Most entries: 10 → 1" in text
+
+
+def test_another_state_of_the_vault_and_the_note_that_did_it(
+    lorestudio: Run, vault: Path, other_vault: Path, chat: Path
+) -> None:
+    told = document(lorestudio("diff", vault, "--chat", chat, "--message", 1, "--vault2", other_vault, "--json"))
+    assert titles(told["entered"]) == ["Old Bell"]
+    (entered,) = told["entered"]
+    assert entered["vault"] == "brume"
+    assert entered["by"][0].startswith("Old Bell: ")
+    assert not told["left"]
+
+
+def test_another_state_of_the_chat(lorestudio: Run, vault: Path, chat: Path, tmp_path: Path) -> None:
+    lines = chat.read_text(encoding="utf-8").splitlines()
+    record = json.loads(lines[1])
+    record["mes"] = "Nothing of the kind."
+    other = tmp_path / "other.jsonl"
+    other.write_text("\n".join([lines[0], json.dumps(record), *lines[2:]]) + "\n", encoding="utf-8")
+    told = document(lorestudio("diff", vault, "--chat", chat, "--message", 1, "--chat2", other, "--json"))
+    assert told["left"]
+    assert all(change["by"][0].startswith("Message #0: ") for change in told["left"])
+
+
+def test_two_replies(lorestudio: Run, vault: Path, chat: Path) -> None:
+    told = document(lorestudio("diff", vault, "--chat", chat, "--message", 3, "--against", 1, "--json"))
+    assert (told["before"]["message"], told["after"]["message"]) == (3, 1)
+    (entered,) = told["entered"]  # the tide rests at #3, since it went in at #1
+    assert entered["title"] == "Tide"
+    # the chat as it was at #1 makes the run one of that reply again, for which the engine takes the cooldown back
+    assert entered["by"] == ["Chat: without messages #1 to #2"]
+    assert {"chat", "trackers"} <= {difference["kind"] for difference in told["differences"]}
+
+
+def test_two_swipes(lorestudio: Run, vault: Path, chat: Path) -> None:
+    result = lorestudio("diff", vault, "--chat", chat, "--message", 1, "--swipe", 1, "--against", "#1.2")
+    assert result.exit_code == 0
+    assert "The same entries go in, in the same order." in result.stdout
+
+
+def test_a_whole_chat_has_a_row_for_each_reply_that_differs(
+    lorestudio: Run, vault: Path, chat: Path, other_vault: Path
+) -> None:
+    result = lorestudio("diff", vault, "--chat", chat, "--vault2", other_vault)
+    assert result.exit_code == 0
+    assert "note: Old Bell: " in result.stdout
+    assert "#1 ‹1/2›" in result.stdout
+    assert "+ Old Bell" in result.stdout
+    assert "generations differ. Choose one with --message" in result.stdout
+    told = document(lorestudio("diff", vault, "--chat", chat, "--vault2", other_vault, "--json"))
+    assert told["turns"] == 4
+    assert all(["brume", "Old Bell.md"] in turn["entered"] for turn in told["changed"])
+    assert f"{len(told['changed'])} of 4 generations differ." in result.stdout
+
+
+def test_a_longer_chat_has_replies_that_the_other_has_not(
+    lorestudio: Run, vault: Path, chat: Path, tmp_path: Path
+) -> None:
+    lines = chat.read_text(encoding="utf-8").splitlines()
+    shorter = tmp_path / "shorter.jsonl"
+    shorter.write_text("\n".join(lines[:3]) + "\n", encoding="utf-8")
+    told = document(lorestudio("diff", vault, "--chat", chat, "--chat2", shorter, "--json"))
+    only = {(turn["message"], turn.get("only_in")) for turn in told["changed"] if "only_in" in turn}
+    assert (3, "before") in only
+    assert (2, "after") in only
+
+
+def test_nothing_differs(lorestudio: Run, vault: Path, chat: Path) -> None:
+    result = lorestudio("diff", vault, "--chat", chat, "--chat2", chat)
+    assert result.exit_code == 0
+    assert result.stdout == "No generation differs.\n"
+
+
+def test_without_causes_nothing_is_tried(lorestudio: Run, vault: Path, chat: Path, one_entry: Path) -> None:
+    arguments = ("diff", vault, "--chat", chat, "--message", 1, "--settings2", one_entry, "--no-causes", "--json")
+    assert "differences" not in document(lorestudio(*arguments))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "give one of --against, --settings2, --vault2 or --chat2"),
+        (("--against", "1", "--message", "3", "--chat2", "x"), "a run is compared with one other"),
+        (("--against", "1"), "say which reply is meant with --message"),
+        (("--message", "2", "--against", "1"), "#2 is no reply of the chat's. There are: #1, #3, #4."),
+        (("--message", "1", "--against", "one"), "Write its number, as 12, or with a swipe, as 12.2."),
+        (("--message", "1", "--swipe", "7", "--against", "3"), "#1 has 2 swipes, and none is 7."),
+        (("--message", "1", "--against", "3", "--answers", "Ollama"), "asks no provider"),
+        (("--message", "1", "--against", "3", "--mode", "psychic"), "there is no mode “psychic”"),
+        (("--message", "1", "--settings2", "nowhere.json"), "nowhere.json"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(
+    lorestudio: Run, vault: Path, chat: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    result = lorestudio("diff", vault, "--chat", chat, *arguments)
+    assert result.exit_code == 2
+    assert told in " ".join(result.stderr.split())

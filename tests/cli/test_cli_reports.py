@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+
+def test_a_report_of_the_whole_chat_goes_to_the_terminal(lorestudio: Run, vault: Path, chat: Path) -> None:
+    result = lorestudio("report", vault, "--chat", chat)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Lore report: brume\n4 turns of the chat chat.jsonl.")
+    assert "Reply #1, swipe 2" in result.stdout
+    assert "Filtered by context" in result.stdout
+
+
+def test_a_report_of_one_turn_goes_to_a_file(lorestudio: Run, vault: Path, chat: Path) -> None:
+    result = lorestudio("report", vault, "--chat", chat, "--message", 1, "--swipe", 2, "-o", "turn.html")
+    assert result.exit_code == 0
+    assert result.stdout == "The report is in turn.html.\n"
+    page = Path("turn.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "Reply #1, swipe 2" in page
+    assert "Reply #3" not in page
+    assert "A <mark>lamp</mark>" in page
+
+
+def test_a_redacted_report_has_none_of_the_words(lorestudio: Run, vault: Path, chat: Path) -> None:
+    for ending in ("html", "md", "txt", "json"):
+        result = lorestudio("report", vault, "--chat", chat, "--redacted", "-o", f"report.{ending}")
+        assert result.exit_code == 0
+        text = Path(f"report.{ending}").read_text(encoding="utf-8").casefold()
+        for word in ("lamp", "old bell", "flood", "wren", "ottoline", "brume", "later"):
+            assert word not in text
+        assert "entry 1" in text
+
+
+def test_an_unknown_ending_and_unknown_turns_are_told(lorestudio: Run, vault: Path, chat: Path) -> None:
+    for arguments, told in (
+        (("-o", "report.pdf"), ".html, .md, .txt or .json"),
+        (("--message", 2), "#2 is no reply"),
+        (("--message", 1, "--swipe", 3), "reply #1 has 2 swipes"),
+        (("--mode", "magic"), "there is no mode"),
+        (("--fixed", "magic"), "--fixed"),
+        (("--answers", "Ollama"), "asks no provider"),
+    ):
+        result = lorestudio("report", vault, "--chat", chat, *arguments)
+        assert result.exit_code == 2
+        assert told in result.stderr.replace("\n", " ")
+    assert not Path("report.pdf").exists()
+
+
+def test_a_scenario_is_written_and_run_again(lorestudio: Run, vault: Path, chat: Path) -> None:
+    result = lorestudio("scenario", vault, "--chat", chat, "--message", 3, "--seed", 9, "-o", "turn.json")
+    assert result.exit_code == 0
+    assert result.stdout == "The scenario is in turn.json: 3 generations.\n"
+    again = lorestudio("run", "turn.json")
+    assert again.exit_code == 0
+    ran = json.loads(again.stdout)["expected"]["generations"]
+    traces = json.loads(lorestudio("replay", vault, "--chat", chat, "--seed", 9, "--json").stdout)
+    for trace, generation in zip(traces, ran, strict=False):
+        titles = [injection["title"] for injection in trace["trace"]["injections"]]
+        assert [row["title"] for row in generation.get("budget", {}).get("accepted", [])] == titles
+    assert any(generation.get("budget", {}).get("accepted") for generation in ran)
+
+
+def test_a_scenario_of_the_reply_to_come_goes_to_the_terminal(lorestudio: Run, vault: Path, chat: Path) -> None:
+    result = lorestudio("scenario", vault, "--chat", chat)
+    assert result.exit_code == 0
+    written = json.loads(result.stdout)
+    assert len(written["generations"]) == 4
+    assert [vault_["name"] for vault_ in written["vaults"]] == ["brume"]
+
+
+def test_a_scenario_that_cannot_be_written_says_why(lorestudio: Run, vault: Path, chat: Path) -> None:
+    Path("folder").mkdir()
+    result = lorestudio("scenario", vault, "--chat", chat, "-o", "folder")
+    assert result.exit_code == 2
+    assert "folder: the file cannot be written" in result.stderr.replace("\n", " ")
