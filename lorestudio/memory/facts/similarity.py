@@ -1,7 +1,7 @@
 """Comparing vectors: exact where a decision hangs on it, quick over many (spec: fact-memory 2, 9.3, 9.7).
 
 What is decided is decided on sums taken one after the other from the first place on, in ordinary doubles. Over many
-rows a matrix product finds the few that can matter, and only those are summed exactly.
+rows a matrix product in single precision finds the few that can matter, and only those are summed exactly.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ SUPERSEDE: Final = 0.75
 NO_VECTOR: Final = "Cannot read properties of undefined (reading 'length')"
 """What strict mode says where a vector is missing altogether, as the original's runtime puts it."""
 
-_MARGIN: Final = 1e-9
-"""Far above the error of a matrix product of doubles, far below what people mean by similar."""
+_ROUNDING: Final = 1.5e-7
+"""Above the error that a place of a vector of length 1 adds to a product in single precision, on both sides."""
 
 
 class Action(StrEnum):
@@ -70,7 +70,7 @@ class VectorTable:
     def __init__(self, vectors: Sequence[Vector | None]) -> None:
         self._vectors = vectors
         self._lengths = np.array([-1 if vector is None else len(vector) for vector in vectors], dtype=np.int64)
-        self._groups: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._groups: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # in single precision
 
     def __len__(self) -> int:
         return len(self._vectors)
@@ -110,10 +110,10 @@ class VectorTable:
             numbers, matrix = numbers[kept], matrix[kept]
         if not len(numbers) or limit == 0:
             return []
-        near = matrix @ _normalised(vector[np.newaxis, :].copy())[0]
+        near = matrix @ _normalised(vector[np.newaxis, :])[0]
         if limit is not None and 0 < limit < len(numbers):
             border = np.partition(near, len(near) - limit)[len(near) - limit]
-            numbers = numbers[~(near < border - 2 * _MARGIN)]
+            numbers = numbers[~(near < border - _margin(vector))]
         scores = _exact(np.array([self._vectors[int(number)] for number in numbers]), vector)
         order = np.argsort(-scores, kind="stable")
         return [Best(int(numbers[place]), float(scores[place])) for place in order[:limit]]
@@ -122,7 +122,7 @@ class VectorTable:
         finite = near[~np.isnan(near)]
         if not len(finite):
             return None
-        few = rows[near >= finite.max() - 2 * _MARGIN]
+        few = rows[near >= finite.max() - _margin(vector)]
         scores = _exact(np.array([self._vectors[int(row)] for row in few]), vector)
         best, found = -1.0, None
         for row, score in zip(few, scores, strict=True):
@@ -191,13 +191,18 @@ def dedupe_batch(
     return tuple(kept)
 
 
+def _margin(vector: Vector) -> float:
+    """How far two products in single precision can be out against each other."""
+    return 2 * _ROUNDING * (len(vector) + 4)
+
+
 def _normalised(matrix: np.ndarray) -> np.ndarray:
-    """The rows at length 1, in place."""
+    """The rows at length 1, in single precision."""
     with np.errstate(all="ignore"):
         lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
         lengths[lengths == 0] = 1
-        matrix /= lengths[:, np.newaxis]
-    return matrix
+        scaled: np.ndarray = (matrix / lengths[:, np.newaxis]).astype(np.float32)
+    return scaled
 
 
 def _exact(rows: np.ndarray, vector: Vector) -> np.ndarray:
