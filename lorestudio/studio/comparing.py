@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.protocol import AnswerSource
+from lorestudio.settings import DeepLoreSettings
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.jobs import CancelToken, Progress
 from lorestudio.studio.project import Project, read_settings
@@ -24,12 +25,16 @@ FEWEST: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One run that is to be compared: a system with its settings, None for those of the project."""
+    """One run that is to be compared: a system with its settings, None for those of the project or the defaults.
+
+    `traces` are those of all generations where they are known already; then nothing is run.
+    """
 
     label: str
     system: str
     settings: Section | None = None
     settings_path: Path | None = None
+    traces: tuple[Trace, ...] | None = field(default=None, repr=False)
 
 
 def candidate(text: str) -> Candidate:
@@ -53,8 +58,12 @@ async def run_candidate(
     cancel: CancelToken | None = None,
 ) -> tuple[Trace, ...]:
     """The traces of a candidate over the project's whole chat. Raises Cancelled, InputError and VaultError."""
+    if chosen.traces is not None:
+        return chosen.traces
     if chosen.system == DEEPLORE:
         own = project
+        if isinstance(chosen.settings, DeepLoreSettings):
+            own = project.with_settings(chosen.settings)
         if chosen.settings_path is not None:
             read = read_settings(chosen.settings_path)
             own = replace(project.with_settings(read.settings), problems=(*project.problems, *read.problems))
@@ -70,15 +79,19 @@ async def compare_candidates(
     answers: AnswerSource | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     cancel: CancelToken | None = None,
+    on_candidate: Callable[[Candidate], None] | None = None,
 ) -> Comparison:
     """Run all candidates over the project's chat, one after the other, and compare them turn by turn.
 
+    `on_candidate` is called when the run of one begins.
     Raises InputError where there are fewer than two, and what `run_candidate` raises.
     """
     if len(chosen) < FEWEST:
         raise InputError("--run", "name at least two runs to compare, as in --run deeplore --run context-window.")
     contenders = []
     for each in chosen:
+        if on_candidate is not None:
+            on_candidate(each)
         traces = await run_candidate(project, each, answers, on_progress, cancel)
         contenders.append(Contender(each.label, traces))
     return compare(contenders)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from lorestudio.domain.chat import Chat
 from lorestudio.engine.contextwindow.counting import WordList, WordListCounter
 from lorestudio.engine.contextwindow.system import ContextWindowSystem
 from lorestudio.engine.hybrid.system import HybridSystem
-from lorestudio.engine.systems import Moment, System
+from lorestudio.engine.systems import System
 from lorestudio.engine.worldinfo.book import BookEntry, BookError, read_book
 from lorestudio.engine.worldinfo.system import WorldInfoSystem
 from lorestudio.exchange.problems import InputError
@@ -25,15 +23,13 @@ from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.sections import assigned, read_section
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.studio.digests import input_digests
 from lorestudio.studio.embedding import KnownVectors, embedder_named
 from lorestudio.studio.facts.system import FactsSystem
-from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
+from lorestudio.studio.jobs import CancelToken, Progress
 from lorestudio.studio.project import Project
 from lorestudio.studio.recap.system import RecapSystem
-from lorestudio.studio.simulator import CLOCK_START_MS, CLOCK_STEP_MS, generations
-from lorestudio.trace.model import Trace, Turn
+from lorestudio.studio.system_simulator import SystemSimulator
+from lorestudio.trace.model import Trace
 
 DEEPLORE: Final = "deeplore"
 """The main system. It has inputs of its own and is run by the simulator."""
@@ -77,43 +73,7 @@ async def replay_with(
     A swipe begins from the state that the reply's first generation began from; the chat goes on from the active one,
     which comes last. Raises Cancelled at the next generation after a request to stop.
     """
-    order = generations(project.chat)
-    digests = input_digests(project, order, system.name)
-    traces: list[Trace] = []
-    before: object = None
-    after: object = None
-    for place, generation in enumerate(order):
-        if cancel is not None and cancel.cancelled:
-            raise Cancelled
-        if place and order[place - 1].message != generation.message:
-            before = after
-        decided = await system.decide(moment(project, place, generation, digests[place]), before)
-        after = decided.state
-        traces.append(decided.trace)
-        if on_progress is not None:
-            on_progress(Progress(len(traces), len(order), generation))
-        await asyncio.sleep(0)  # let a cancelled task notice
-    return tuple(traces)
-
-
-def moment(project: Project, place: int, generation: Generation, digest: str = "") -> Moment:
-    """What a system is given for a generation; `place` is its place among all of them."""
-    chat = project.chat or Chat()
-    positions = tuple(index for index in range(generation.message) if not chat.messages[index].is_system)
-    return Moment(
-        index=project.index,
-        chat=tuple(chat.messages[index] for index in positions),
-        turn=Turn(generation.message, generation.swipe, place),
-        controls=project.controls,
-        positions=positions,
-        character=chat.character_name,
-        user=chat.user_name,
-        counter=project.counter,
-        context_size=project.context_size,
-        clock_ms=CLOCK_START_MS + place * CLOCK_STEP_MS,
-        seed=project.seed,
-        digests={"inputs": digest},
-    )
+    return await SystemSimulator(project, system).replay(on_progress, cancel)
 
 
 def _world_info(settings: Section, _project: Project) -> System:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.limits import token_limit
-from lorestudio.trace.model import Injection, Limit, Outcome, Phase, Trace
+from lorestudio.trace.model import Injection, Limit, Outcome, Phase, Trace, Verdict
 from lorestudio.trace.origins import OTHER, Origin, origins
+from lorestudio.trace.reasons import explain
 from lorestudio.trace.wording import number_words, plural
+
+_NOTHING_TO_PUT_IN: Final = frozenset({"recap_no_memory"})
+"""Reasons of entries that have no text, so that no budget could have kept them out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ def budget_view(trace: Trace) -> BudgetView:
     for record in trace.stages:
         if record.phase is Phase.BUDGET:
             for verdict in record.verdicts:
-                if verdict.outcome is Outcome.REMOVED:
+                if verdict.outcome is Outcome.REMOVED and verdict.reason not in _NOTHING_TO_PUT_IN:
                     ref = trace.entries[verdict.entry]
                     tokens = _whole(verdict.details.get("tokens"), ref.tokens)
                     needs = _whole(verdict.details.get("needs"), -1)
@@ -91,7 +95,7 @@ def budget_view(trace: Trace) -> BudgetView:
                             came_from.get(verdict.entry, OTHER),
                             cut=True,
                             needs=needs if needs > 0 else None,
-                            why=_why(verdict.reason, tokens, needs, verdict.details),
+                            why=_why(trace, verdict, tokens, needs),
                         )
                     )
     tokens_limit = token_limit(trace)
@@ -101,7 +105,9 @@ def budget_view(trace: Trace) -> BudgetView:
         tuple(segments),
         used,
         _maximum(tokens_limit),
-        sum(not segment.cut and not segment.outlet for segment in segments),
+        sum(not segment.cut and not segment.outlet for segment in segments)
+        if entry_limit is None or trace.system == "deeplore"
+        else int(entry_limit.used),  # a limit of other systems need not count all that goes in
         _maximum(entry_limit),
     )
 
@@ -117,8 +123,11 @@ def _taken(injection: Injection, origin: Origin) -> Segment:
     )
 
 
-def _why(reason: str, tokens: int, needs: int, details: Mapping[str, Json]) -> str:
-    size = _tokens(tokens)
+def _why(trace: Trace, verdict: Verdict, tokens: int, needs: int) -> str:
+    size, reason, details = _tokens(tokens), verdict.reason, verdict.details
+    if trace.system != "deeplore":
+        label = explain(verdict, trace).label
+        return f"{size}, {label[:1].lower()}{label[1:]}"
     if reason == "over_entry_cap":
         cap = details.get("cap")
         return "entry limit reached" if cap is None else f"the limit of {cap} entries was reached"

@@ -24,9 +24,10 @@ FUZZY: Final = Origin("fuzzy", "F", "yellow")
 CASCADE: Final = Origin("cascade", "L", "grey")
 PINNED: Final = Origin("pinned", "P", "ink")
 AI: Final = Origin("AI", "A", "sky")
+SIMILAR: Final = Origin("similar", "S", "purple")
 OTHER: Final = Origin("other", "O", "vermilion")
 
-ORIGINS: Final = (ALWAYS, KEYWORD, RECURSION, FUZZY, CASCADE, PINNED, AI, OTHER)
+ORIGINS: Final = (ALWAYS, KEYWORD, RECURSION, FUZZY, CASCADE, PINNED, AI, SIMILAR, OTHER)
 
 _BY_REASON: Final = {
     "constant": ALWAYS,
@@ -39,6 +40,15 @@ _BY_REASON: Final = {
     "wiki_link": CASCADE,
     "pinned": PINNED,
     "ai_pick": AI,
+    "hy_key": KEYWORD,
+    "hy_ranked": SIMILAR,
+    "wi_key": KEYWORD,
+    "wi_constant": ALWAYS,
+    "wi_decorator": ALWAYS,
+    "cw_match": KEYWORD,
+    "cw_link": CASCADE,
+    "cw_dependant": CASCADE,
+    "cw_element": ALWAYS,
 }
 
 
@@ -53,6 +63,8 @@ def origins(trace: Trace) -> dict[int, Origin]:
         for verdict in record.verdicts:
             if verdict.outcome in {Outcome.ADDED, Outcome.CHANGED, Outcome.KEPT}:
                 origin = _BY_REASON.get(verdict.reason)
+                if origin is KEYWORD and "source" in verdict.details:  # found in the text of another entry
+                    origin = RECURSION
                 if origin is AI and found.get(verdict.entry) is not ALWAYS:
                     found[verdict.entry] = AI
                 elif origin is not None and found.get(verdict.entry, OTHER) is OTHER:

@@ -17,6 +17,9 @@ TOO_BROAD_SHARE: Final = 0.5
 TOO_BROAD_ENTRIES: Final = 8
 """From so many entries on it is a sign of a key that fits everything, when half of them match."""
 
+_UNASKED: Final = frozenset({"constant", "hy_eligible"})
+"""Reasons that let an entry in whatever the chat says."""
+
 UNITS_A_TOKEN: Final = {"chars/4": 4.0, "chars/3.35": 3.35}
 """The two documented estimates (spec: deeplore-engine 1.10, 11), in characters a token."""
 
@@ -40,7 +43,10 @@ class Breadth:
 
 
 def too_broad(trace: Trace) -> Breadth | None:
-    """How broad the matching was where half of the vault or more came in, else None. Constants do not count."""
+    """How broad the matching was where half of the vault or more came in, else None.
+
+    What comes in unasked does not count.
+    """
     matched: set[int] = set()
     spelled: dict[str, str] = {}
     counts: Counter[str] = Counter()
@@ -48,7 +54,7 @@ def too_broad(trace: Trace) -> Breadth | None:
         if record.phase is not Phase.MATCH:
             continue
         for verdict in record.with_outcome(Outcome.ADDED):
-            if verdict.reason == "constant" or verdict.entry in matched:
+            if verdict.reason in _UNASKED or verdict.entry in matched:
                 continue
             matched.add(verdict.entry)
             key = verdict.details.get("key")

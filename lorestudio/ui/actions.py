@@ -31,6 +31,7 @@ class Situation:
     message: bool = False
     trace: bool = False
     entry: bool = False
+    row: bool = False
     files: bool = False
     notes: bool = False
     undo: bool = False
@@ -207,11 +208,11 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "copy.why",
         "Copy the explanation",
         "Edit",
-        enabled_when=lambda now: now.trace and now.entry,
+        enabled_when=lambda now: now.trace and now.row,
         icon="copy",
         separator_before=True,
     ),
-    Action("copy.row", "Copy row as Markdown", "Edit", ("Ctrl+C",), Where.TRACE, lambda now: now.trace and now.entry),
+    Action("copy.row", "Copy row as Markdown", "Edit", ("Ctrl+C",), Where.TRACE, lambda now: now.trace and now.row),
     Action("copy.text", "Copy the run as text", "Trace", enabled_when=_trace),
     Action("copy.report", "Copy the run as Markdown", "Trace", enabled_when=_trace, icon="copy"),
     Action(
@@ -386,7 +387,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
     Action("behaviour.edit", "Behaviour switches…", "Run", enabled_when=_project, icon="switches"),
     Action("trace.ai", "What the model was asked", "Trace", ("A",), Where.RUNS, _trace, icon="ai"),
     Action("trace.entry", "Open the chosen entry", "Trace", ("E",), Where.RUNS, _entry),
-    Action("trace.why", "Why? for the chosen cell", "Trace", ("W",), Where.RUNS, _entry),
+    Action("trace.why", "Why? for the chosen cell", "Trace", ("W",), Where.RUNS, lambda now: now.row),
     Action(
         "trace.why_not",
         "What would bring it in, or keep it out?",

@@ -1,4 +1,4 @@
-"""What a person chose for a project's runs: mode, answer source and behaviour switches, remembered per chat."""
+"""What a person chose for a project's runs: system, mode, answer source and switches, remembered per chat."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Final
 from PySide6.QtCore import QSettings
 
 from lorestudio.settings.behaviour import FIXED, fixed, switches
+from lorestudio.settings.declaration import Section
 from lorestudio.studio.answering import AnswerKind, Source
 from lorestudio.studio.modes import Mode, mode_of, with_mode
 from lorestudio.studio.project import Project
+from lorestudio.studio.systems import DEEPLORE, KINDS
 from lorestudio.ui.words import tr
 
 
@@ -29,6 +31,18 @@ _MODES: Final = {
     Mode.TWO_STAGE: ("Two-stage", "Keys match first; a model chooses from what matched and what that links to."),
     Mode.AI_ONLY: ("AI only", "A model chooses from the whole vault."),
 }
+
+
+def system_title(system: str) -> str:
+    """What a person reads of a retrieval system."""
+    return tr(KINDS[system].title) if system in KINDS else "DeepLore"
+
+
+def system_help(system: str) -> str:
+    """What the system does, in one sentence."""
+    if system in KINDS:
+        return tr(KINDS[system].summary)
+    return tr("Keys, links and a model choose notes through DeepLore's stages, under its token budget.")
 
 
 def source_title(source: Source) -> str:
@@ -65,11 +79,16 @@ _SOURCES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RunChoice:
-    """How a project is run. `fixed` names the behaviour switches that are set to fixed, in reading order."""
+    """How a project is run. `fixed` names the behaviour switches that are set to fixed, in reading order.
+
+    Mode, source and switches are DeepLore's; `settings` are those of another system, None for its defaults.
+    """
 
     mode: Mode = Mode.KEYWORDS
     source: Source = field(default_factory=Source)
     fixed: tuple[str, ...] = ()
+    system: str = DEEPLORE
+    settings: Section | None = None
 
     @classmethod
     def of(cls, project: Project) -> RunChoice:
@@ -84,27 +103,43 @@ class RunChoice:
         return project if own.fixed == self.fixed else replace(project, behaviour=fixed(self.fixed))
 
     @property
+    def is_deeplore(self) -> bool:
+        """Whether DeepLore decides, whose stages, modes and settings much of the window is about."""
+        return self.system == DEEPLORE
+
+    @property
     def asks_model(self) -> bool:
         """Whether the mode puts questions to the answer source."""
-        return self.mode.asks_model
+        return self.is_deeplore and self.mode.asks_model
 
     @property
     def effective(self) -> RunChoice:
-        """The choice without what makes no difference: where no model is asked, nobody answers."""
+        """The choice without what makes no difference: where no model is asked, nobody answers.
+
+        No other system knows DeepLore's modes and switches.
+        """
+        if not self.is_deeplore:
+            return RunChoice(system=self.system, settings=self.settings)
         return self if self.asks_model else replace(self, source=Source())
 
     @property
     def title(self) -> str:
-        """Mode and answer source in a few words."""
+        """Mode and answer source in a few words; the system where it is another one."""
+        if not self.is_deeplore:
+            return system_title(self.system)
         return (
             f"{mode_caption(self.mode)} · {source_title(self.source)}" if self.asks_model else mode_caption(self.mode)
         )
 
 
 class ChoiceStore:
-    """The choices by chat. Kept in memory, and in a file once `keep_in` names one."""
+    """The choices by chat. Kept in memory, and in a file once `keep_in` names one.
+
+    `systems` are the settings of the systems beside DeepLore, which are the same for all chats.
+    """
 
     def __init__(self) -> None:
+        self.systems: dict[str, Section] = {}
         self._known: dict[str, RunChoice] = {}
         self._settings: QSettings | None = None
 
@@ -118,20 +153,29 @@ class ChoiceStore:
             found = _read(str(self._settings.value(f"runs/{chat}", "")))
             if found is not None:
                 self._known[chat] = found
-        return self._known.get(chat)
+        known = self._known.get(chat)
+        return self.with_settings(known) if known is not None else None
+
+    def with_settings(self, choice: RunChoice) -> RunChoice:
+        """The choice with the settings that its system has now."""
+        settings = None if choice.is_deeplore else self.systems.get(choice.system) or KINDS[choice.system].settings()
+        return replace(choice, settings=settings)
 
     def save(self, chat: str, choice: RunChoice) -> None:
         """Remember what was chosen for a chat."""
         self._known[chat] = choice
         if self._settings is not None:
-            parts = (choice.mode.value, choice.source.kind.value, ",".join(choice.fixed), choice.source.profile)
+            how = choice.mode.value if choice.is_deeplore else f"{choice.mode.value}@{choice.system}"
+            parts = (how, choice.source.kind.value, ",".join(choice.fixed), choice.source.profile)
             self._settings.setValue(f"runs/{chat}", "|".join(parts))
 
 
 def _read(text: str) -> RunChoice | None:
     parts = text.split("|", 3)  # a profile's name comes last, because it may hold anything
-    if len(parts) != 4 or parts[0] not in set(Mode) or parts[1] not in set(AnswerKind):
+    mode, _, system = parts[0].partition("@")
+    if len(parts) != 4 or mode not in set(Mode) or parts[1] not in set(AnswerKind):
         return None
     known = {switch.name for switch in switches()}
     names = tuple(name for name in parts[2].split(",") if name in known)
-    return RunChoice(Mode(parts[0]), Source(AnswerKind(parts[1]), parts[3]), names)
+    known_system = system if system in KINDS else DEEPLORE
+    return RunChoice(Mode(mode), Source(AnswerKind(parts[1]), parts[3]), names, known_system)

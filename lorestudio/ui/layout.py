@@ -14,7 +14,7 @@ LAYOUT_VERSION: Final = 4
 NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
 
-HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "settings", "compare"})
+HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "settings", "compare", "systems"})
 """Panes that are not in sight until somebody wants them."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
@@ -48,7 +48,8 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.tabifyDockWidget(trace, problems)
     window.tabifyDockWidget(problems, docks["timeline"])
     behind_entry = ("graph", "links", "bench", "settings")
-    behind = {"search": vault, **dict.fromkeys(behind_entry, entry), "compare": docks["timeline"]}
+    behind = {"search": vault, **dict.fromkeys(behind_entry, entry)}
+    behind |= dict.fromkeys(("compare", "systems"), docks["timeline"])
     for name, beside in behind.items():
         window.tabifyDockWidget(beside, docks[name])
     for name, dock in docks.items():

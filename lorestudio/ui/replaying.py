@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from lorestudio.studio.answering import AnswerKind, Asked, Connections, Question, live_cost, make_answers
 from lorestudio.studio.generation import Generation
@@ -18,6 +18,8 @@ from lorestudio.studio.keeping import Keeper
 from lorestudio.studio.pace import Pace
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.system_simulator import SystemSimulator
+from lorestudio.studio.systems import kind_of
 from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.model import Trace
 from lorestudio.ui.choices import RunChoice
@@ -38,6 +40,8 @@ TURN_SECONDS: Final = 0.0002
 MOST_SIMULATORS: Final = 6
 """Of so many choices the runs stay in memory, so that going back to one costs nothing."""
 
+ChatRuns: TypeAlias = Simulator | SystemSimulator
+"""Whoever runs a chat: DeepLore's simulator, or that of another system."""
 MOST_EARLIER: Final = 3
 """From so many simulators a new one may take over what they have run."""
 
@@ -117,7 +121,7 @@ class Replay:
     """
 
     wanted: Wanted
-    simulators: dict[RunChoice, Simulator]
+    simulators: dict[RunChoice, ChatRuns]
     report: Callable[[object], None] = lambda _news: None
     heard: threading.Event = field(default_factory=threading.Event)
     seen: threading.Event = field(default_factory=threading.Event)
@@ -169,10 +173,12 @@ class Replayer:
             simulator.release()
         return Finished(wanted, sentence, tuple(replay.problems))
 
-    def _simulator_for(self, project: Project, replay: Replay) -> Simulator:
+    def _simulator_for(self, project: Project, replay: Replay) -> ChatRuns:
         # Made here, because preparing thousands of entries takes longer than a window may wait.
         wanted = replay.wanted
         simulator = replay.simulators.get(wanted.choice)
+        if isinstance(simulator, SystemSimulator) or not wanted.choice.is_deeplore:
+            return _of_system(project, replay, simulator)
         # What is recorded may have grown since; reading it again costs nothing.
         read_again = wanted.asked and wanted.choice.source.kind is AnswerKind.RECORDED
         if simulator is None or wanted.fresh or read_again:
@@ -180,7 +186,8 @@ class Replayer:
             answers, model = make_answers(
                 wanted.choice.source, project.chat_path, self._connections, self._board, asked, fresh=wanted.fresh
             )
-            earlier = () if wanted.fresh else (*reversed(replay.simulators.values()), *replay.earlier)[:MOST_EARLIER]
+            known = (each for each in reversed(replay.simulators.values()) if not isinstance(each, SystemSimulator))
+            earlier = () if wanted.fresh else (*known, *replay.earlier)[:MOST_EARLIER]
             simulator = self._make_simulator(project, answers, self._board, model, earlier)
             if not wanted.fresh and not earlier:
                 self._restore(simulator, replay)
@@ -188,7 +195,7 @@ class Replayer:
             _forget_failures(simulator)
         return simulator
 
-    def _cost(self, project: Project, simulator: Simulator, replay: Replay) -> str:
+    def _cost(self, project: Project, simulator: ChatRuns, replay: Replay) -> str:
         """What a person has to know before this replay begins, "" where it costs nothing."""
         wanted = replay.wanted
         source = wanted.choice.source
@@ -207,7 +214,7 @@ class Replayer:
             return cost.sentence
         return tr("This replay asks you for the answers to {asks}.", asks=count(cost.calls, "request", "requests"))
 
-    def _run_missing(self, simulator: Simulator, replay: Replay) -> None:
+    def _run_missing(self, simulator: ChatRuns, replay: Replay) -> None:
         wanted, until = replay.wanted, _end(simulator, replay.wanted)
         replay.tally.begun = True
         if simulator.traces:  # from an earlier start of the window, or an earlier part of this replay
@@ -227,9 +234,12 @@ class Replayer:
         except OSError as error:
             replay.problems.append(sentence_of(error))
 
-    def save(self, simulator: Simulator) -> tuple[str, ...]:
-        """Keep what was run, where runs are kept; returns sentences about what went wrong. It waits for the disk."""
-        if self._keep_in is None:
+    def save(self, simulator: ChatRuns) -> tuple[str, ...]:
+        """Keep what was run, where runs are kept; returns sentences about what went wrong. It waits for the disk.
+
+        Runs of other systems than DeepLore are made again instead: that is as quick as reading them.
+        """
+        if self._keep_in is None or isinstance(simulator, SystemSimulator):
             return ()
         try:
             with Keeper(self._keep_in) as keeper:
@@ -254,20 +264,34 @@ def _short_turns() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def _remember(simulators: dict[RunChoice, Simulator], choice: RunChoice, simulator: Simulator) -> None:
+def _of_system(project: Project, replay: Replay, known: ChatRuns | None) -> SystemSimulator:
+    """What runs the chat with the chosen system: as far as it came, anew where asking for vectors failed.
+
+    Raises InputError and SettingsError where a setting of the system cannot be used.
+    """
+    wanted = replay.wanted
+    if isinstance(known, SystemSimulator) and not wanted.fresh:
+        failed = wanted.asked and any(failed_calls(trace) for trace in known.traces.values())
+        if not failed:
+            return known
+    kind = kind_of(wanted.choice.system)
+    return SystemSimulator(project, kind.make(wanted.choice.settings or kind.settings(), project))
+
+
+def _remember(simulators: dict[RunChoice, ChatRuns], choice: RunChoice, simulator: ChatRuns) -> None:
     simulators.pop(choice, None)
     while len(simulators) >= MOST_SIMULATORS:
         simulators.pop(next(iter(simulators)))
     simulators[choice] = simulator
 
 
-def _running(simulator: Simulator) -> Generation | None:
+def _running(simulator: ChatRuns) -> Generation | None:
     """The generation that a replay works on."""
     place = len(simulator.traces)
     return simulator.generations[place] if place < len(simulator.generations) else None
 
 
-def _end(simulator: Simulator, wanted: Wanted) -> int:
+def _end(simulator: ChatRuns, wanted: Wanted) -> int:
     """How many generations have to be there in the end."""
     return len(simulator.generations) if wanted.target is None else simulator.place(wanted.target) + 1
 
@@ -280,7 +304,7 @@ def _forget_failures(simulator: Simulator) -> None:
         simulator.rewind(good)
 
 
-async def _replay(simulator: Simulator, replay: Replay, start: int, until: int) -> None:
+async def _replay(simulator: ChatRuns, replay: Replay, start: int, until: int) -> None:
     """Replay, reporting at most every `REPORT_SECONDS`, and never before the last report was dealt with."""
     begun = sent = len(simulator.traces)
     ran_before = simulator.ran
@@ -311,6 +335,6 @@ async def _replay(simulator: Simulator, replay: Replay, start: int, until: int) 
     await simulator.run_missing(on_progress, replay.token, until)
 
 
-def _part(simulator: Simulator, generations: Sequence[Generation]) -> Mapping[Generation, Trace]:
+def _part(simulator: ChatRuns, generations: Sequence[Generation]) -> Mapping[Generation, Trace]:
     traces = simulator.traces
     return traces.part(generations) if isinstance(traces, TraceBook) else {key: traces[key] for key in generations}

@@ -11,8 +11,9 @@ from lorestudio.studio.generation import Generation
 class Selection(QObject):
     """What is looked at. Panes write it through the `choose_` methods and follow its signals, nothing else.
 
-    `message` is a row of the chat, `generation` the run that belongs to it, `entry` an id of the index, `left_out` a
-    note that gave no entry (then `entry` is None), `stage` the name of a stage. Each may be None.
+    `message` is a row of the chat, `generation` the run that belongs to it, `left_out` a note that gave no entry (then
+    `entry` is None), `stage` the name of a stage. `entry` is an id of the index, or one of the run's own behind those
+    (`studio.system_simulator.FOREIGN_IDS`). Each may be None.
     """
 
     generation_changed = Signal()
@@ -55,7 +56,11 @@ class Selection(QObject):
 
         A note that became an entry, or is none any more, is the same note.
         """
-        chosen = before.entries[self.entry] if self.entry is not None else self.left_out
+        chosen: Entry | LeftOutNote | None = self.left_out
+        if self.entry is not None:
+            if self.entry >= len(before.entries):  # what another system than DeepLore chose from; its number stays
+                return
+            chosen = before.entries[self.entry]
         if chosen is None:
             return
         entry = next((each for each in after.entries if _same(each, chosen)), None)

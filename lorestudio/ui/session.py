@@ -17,6 +17,7 @@ from lorestudio.domain.state import AiState, ChatControls
 from lorestudio.exchange.chat_document import ChatDocument
 from lorestudio.exchange.sillytavern_chat import LoadedChat
 from lorestudio.settings import Behaviour, DeepLoreSettings
+from lorestudio.settings.declaration import Section
 from lorestudio.studio.answering import (
     Connections,
     ProfileFile,
@@ -38,6 +39,7 @@ from lorestudio.studio.run_causes import RunSide
 from lorestudio.studio.run_sides import side_of
 from lorestudio.studio.scoring import Scorer
 from lorestudio.studio.simulator import Simulator, Superseded, generations
+from lorestudio.studio.system_simulator import SystemSimulator
 from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
@@ -50,6 +52,7 @@ from lorestudio.ui.live import LiveBoard, LiveRun
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.replaying import (
     MOST_EARLIER,
+    ChatRuns,
     Finished,
     MakeSimulator,
     Replay,
@@ -132,7 +135,7 @@ class Session(QObject):
         if self._follower is not None:
             self._follower.changed.connect(self._vaults_changed)
             self._follower.failed.connect(self._vault_failed)
-        self._simulators: dict[RunChoice, Simulator] = {}
+        self._simulators: dict[RunChoice, ChatRuns] = {}
         self._made_as: dict[Generation, RunChoice] = {}
         self._older: frozenset[Generation] = frozenset()
         self._older_why = ""
@@ -177,12 +180,14 @@ class Session(QObject):
         if made_as.title != self.choice.title:
             text = tr("This run was made with: {before}. Chosen now: {now}.")
             return text.format(before=made_as.title, now=self.choice.title)
+        if not made_as.is_deeplore:
+            return tr("This run was made with other settings of {system}.", system=made_as.title)
         return tr("This run was made with other behaviour switches than are chosen now.")
 
     def ai_before(self, generation: Generation | None) -> AiState | None:
         """Circuit breaker and AI counters as they stood before a generation, None where it was not run as chosen."""
         simulator = self._simulators.get(self.choice.effective)
-        if simulator is None or generation not in simulator.traces:
+        if simulator is None or isinstance(simulator, SystemSimulator) or generation not in simulator.traces:
             return None
         place = simulator.generations.index(generation)
         return simulator.states[place - 1].ai if place else AiState()
@@ -206,22 +211,35 @@ class Session(QObject):
         return Previewer(simulator, generation)
 
     def simulator(self, generation: Generation | None) -> Simulator | None:
-        """What ran a generation as is chosen now, None where nothing has, or a replay is under way."""
+        """DeepLore's simulator that ran a generation as is chosen now.
+
+        None where nothing has, where another system is chosen, or a replay is under way.
+        """
         simulator = self._simulators.get(self.choice.effective)
-        if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
+        if simulator is None or isinstance(simulator, SystemSimulator):
+            return None
+        if self.replaying or generation is None or generation not in simulator.traces:
             return None
         return simulator
 
     def scorer(self, generation: Generation | None) -> Scorer | None:
         """Explains the scores of a generation, None where it was not run as is chosen now."""
-        simulator = self._simulators.get(self.choice.effective)
-        if simulator is None or self.replaying or generation is None or generation not in simulator.traces:
-            return None
-        return Scorer(simulator, generation)
+        simulator = self.simulator(generation)
+        return Scorer(simulator, generation) if simulator is not None and generation is not None else None
 
     def finished_run(self) -> Simulator | None:
-        """The simulator whose traces are shown, None while it runs and where nothing was run as is chosen now."""
-        return None if self.replaying else self._simulators.get(self.choice.effective)
+        """The simulator whose traces are shown.
+
+        None while it runs, where nothing was run as is chosen now, and where another system than DeepLore is chosen.
+        """
+        simulator = self._simulators.get(self.choice.effective)
+        return None if self.replaying or isinstance(simulator, SystemSimulator) else simulator
+
+    def complete(self, choice: RunChoice) -> ChatRuns | None:
+        """Who ran the whole chat as this choice says, None where nobody has, or a replay is under way."""
+        found = self._simulators.get(choice.effective)
+        done = found is not None and not self.replaying and len(found.traces) == len(self.generations)
+        return found if done else None
 
     def side(self, generation: Generation | None, title: str = "") -> RunSide | None:
         """The run of a generation for comparing, None where there is none; with its inputs if it is as chosen now."""
@@ -229,7 +247,7 @@ class Session(QObject):
         if trace is None or generation is None:
             return None
         simulator = self._simulators.get(self.choice.effective)
-        if simulator is not None and simulator.traces.get(generation) is trace:
+        if isinstance(simulator, Simulator) and simulator.traces.get(generation) is trace:
             try:
                 return side_of(simulator, generation, title)
             except ValueError:  # its inputs cannot be had any more
@@ -537,7 +555,8 @@ class Session(QObject):
         self.choice = self.choices.load(chat_id(project)) or RunChoice.of(project)
         self.project = project = self.choice.applied(project)
         same_chat = before is not None and chat_id(before) == chat_id(project)
-        known = (*reversed(self._simulators.values()), *self._earlier) if same_chat else ()
+        ran = [each for each in reversed(self._simulators.values()) if not isinstance(each, SystemSimulator)]
+        known = (*ran, *self._earlier) if same_chat else ()
         self._earlier = known[:MOST_EARLIER]
         self._simulators, self._made_as, self.live, self.tally = {}, {}, None, None
         self.generations = ()
@@ -564,7 +583,12 @@ class Session(QObject):
             self._start(Wanted(self.choice.effective, asked=False))
 
     def choose(
-        self, *, mode: Mode | None = None, source: Source | None = None, fixed: Sequence[str] | None = None
+        self,
+        *,
+        mode: Mode | None = None,
+        source: Source | None = None,
+        fixed: Sequence[str] | None = None,
+        system: str | None = None,
     ) -> None:
         """Run the project in another way from now on, and replay it; the traces made so far stay until then."""
         before = self.choice
@@ -572,7 +596,17 @@ class Session(QObject):
             before.mode if mode is None else mode,
             before.source if source is None else source,
             before.fixed if fixed is None else tuple(fixed),
+            before.system if system is None else system,
         )
+        self._choose(self.choices.with_settings(choice))
+
+    def configure(self, settings: Mapping[str, Section]) -> None:
+        """Systems by their names have these settings from now on; the chat is replayed where one of them is chosen."""
+        self.choices.systems.update(settings)
+        self._choose(self.choices.with_settings(self.choice))
+
+    def _choose(self, choice: RunChoice) -> None:
+        before = self.choice
         if self.project is None or choice == before:
             return
         self.choice = choice

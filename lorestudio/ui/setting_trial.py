@@ -56,6 +56,9 @@ class SettingTrial(QObject):
             return self.failure
         if generation is None:
             return tr("Choose a reply in the chat to see what this would do to it.")
+        if not session.choice.is_deeplore:
+            text = tr("These are DeepLore's settings; the chat runs with {system}.")
+            return text.format(system=session.choice.title)
         if session.replaying:
             return tr("The chat is being replayed; what this would do is shown when that is done.")
         if session.previewer(generation) is None:

@@ -64,6 +64,7 @@ class StatusLine(QStatusBar):
         self._broken.setText(f"▲ {count(broken, 'broken note', 'broken notes')}")
         self._broken.setVisible(bool(broken))
         self._limits.setText(_limits(project))
+        self._limits.setVisible(self._session.choice.is_deeplore)  # they are DeepLore's
 
     def _running(self) -> str:
         session = self._session

@@ -52,6 +52,9 @@ class WhyNotSearch(QObject):
     def obstacle(self) -> str:
         """Why nothing can be searched, "" where it can."""
         session, generation = self._session, self._selection.generation
+        if not session.choice.is_deeplore:
+            text = tr("What would help is searched with DeepLore only. Chosen now: {system}.")
+            return text.format(system=session.choice.title)
         if self.note is None:
             return tr("Choose an entry first.")
         if generation is None:

@@ -7,7 +7,7 @@ rows a matrix product in single precision finds the few that can matter, and onl
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -79,13 +79,23 @@ class VectorTable:
         """How many rows have a vector of another length."""
         return int(np.count_nonzero((self._lengths >= 0) & (self._lengths != len(vector))))
 
-    def check(self, vector: Vector) -> None:
-        """Raise FactError where a row has a vector of another length, as strict mode does."""
-        wrong = np.flatnonzero((self._lengths >= 0) & (self._lengths != len(vector)))
-        if len(wrong):
-            raise FactError(f"Vector dimension mismatch: {len(vector)} vs {self._lengths[wrong[0]]}")
-        if not len(vector) and len(np.flatnonzero(self._lengths == 0)):
-            raise FactError("Cannot compute cosine similarity of zero-length vectors")
+    def check(self, vector: Vector, rows: np.ndarray | None = None, unasked: Collection[int] = frozenset()) -> None:
+        """Raise FactError for the first row that strict mode cannot compare: see `cosine`, and `unasked` rows.
+
+        `rows` narrows; `unasked` are those whose vector is missing altogether.
+        """
+        suspect = (self._lengths >= 0) & ((self._lengths != len(vector)) | (self._lengths == 0))
+        wrong = set(np.flatnonzero(suspect).tolist()) | set(unasked)
+        if rows is not None:
+            wrong &= set(rows.tolist())
+        if not wrong:
+            return
+        first = min(wrong)
+        if first in unasked:
+            raise FactError(NO_VECTOR)
+        if self._lengths[first] != len(vector):
+            raise FactError(f"Vector dimension mismatch: {len(vector)} vs {self._lengths[first]}")
+        raise FactError("Cannot compute cosine similarity of zero-length vectors")
 
     def best_of(self, vectors: Sequence[Vector], *, strict: bool) -> list[Best | None]:
         """For each vector the row it is most similar to: the greatest, the first among equals, above -1."""

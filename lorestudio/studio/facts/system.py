@@ -6,6 +6,7 @@ that they lie behind. No model is asked but for vectors of what the person says;
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -62,14 +63,16 @@ class Known:
     memories: tuple[Memory, ...] = ()
     profile: Profile | None = None
     table: VectorTable = field(default_factory=lambda: VectorTable(()))
-    usable: tuple[bool, ...] = ()
+    digest: str = ""
 
     @classmethod
     def of(cls, chat: str, memories: Sequence[Memory], profile: Profile | None, model: str) -> Known:
         """Those memories; vectors of another model are no vectors."""
-        usable = tuple(memory.embedding is not None and comparable(memory, model) for memory in memories)
+        usable = [memory.embedding is not None and comparable(memory, model) for memory in memories]
         vectors = [memory.embedding if use else None for memory, use in zip(memories, usable, strict=True)]
-        return cls(chat, tuple(memories), profile, VectorTable(vectors), usable)
+        told = repr((profile, [(each.id, each.content, each.pinned, each.tags) for each in memories]))
+        digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+        return cls(chat, tuple(memories), profile, VectorTable(vectors), digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +266,7 @@ class _Run:
             limits=(Limit("tokens", tokens, None, "tokens"), Limit("memories", taken, settings.limit, "entries")),
             ai_calls=tuple(self.calls),
             seed=moment.seed,
-            digests=moment.digests,
+            digests={**moment.digests, "memories": self.known.digest},
             clock_ms=moment.clock_ms,
             warnings=(f"No vector: {self.problem}.",) if self.problem else (),
             facts={

@@ -195,6 +195,9 @@ class BenchPane(Pane):
         if project is None or not text.strip():
             self._show_result(None)
         elif append and simulator is None:
+            if not self._session.choice.is_deeplore:
+                self.state.setText(tr("Behind the chat a text is tested with DeepLore only; choose it as the system."))
+                return
             waits = tr("The chat is being replayed; the result follows.")
             self.state.setText(waits if self._session.busy else tr("Replay the chat first (Ctrl+R)."))
         else:

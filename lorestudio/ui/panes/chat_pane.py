@@ -24,7 +24,9 @@ from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.progress import ProgressStrip
 from lorestudio.ui.words import count, tr
 
-_FOUND_IN_CHAT: Final = frozenset({"key_hit", "relabeled", "refine_blocked"})
+_FOUND_IN_CHAT: Final = frozenset(
+    {"key_hit", "relabeled", "refine_blocked", "hy_key", "hy_eligible", "wi_key", "wi_secondary", "cw_match"}
+)
 LONG_SECONDS: Final = 0.4
 """A stage that takes longer is named beside the progress."""
 

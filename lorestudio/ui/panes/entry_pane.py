@@ -258,6 +258,9 @@ class EntryPane(Pane):
             self.note_changed.emit("")
             if self._session.project is None:
                 self.empty.say(tr("No entry"), tr("Open a vault to read its notes here."))
+            elif self._selection.entry is not None:
+                text = tr("What is chosen comes from the chat's memory or a lorebook file. “Why?” tells of it.")
+                self.empty.say(tr("No note of the vault"), text)
             else:
                 self.empty.say(tr("No entry chosen"), tr("Choose one in the vault, the journey or the budget."))
             self._pages.setCurrentWidget(self.empty)

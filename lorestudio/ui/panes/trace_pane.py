@@ -492,7 +492,8 @@ class TracePane(Pane):
         entry = self._selection.entry
         self._following = True  # rows that come and go move the view's own cursor
         try:
-            self.model.set_guest(entry if not self.filter.text() and self.only.isHidden() else None)
+            guest = self._session.entry(entry) is not None and not self.filter.text() and self.only.isHidden()
+            self.model.set_guest(entry if guest else None)
             self._follow(entry)
             self.prompt.choose_entry(entry)
         finally:

@@ -183,17 +183,20 @@ class WhyPane(Pane):
 
     def _show(self) -> None:
         selection = self._selection
-        trace, entry = self._session.trace(selection.generation), self._session.entry(selection.entry)
+        trace, number = self._session.trace(selection.generation), selection.entry
+        note = self._session.entry(number)
+        ref = trace.entries.get(number) if trace is not None and number is not None else None
+        entry = note or ref  # what is no note of the vault is known to the run only: a recap, a lorebook's entry
         old = self._session.outdated(selection.generation)
         if self._told_about != (selection.entry, selection.left_out):
             self.told.hide()
-        if entry is None and selection.left_out is not None:
+        if number is None and selection.left_out is not None:
             self._show_left_out(selection.left_out)
             return
         shown = (id(trace), selection.entry, selection.stage, self.theme.palette.name, old)
         if entry is None or trace is None:
             self._shown = ()
-            self._show_empty(entry is not None)
+            self._show_empty(note is not None)
             return
         if shown == self._shown:
             return

@@ -1,27 +1,44 @@
-"""How the chat is run: the mode, who answers where a model decides, and the doors to profiles and switches."""
+"""How the chat is run: the system, its mode, who answers where a model decides, and the doors to what can be set."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QActionGroup
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
+from lorestudio.settings.sections import dump_section
 from lorestudio.studio.answering import AnswerKind, Profile, Source
 from lorestudio.studio.modes import Mode
-from lorestudio.ui.choices import RunChoice, mode_caption, mode_help, source_help, source_title
+from lorestudio.studio.systems import DEEPLORE, KINDS
+from lorestudio.ui.choices import (
+    RunChoice,
+    mode_caption,
+    mode_help,
+    source_help,
+    source_title,
+    system_help,
+    system_title,
+)
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.words import count, shorten, tr
+
+LEAST_WIDTH = 190
+"""So wide the bar is at least, with icons alone (device-independent pixels)."""
 
 LONGEST_NAME = 27
 """Characters of an answer source that its button shows."""
 
 
 class ModeBar(QWidget):
-    """Shows a `RunChoice`; a choice is told by signals. `wanted` carries the id of an action."""
+    """Shows a `RunChoice`; a choice is told by signals. `wanted` carries the id of an action.
 
+    Mode, answers and switches are DeepLore's own, so they are hidden while another system is chosen.
+    """
+
+    system_chosen = Signal(str)
     mode_chosen = Signal(object)  # Mode
     source_chosen = Signal(object)  # Source
     wanted = Signal(str)
@@ -32,18 +49,22 @@ class ModeBar(QWidget):
         self._choice = RunChoice()
         self._profiles: tuple[Profile, ...] = ()
         row = QHBoxLayout(self)
+        row.setSizeConstraint(QHBoxLayout.SizeConstraint.SetNoConstraint)  # see resizeEvent
         row.setContentsMargins(8, 0, 8, 4)
         row.setSpacing(4)
+        self.system = self._button()
         self.mode = self._button()
         self.source = self._button()
         self._sources = QActionGroup(self)  # one for all fillings of the menu
         self.switches = QToolButton(self)
         self.switches.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.switches.clicked.connect(lambda: self.wanted.emit("behaviour.edit"))
+        self.switches.clicked.connect(lambda: self.wanted.emit(self._door))
+        row.addWidget(self.system)
         row.addWidget(self.mode)
         row.addWidget(self.source)
         row.addStretch(1)
         row.addWidget(self.switches)
+        self._fill_systems()
         self._fill_modes()
         theme.changed.connect(self._paint)
         self.show_choice(self._choice, ())
@@ -51,6 +72,14 @@ class ModeBar(QWidget):
     def show_choice(self, choice: RunChoice, profiles: Sequence[Profile]) -> None:
         """Show what is chosen; `profiles` can be chosen too."""
         self._choice, self._profiles = choice, tuple(profiles)
+        system = system_title(choice.system)
+        self.system.setText(shorten(system, LONGEST_NAME))
+        self.system.setAccessibleName(tr("System: {system}", system=system))
+        self.system.setToolTip(tr("System: {system}. {help}", system=system, help=system_help(choice.system)))
+        for action in self.system.menu().actions():
+            action.setChecked(action.data() == choice.system)
+        for button in (self.mode, self.source):
+            button.setVisible(choice.is_deeplore)
         self.mode.setText(mode_caption(choice.mode))
         self.mode.setAccessibleName(tr("Mode: {mode}", mode=mode_caption(choice.mode)))
         self.mode.setToolTip(tr("Mode. {help}", help=mode_help(choice.mode)))
@@ -61,12 +90,51 @@ class ModeBar(QWidget):
         self.source.setAccessibleName(tr("Answers: {source}", source=title))
         idle = "" if choice.asks_model else " " + tr("Nobody is asked in keywords-only mode.")
         self.source.setToolTip(tr("Answers: {source}. {help}", source=title, help=source_help(choice.source)) + idle)
-        self.switches.setText(str(len(choice.fixed)) if choice.fixed else "")
-        fixed = count(len(choice.fixed), "switch fixed", "switches fixed") if choice.fixed else tr("all as DeepLore")
-        self.switches.setAccessibleName(tr("Behaviour switches: {fixed}", fixed=fixed))
-        self.switches.setToolTip(self.switches.accessibleName())
+        self._show_door(choice)
         self._fill_sources()
         self._paint()
+        self._fit()
+
+    # ---- room -------------------------------------------------------------------------------------------------------
+
+    def minimumSizeHint(self) -> QSize:
+        """Qt: room for the icons alone."""
+        return QSize(LEAST_WIDTH, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: where there is no room for words, the buttons have their icon alone, and their words as tool tips."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        styles = Qt.ToolButtonStyle
+        buttons = [button for button in (self.system, self.mode, self.source) if not button.isHidden()]
+        for button in buttons:
+            button.setToolButtonStyle(styles.ToolButtonTextBesideIcon)
+        room = self.width() - self.switches.sizeHint().width() - 32
+        for button in reversed(buttons):
+            if sum(each.sizeHint().width() + 4 for each in buttons) <= room:
+                break
+            button.setToolButtonStyle(styles.ToolButtonIconOnly)
+
+    @property
+    def _door(self) -> str:
+        return "behaviour.edit" if self._choice.is_deeplore else "system.settings"
+
+    def _show_door(self, choice: RunChoice) -> None:
+        """The button at the end: DeepLore's switches, or the settings of another system."""
+        if choice.is_deeplore:
+            self.switches.setText(str(len(choice.fixed)) if choice.fixed else "")
+            fixed = (
+                count(len(choice.fixed), "switch fixed", "switches fixed") if choice.fixed else tr("all as DeepLore")
+            )
+            self.switches.setAccessibleName(tr("Behaviour switches: {fixed}", fixed=fixed))
+        else:
+            changed = len(dump_section(choice.settings)) if choice.settings is not None else 0
+            self.switches.setText(tr("Settings ({changed} changed)", changed=changed) if changed else tr("Settings"))
+            name = tr("Settings of {system}", system=system_title(choice.system))
+            self.switches.setAccessibleName(name)
+        self.switches.setToolTip(self.switches.accessibleName())
 
     def _button(self) -> QToolButton:
         button = QToolButton(self)
@@ -77,6 +145,20 @@ class ModeBar(QWidget):
         menu.setToolTipsVisible(True)
         button.setMenu(menu)
         return button
+
+    def _fill_systems(self) -> None:
+        menu = self.system.menu()
+        group = QActionGroup(menu)
+        for system in (DEEPLORE, *KINDS):
+            action = menu.addAction(system_title(system))
+            action.setCheckable(True)
+            action.setData(system)
+            action.setToolTip(system_help(system))
+            action.triggered.connect(partial(self._choose_system, system))
+            group.addAction(action)
+        menu.addSeparator()
+        menu.addAction(tr("Settings of the system…")).triggered.connect(lambda: self.wanted.emit("system.settings"))
+        menu.addAction(tr("Compare systems…")).triggered.connect(lambda: self.wanted.emit("systems.compare"))
 
     def _fill_modes(self) -> None:
         menu = self.mode.menu()
@@ -112,6 +194,9 @@ class ModeBar(QWidget):
             lambda: self.wanted.emit("replay.fresh")
         )
 
+    def _choose_system(self, system: str, _checked: bool = False) -> None:
+        self.system_chosen.emit(system)
+
     def _choose_mode(self, mode: Mode, _checked: bool = False) -> None:
         self.mode_chosen.emit(mode)
 
@@ -121,6 +206,7 @@ class ModeBar(QWidget):
     def _paint(self) -> None:
         kinds = AnswerKind
         icons = {kinds.STAND_IN: "dash", kinds.RECORDED: "save", kinds.PROVIDER: "server", kinds.TYPED: "pencil"}
+        self.system.setIcon(self._theme.icon("tree"))
         self.mode.setIcon(self._theme.icon("ai" if self._choice.asks_model else "search"))
         self.source.setIcon(self._theme.icon(icons[self._choice.source.kind]))
         self.switches.setIcon(self._theme.icon("switches", "accent" if self._choice.fixed else "text_muted"))

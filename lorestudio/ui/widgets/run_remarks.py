@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.studio.project import Project
@@ -11,11 +13,22 @@ from lorestudio.ui.theme import Theme
 from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.words import count, tr
 
+_TIPS: Final = {
+    "context-window": "To widen the search: give notes keys and aliases that the chat uses, or let the window read "
+    "more of the conversation (Settings of the system).",
+    "hybrid": "To widen the search: raise “Exchanges looked at”, add keys that the chat uses, or let vectors come "
+    "first (Settings of the system).",
+    "world-info": "To widen the search: raise “Scan depth”, or add keys that the chat uses (Settings of the system).",
+    "recap": "Recap memory tells what the chat remembers of itself; nothing was remembered before this reply.",
+}
+
 
 def nothing_words(trace: Trace | None) -> str:
     """Why a run has no candidate: what was searched, and three ways to widen that."""
     if trace is None:
         return ""
+    if trace.system in _TIPS:
+        return tr(_TIPS[trace.system])
     where = searched(trace)
     found = tr("Searched: {where}. None occurs there.", where=where) if where else ""
     first, second, third = ways_to_widen(trace)

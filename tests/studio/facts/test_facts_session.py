@@ -1,10 +1,14 @@
 """Facts of a chat file: its passages, going on after failures, and looking after the memories."""
 
 import asyncio
+import json
+import subprocess
+import sys
 
 import pytest
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.exchange.chats import load_chat
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.embedding import HashEmbedder
 from lorestudio.llm.errors import ErrorKind, LlmError
@@ -212,3 +216,42 @@ def test_rules_that_cannot_be_used(tmp_path, text, problem):
     rules.write_text(text, encoding="utf-8")
     with session(structured_rules=str(rules)) as made, pytest.raises(InputError, match=problem):
         extracted(made)
+
+
+KILLED = """
+import asyncio, os, sys
+from pathlib import Path
+from lorestudio.exchange.chats import load_chat
+from lorestudio.llm.embedding import HashEmbedder
+from lorestudio.settings.facts import FactsSettings
+from lorestudio.studio.facts.session import FactsSession
+
+class Deadly(HashEmbedder):
+    async def embed(self, texts):
+        if "road" in texts[0]:
+            os.kill(os.getpid(), 9)
+        return await super().embed(texts)
+
+path = Path(sys.argv[2])
+chat = load_chat(path).chat
+with FactsSession(FactsSettings(passage=2), Path(sys.argv[1]), embedder=Deadly()) as made:
+    asyncio.run(made.extract(chat, path, made.waiting(chat, path)))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signal 9 is POSIX's")
+def test_a_killed_extraction_keeps_whole_passages_and_goes_on_after_a_restart(tmp_path):
+    path, store = tmp_path / "story.jsonl", tmp_path / "m.sqlite"
+    lines = ["I carry the lantern.", "Good.", "I want a rope. I want the north road.", "Then go."]
+    records = [{"user_name": "Wren", "character_name": "Ottoline"}]
+    records += [{"name": "Wren", "is_user": place % 2 == 0, "mes": line} for place, line in enumerate(lines)]
+    path.write_text("\n".join(json.dumps(record) for record in records), encoding="utf-8")
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(store), str(path)], check=False)  # noqa: S603
+    assert ended.returncode == -9
+    chat = load_chat(path).chat
+    with session(None, store, passage=2) as made:
+        assert [memory.content for memory in made.memories()] == ["I carry the lantern"]
+        waiting = made.waiting(chat, path)
+        assert [(each.first, each.last) for each in waiting] == [(2, 3)]
+        asyncio.run(made.extract(chat, path, waiting))
+        assert [memory.content for memory in made.memories()][1:] == ["I want a rope", "I want the north road"]

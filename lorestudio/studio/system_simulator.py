@@ -1,0 +1,154 @@
+"""A chat replayed with a system beside DeepLore, asked in the same way as DeepLore's simulator."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.engine.systems import Moment, System
+from lorestudio.studio.digests import input_digests
+from lorestudio.studio.generation import Generation
+from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
+from lorestudio.studio.project import Project
+from lorestudio.studio.simulator import CLOCK_START_MS, CLOCK_STEP_MS, Superseded, generations
+from lorestudio.trace.model import EntryRef, Trace, Turn
+from lorestudio.trace.renumber import renumbered
+
+FOREIGN_IDS: Final = 1 << 24
+"""From here on count the entries of traces that are none of the vault's: recaps, and entries of a lorebook file."""
+
+
+class SystemSimulator:
+    """Runs the generations of a project's chat in order with one system, and keeps every trace and state.
+
+    A swipe begins from the state that the reply's first generation began from; the chat goes on from the active one,
+    which comes last.
+    """
+
+    def __init__(self, project: Project, system: System) -> None:
+        self.project, self.system = project, system
+        self.model = ""
+        self.generations = generations(project.chat)
+        self._places = {generation: place for place, generation in enumerate(self.generations)}
+        self._inputs = input_digests(project, self.generations, system.name)
+        self._traces: dict[Generation, Trace] = {}
+        self._states: list[object] = []
+        self._epoch = 0
+
+    @property
+    def traces(self) -> Mapping[Generation, Trace]:
+        """The traces made so far."""
+        return MappingProxyType(self._traces)
+
+    @property
+    def ran(self) -> int:
+        """How many generations were run."""
+        return len(self._states)
+
+    def place(self, generation: Generation) -> int:
+        """Where a generation stands in the order of running. Raises ValueError for one that the chat does not have."""
+        if generation not in self._places:
+            message = f"The chat has no reply #{generation.message} with swipe {generation.swipe + 1}."
+            raise ValueError(message)
+        return self._places[generation]
+
+    def abandon(self) -> None:
+        """Give up whatever is running: it writes neither a trace nor a state, however it ends."""
+        self._epoch += 1
+
+    def release(self) -> None:
+        """Let go of what was only needed for running; a system keeps nothing of that kind."""
+
+    async def generate(self, generation: Generation) -> Trace:
+        """The trace of one generation; the ones before it are run first where they are missing.
+
+        Raises ValueError for a generation that the chat does not have.
+        """
+        await self.run_missing(until=self.place(generation) + 1)
+        return self._traces[generation]
+
+    async def replay(
+        self,
+        on_progress: Callable[[Progress], None] | None = None,
+        cancel: CancelToken | None = None,
+        until: int | None = None,
+    ) -> tuple[Trace, ...]:
+        """Run what is missing up to place `until` (without it: all) and return the traces of these in order.
+
+        `on_progress` is called after each generation. Raises Cancelled at the next generation after a request to stop;
+        a later call goes on from there.
+        """
+        await self.run_missing(on_progress, cancel, until)
+        return tuple(self._traces[generation] for generation in self.generations[:until])
+
+    async def run_missing(
+        self,
+        on_progress: Callable[[Progress], None] | None = None,
+        cancel: CancelToken | None = None,
+        until: int | None = None,
+    ) -> None:
+        """As `replay`, for those who take the traces from `traces`."""
+        total = len(self.generations[:until])
+        while len(self._states) < total:
+            if cancel is not None and cancel.cancelled:
+                raise Cancelled
+            generation = self.generations[len(self._states)]
+            await self._run_next()
+            if on_progress is not None:
+                on_progress(Progress(len(self._states), total, generation))
+            await asyncio.sleep(0)  # let a cancelled task notice
+
+    async def _run_next(self) -> None:
+        place, epoch = len(self._states), self._epoch
+        generation = self.generations[place]
+        now = moment(self.project, place, generation, self._inputs[place])
+        decided = await self.system.decide(now, self._state_before(place))
+        if epoch != self._epoch:
+            raise Superseded
+        if generation not in self._traces:  # another task may have been quicker
+            self._traces[generation] = _own_numbers(decided.trace, self.project.index)
+            self._states.append(decided.state)
+
+    def _state_before(self, place: int) -> object:
+        message = self.generations[place].message
+        first = place
+        while first and self.generations[first - 1].message == message:
+            first -= 1
+        return self._states[first - 1] if first else None
+
+
+def moment(project: Project, place: int, generation: Generation, digest: str = "") -> Moment:
+    """What a system is given for a generation; `place` is its place among all of them."""
+    chat = project.chat or Chat()
+    positions = tuple(index for index in range(generation.message) if not chat.messages[index].is_system)
+    return Moment(
+        index=project.index,
+        chat=tuple(chat.messages[index] for index in positions),
+        turn=Turn(generation.message, generation.swipe, place),
+        controls=project.controls,
+        positions=positions,
+        character=chat.character_name,
+        user=chat.user_name,
+        counter=project.counter,
+        context_size=project.context_size,
+        clock_ms=CLOCK_START_MS + place * CLOCK_STEP_MS,
+        seed=project.seed,
+        digests={"inputs": digest},
+    )
+
+
+def _own_numbers(trace: Trace, index: VaultIndex) -> Trace:
+    """The trace; where its entries are not those of the vault, with numbers that no entry of a vault has."""
+    foreign = any(not _of_vault(number, ref, index) for number, ref in trace.entries.items())
+    return renumbered(trace, FOREIGN_IDS) if foreign else trace
+
+
+def _of_vault(number: int, ref: EntryRef, index: VaultIndex) -> bool:
+    if not 0 <= number < len(index.entries):
+        return False
+    entry = index.entries[number]
+    return (entry.vault, entry.filename) == (ref.vault, ref.filename)

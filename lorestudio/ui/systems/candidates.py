@@ -1,0 +1,108 @@
+"""What can be compared: every system with its settings, DeepLore with each settings profile, settings of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from lorestudio.settings.profiles import SettingsProfile
+from lorestudio.studio.answering import AnswerKind, load_recorded
+from lorestudio.studio.comparing import Candidate, Comparison, compare_candidates
+from lorestudio.studio.jobs import CancelToken, Progress
+from lorestudio.studio.project import Project
+from lorestudio.studio.systems import DEEPLORE, KINDS
+from lorestudio.ui.choices import system_help, system_title
+from lorestudio.ui.replaying import ChatRuns
+from lorestudio.ui.running import StoppableRun
+from lorestudio.ui.session import Session
+from lorestudio.ui.words import tr
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One run that can be compared. `key` names it from one moment to the next; `run` has run it already."""
+
+    key: str
+    label: str
+    help: str
+    candidate: Candidate
+    run: ChatRuns | None = field(default=None, repr=False)
+
+
+def offers(
+    session: Session, profiles: Sequence[SettingsProfile], files: Sequence[tuple[str, Path]]
+) -> tuple[Offer, ...]:
+    """All that can be compared now; `files` are settings files that were added, each with its system."""
+    found = []
+    for name in (DEEPLORE, *KINDS):
+        choice = session.choices.with_settings(replace(session.choice, system=name))
+        candidate = Candidate(system_title(name), name, choice.settings)
+        found.append(Offer(name, system_title(name), system_help(name), candidate, session.complete(choice)))
+    for profile in profiles:
+        if profile.settings is not None:
+            label = tr("DeepLore: {profile}", profile=profile.name)
+            on = profile.settings.model_copy(update={"enabled": True})
+            candidate = Candidate(label, DEEPLORE, on, profile.path)
+            found.append(Offer(f"profile:{profile.name}", label, str(profile.path), candidate))
+    for name, path in files:
+        label = tr("{system}: {file}", system=system_title(name), file=path.name)
+        found.append(Offer(f"file:{name}:{path}", label, str(path), Candidate(label, name, settings_path=path)))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a comparison came: which run it is at, and how far that is."""
+
+    label: str
+    number: int
+    of: int
+    progress: Progress | None = None
+
+
+class Comparing:
+    """One comparison, run by a worker; `stop` may be called from any thread."""
+
+    def __init__(self, project: Project, chosen: Sequence[Offer], answers: AnswerKind) -> None:
+        self._project, self._chosen, self._kind = project, tuple(chosen), answers
+        self._token, self._run = CancelToken(), StoppableRun()
+
+    def stop(self) -> None:
+        """End it, also in the middle of a question."""
+        self._token.cancel()
+        self._run.stop()
+
+    def work(self, report: Callable[[object], None]) -> Comparison:
+        """Run what was not run yet, with recorded answers or else the stand-in's: no model is asked for a comparison.
+
+        Raises Cancelled, InputError, SettingsError and VaultError.
+        """
+        candidates = [_with_traces(offer) for offer in self._chosen]
+        recorded = None if self._kind is AnswerKind.STAND_IN else load_recorded(self._project.chat_path)
+        step = Step("", 0, len(candidates))
+
+        def begun(candidate: Candidate) -> None:
+            nonlocal step
+            step = Step(candidate.label, step.number + 1, step.of)
+            report(step)
+
+        def progressed(progress: Progress) -> None:
+            report(replace(step, progress=progress))
+
+        return self._run.run(
+            lambda: compare_candidates(self._project, candidates, recorded, progressed, self._token, begun)
+        )
+
+
+def _with_traces(offer: Offer) -> Candidate:
+    if offer.run is None:
+        return _with_file(offer.candidate)
+    return replace(offer.candidate, traces=tuple(offer.run.traces[each] for each in offer.run.generations))
+
+
+def _with_file(candidate: Candidate) -> Candidate:
+    """A system's settings are read from its file now; DeepLore's are when it is run."""
+    if candidate.settings is None and candidate.settings_path is not None and candidate.system in KINDS:
+        return replace(candidate, settings=KINDS[candidate.system].read(candidate.settings_path))
+    return candidate

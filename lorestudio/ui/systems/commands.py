@@ -1,0 +1,201 @@
+"""What the window does with retrieval systems: choosing one for the chat, setting it, comparing; settings kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.files import write_atomically
+from lorestudio.studio.comparison_report import comparison_as_markdown, comparison_rows
+from lorestudio.studio.system_settings import KnownSettings, SystemSettingsFiles
+from lorestudio.studio.systems import KINDS, kind_of
+from lorestudio.ui import dialogs
+from lorestudio.ui.choices import system_title
+from lorestudio.ui.command_group import CommandGroup
+from lorestudio.ui.notices import Notice
+from lorestudio.ui.systems.actions import SYSTEMS
+from lorestudio.ui.systems.compare_pane import BUTTONS, SystemsPane
+from lorestudio.ui.systems.settings_dialog import SystemSettingsDialog
+from lorestudio.ui.timeline.export import csv_bytes
+from lorestudio.ui.words import sentence_of, tr
+
+if TYPE_CHECKING:
+    from lorestudio.ui.main_window import MainWindow
+
+
+class SystemCommands(CommandGroup):
+    """Owns the files with the systems' settings, in the folder of the person's configuration."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._session = window.session
+        self.files = SystemSettingsFiles(Path(window.settings.fileName()).parent / "systems")
+        self.compare = SystemsPane(window.theme, window.session, window.selection)
+        self.dialog: SystemSettingsDialog | None = None
+        """The dialog that was opened last, while it is open."""
+
+    @property
+    def panes(self) -> tuple[SystemsPane]:
+        """The pane that compares, hidden at first."""
+        return (self.compare,)
+
+    def handlers(self) -> dict[str, Callable[[], object]]:
+        """What each action does."""
+        return {f"system.{name}": partial(self.choose, name) for name in SYSTEMS} | {
+            "system.settings": self.show_settings,
+            "systems.compare": self.show_comparison,
+            "systems.copy": self.copy,
+            "systems.csv": partial(self._ask_file, ".csv"),
+            "systems.picture": partial(self._ask_file, ".png"),
+        }
+
+    def connect_window(self) -> None:
+        """Follow what is asked for above the chat, and read the settings that were kept."""
+        window, compare = self._window, self.compare
+        compare.wanted.connect(window.run)
+        compare.changed.connect(window.update_actions)
+        compare.jump.connect(window.chat.show_generation)
+        compare.file_wanted.connect(self._ask_settings)
+        for name in BUTTONS:
+            compare.buttons[name].setDefaultAction(window.commands.actions[name])
+        desk = window.settings_commands.desk
+        desk.changed.connect(lambda: compare.set_profiles(desk.profiles))
+        window.closed.connect(compare.close_down)
+        self._session.choice_changed.connect(self._leave_foreign)
+        self._window.chat.modes.system_chosen.connect(self.choose)
+        self._session.jobs.start(
+            tr("Reading the systems' settings"),
+            lambda _report: self.files.read(),
+            done=self._read,
+            failed=lambda error: self._window.say(Notice(sentence_of(error), "warning", key="systems")),
+        )
+
+    def update(self, actions: dict[str, QAction]) -> None:
+        """Tick the chosen system, and say what can be set."""
+        chosen = self._session.choice
+        for name in SYSTEMS:
+            actions[f"system.{name}"].setChecked(chosen.system == name)
+        for name in BUTTONS:
+            actions[name].setEnabled(self.compare.found is not None)
+
+    def choose(self, system: str) -> None:
+        """Run the chat with this system from now on."""
+        self._session.choose(system=system)
+
+    def show_settings(self) -> None:
+        """Show the settings of the chosen system: DeepLore's in their pane, those of others in a dialog."""
+        choice = self._session.choice
+        if choice.is_deeplore:
+            self._window.show_pane("settings")
+        else:
+            self.open_settings(choice.system)
+
+    def open_settings(self, system: str) -> SystemSettingsDialog:
+        """Show the settings of a system beside DeepLore."""
+        kind = kind_of(system)
+        known = self._session.choices.systems.get(system) or kind.settings()
+        if self.dialog is not None:
+            self.dialog.close()
+        dialog = self.dialog = SystemSettingsDialog(self._window.theme, kind, known, self._window)
+        dialog.accepted_settings.connect(partial(self.configure, system))
+        dialog.finished.connect(partial(self._closed, dialog))
+        dialog.open()
+        return dialog
+
+    def configure(self, system: str, settings: Section) -> None:
+        """Use these settings from now on, keep them in their file, and replay what they change."""
+        if settings == self._session.choices.systems.get(system, KINDS[system].settings()):
+            return
+        self._session.configure({system: settings})
+
+        def failed(error: Exception) -> None:
+            text = tr(
+                "The settings of {system} are in use but could not be kept: {error}",
+                system=system_title(system),
+                error=sentence_of(error),
+            )
+            self._window.say(Notice(text, "error", key="systems"))
+
+        self._session.jobs.start(
+            tr("Keeping the settings of {system}", system=system_title(system)),
+            # What is chosen when it is written, so that the last of two quick changes is kept.
+            lambda _report: self.files.write(system, self._session.choices.systems[system]),
+            done=lambda _path: None,
+            failed=failed,
+        )
+
+    # ---- comparing --------------------------------------------------------------------------------------------------
+
+    def show_comparison(self) -> None:
+        """Show the pane, and compare where nothing was compared yet."""
+        self._window.show_pane("systems")
+        if self.compare.found is None:
+            self.compare.run()
+
+    def copy(self) -> None:
+        """Put the comparison on the clipboard as Markdown."""
+        if self.compare.found is not None:
+            QGuiApplication.clipboard().setText(comparison_as_markdown(self.compare.found))
+            self._window.status.flash(tr("The comparison was copied."))
+
+    def save(self, path: Path) -> None:
+        """Write the comparison into a file; its ending says how."""
+        found = self.compare.found
+        if found is None:
+            return
+        if path.suffix.lower() == ".png":
+            data = self.compare.chart.picture(QSize(1200, 480))
+        elif path.suffix.lower() == ".csv":
+            data = csv_bytes(comparison_rows(found))
+        else:
+            text = tr("A comparison is saved as .csv or .png, not as {kind}.", kind=path.suffix or path.name)
+            self._window.say(Notice(text, "error", key="systems"))
+            return
+
+        def failed(error: Exception) -> None:
+            text = tr("{name} cannot be written: {error}", name=path.name, error=sentence_of(error))
+            self._window.say(Notice(text, "error", key="systems"))
+
+        self._session.jobs.start(
+            tr("Saving {name}", name=path.name),
+            lambda _report: write_atomically(path, data),
+            done=lambda _none: self._window.status.flash(tr("{name} was saved.", name=path.name)),
+            failed=failed,
+        )
+
+    def _ask_file(self, suffix: str) -> None:
+        filters = tr("Tables (*.csv)") if suffix == ".csv" else tr("Pictures (*.png)")
+        dialog = QFileDialog(self._window, tr("Save the comparison"), "", filters)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(suffix)
+        dialogs.open_file_dialog(dialog, self.save)
+
+    def _ask_settings(self, system: str) -> None:
+        start = str(self._window.settings.value("folders/settings", ""))
+        title = tr("Compare {system} with the settings of a file", system=system_title(system))
+        filters = tr("Settings (*.json);;All files (*)")
+        dialogs.choose_file(self._window, title, start, filters, partial(self.compare.add_file, system))
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _leave_foreign(self) -> None:
+        """What only another system's runs know is looked at no longer."""
+        selection = self._window.selection
+        if selection.entry is not None and self._session.entry(selection.entry) is None:
+            selection.choose_entry(None)
+
+    def _read(self, known: KnownSettings) -> None:
+        self._session.configure(known.values)
+        for problem in known.problems:
+            self._window.say(Notice(problem, "warning"))
+
+    def _closed(self, dialog: SystemSettingsDialog, _result: int) -> None:
+        if self.dialog is dialog:
+            self.dialog = None
