@@ -115,12 +115,14 @@ class VectorTable:
     def search(self, vector: Vector, limit: int | None, rows: np.ndarray | None = None) -> list[Best]:
         """The `limit` most similar rows (all without one), most similar first, equal ones in order; `rows` narrows."""
         numbers, matrix = self._group(len(vector))
-        if rows is not None:
-            kept = np.isin(numbers, rows)
-            numbers, matrix = numbers[kept], matrix[kept]
-        if not len(numbers) or limit == 0:
+        if not len(vector) or not len(numbers) or limit == 0:
             return []
         near = matrix @ _normalised(vector[np.newaxis, :])[0]
+        if rows is not None:
+            kept = np.isin(numbers, rows)
+            numbers, near = numbers[kept], near[kept]
+        if not len(numbers):
+            return []
         if limit is not None and 0 < limit < len(numbers):
             border = np.partition(near, len(near) - limit)[len(near) - limit]
             numbers = numbers[~(near < border - _margin(vector))]
