@@ -13,6 +13,7 @@ from pathlib import Path
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.exchange.send_dates import sent_at
 from lorestudio.memory.facts.records import Line, Origin, State, Thread
+from lorestudio.settings.facts import OWN_CHARACTER, FactsSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,13 @@ def chat_name(chat: Chat, path: Path | None) -> str:
     if isinstance(mark, str) and mark:
         return mark
     return path.stem if path is not None else "chat"
+
+
+def owner_of(settings: FactsSettings, chat: Chat, path: Path | None) -> str:
+    """Whose memories those of a chat are."""
+    if settings.owner == OWN_CHARACTER:
+        return f"character:{chat.character_name or chat_name(chat, path)}"
+    return f"chat:{chat_name(chat, path)}"
 
 
 def waiting_passages(
