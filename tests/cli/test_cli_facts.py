@@ -42,7 +42,7 @@ def test_a_memory_is_searched_shown_edited_pinned_and_deleted(lorestudio, told):
     found = json.loads(lorestudio("facts", "search", "north road", "--chat", told, "--json").stdout)
     assert found[0]["id"] == road["id"]
     shown = lorestudio("facts", "show", lantern["id"][:8]).stdout
-    assert "#0 to #3 of story" in shown
+    assert f"#0 to #3 of {told.parent.name}/story" in shown
     assert "plain rules: 2 extracted, 2 saved" in shown
     assert lorestudio("facts", "edit", lantern["id"], "Wren carries a bell").exit_code == 0
     assert lorestudio("facts", "pin", road["id"]).exit_code == 0

@@ -45,11 +45,14 @@ class Passage:
 
 
 def chat_name(chat: Chat, path: Path | None) -> str:
-    """What tells a chat from others: SillyTavern's own mark where there is one, else the name of the file."""
+    """What tells a chat from others: SillyTavern's own mark where there is one, else its folder's and file's names."""
     mark = chat.metadata.get("integrity")
     if isinstance(mark, str) and mark:
         return mark
-    return path.stem if path is not None else "chat"
+    if path is None:
+        return "chat"
+    place = path.resolve()
+    return f"{place.parent.name}/{place.stem}" if place.parent.name else place.stem
 
 
 def owner_of(settings: FactsSettings, chat: Chat, path: Path | None) -> str:

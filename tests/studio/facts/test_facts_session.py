@@ -4,6 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -181,6 +182,7 @@ def test_whose_memories_they_are():
     assert owner_of(FactsSettings(), CHAT, None) == "chat:chat"
     assert owner_of(FactsSettings(owner="character"), CHAT, None) == "character:Ottoline"
     assert chat_name(Chat(metadata={"integrity": "mark"}), None) == "mark"
+    assert chat_name(Chat(), Path("/tales/Ottoline/evening.jsonl")) == "Ottoline/evening"
 
 
 def test_an_id_that_fits_none_or_many():
