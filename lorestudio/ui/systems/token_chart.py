@@ -22,8 +22,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from lorestudio.studio.comparing import Comparison
 from lorestudio.trace.text import turn_words
-from lorestudio.tuning.comparison import Comparison
 from lorestudio.ui.theme import Theme, scaled
 from lorestudio.ui.widgets.paint import draw_focus, hairline
 from lorestudio.ui.words import count, number, tr
