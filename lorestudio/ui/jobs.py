@@ -56,6 +56,7 @@ class Jobs(QObject):
         self._pool.setMaxThreadCount(4)  # a replay may wait for a person, a test for a server; files are still read
         self._pool.setExpiryTimeout(200)
         self._running: dict[Job, _Task] = {}
+        self._closed = False
 
     def start(
         self,
@@ -69,10 +70,10 @@ class Jobs(QObject):
         """Run `work(report)` in a thread; the other functions are called on the GUI thread with what came of it."""
         job = Job(title, work, self)
         queued = Qt.ConnectionType.QueuedConnection
-        job.done.connect(done, queued)
-        job.failed.connect(failed, queued)
+        job.done.connect(self._until_closed(done), queued)
+        job.failed.connect(self._until_closed(failed), queued)
         if reported is not None:
-            job.reported.connect(reported, queued)
+            job.reported.connect(self._until_closed(reported), queued)
         task = _Task(job)
         task.setAutoDelete(False)
         self._running[job] = task
@@ -88,6 +89,14 @@ class Jobs(QObject):
     def wait(self, milliseconds: int = 10_000) -> bool:
         """Block until the threads are done; for the end of the program only."""
         return self._pool.waitForDone(milliseconds)
+
+    def close(self) -> None:
+        """Wait for what runs, and tell nobody of it: whoever wanted to know may be gone by then."""
+        self._closed = True
+        self.wait()
+
+    def _until_closed(self, told: Callable[[Any], object]) -> Callable[[Any], object]:
+        return lambda news: None if self._closed else told(news)
 
     def _forget(self, job: Job) -> None:
         self._running.pop(job, None)
