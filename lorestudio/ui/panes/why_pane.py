@@ -238,7 +238,7 @@ class WhyPane(Pane):
             self.similarity.show_run(found, entry)
             return self.similarity
         self.scores.show_entry(trace, entry, self._session.scorer(self._selection.generation))
-        return self.scores
+        return self.scores if self.scores.nodes or self._session.choice.is_deeplore else None
 
     def _toggle_scores(self) -> None:
         if self.scores_button.isChecked():
@@ -247,7 +247,9 @@ class WhyPane(Pane):
 
     def _show_button(self) -> None:
         search = self._search
-        self.answers_button.setVisible(search is not None and search.note is not None)
+        # What would help is searched with DeepLore's engine.
+        asks = search is not None and search.note is not None and self._session.choice.is_deeplore
+        self.answers_button.setVisible(asks)
         goes_in = search is not None and search.goes_in
         self.answers_button.setText(tr("What would keep it out?") if goes_in else tr("What would bring it in?"))
 

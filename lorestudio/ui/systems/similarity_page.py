@@ -167,9 +167,10 @@ class SimilarityPage(QWidget):
         self.view.verticalHeader().setDefaultSectionSize(self.view.fontMetrics().height() + 7)
         header = self.view.horizontalHeader()
         header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setSectionResizeMode(SCORE, QHeaderView.ResizeMode.Stretch)
-        for column, wide in ((RANK, 34), (ENTRY, 150), (RESULT, 130)):
+        for column, wide in ((RANK, 34), (ENTRY, 150), (RESULT, 124)):
             header.resizeSection(column, wide)
         header.setMinimumSectionSize(30)
         column_of_all = QVBoxLayout(self)
