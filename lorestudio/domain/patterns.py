@@ -46,6 +46,11 @@ class Pattern:
     flags: str = ""
     _compiled: regex.Pattern[str] = field(default_factory=lambda: regex.compile(""), repr=False, compare=False)
 
+    @property
+    def groups(self) -> int:
+        """How many groups it has."""
+        return self._compiled.groups
+
     def search(self, text: str, seconds: float = LONGEST_S) -> regex.Match[str] | None:
         """The first place where the pattern is found. Raises PatternTimeoutError after `seconds`."""
         try:

@@ -40,6 +40,12 @@ SCENE_BREAK: Final = "scene_break"
 RECAP_CHECK: Final = "recap_check"
 """The request whether a recap is sound."""
 
+FACTS: Final = "facts"
+"""The request for the facts of a conversation."""
+
+FACTS_REVIEW: Final = "facts_review"
+"""The request to look at the facts of a conversation again."""
+
 RECAP_STAGES: Final = ("recap_extract", "recap_organise", "recap_filter", "recap_entities")
 """The requests for the recap of a scene in four steps."""
 
@@ -74,7 +80,8 @@ class ChatRequest:
 
     `kind` says what for (`search`, `prefilter`, or the name of a tool). An empty `system` sends the user message alone;
     an empty `model` means the connection's own. `max_tokens` limits the reply, `timeout_ms` the whole exchange.
-    `json_schema` is a plain JSON schema, sent as strict under `schema_name` where the provider takes schemas.
+    `json_schema` is a plain JSON schema, sent as strict under `schema_name` where the provider takes schemas;
+    `json_object` only asks for some JSON object.
     The first `stable_prefix` characters of `user` stay the same from call to call and may be cached by the provider.
     `before` are messages between the two, each with its role (system, user or assistant); the answer is to begin with
     `prefill`, which providers do not repeat.
@@ -93,6 +100,7 @@ class ChatRequest:
     messages: tuple[ChatMessage, ...] = field(default=(), repr=False)
     before: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     prefill: str = field(default="", repr=False)
+    json_object: bool = False
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -117,6 +125,8 @@ class ChatRequest:
             deciding["before"] = [list(message) for message in self.before]
         if self.prefill:
             deciding["prefill"] = self.prefill
+        if self.json_object:
+            deciding["json_object"] = True
         return hashlib.sha256(spell(deciding, ascii_only=True, sort_keys=True).encode("ascii")).hexdigest()
 
 

@@ -57,6 +57,8 @@ class OpenAiCompatible:
         if request.json_schema is not None and habits.schema:
             schema: dict[str, Json] = {"name": request.schema_name, "strict": True, "schema": request.json_schema}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        elif request.json_object and habits.schema:
+            body["response_format"] = {"type": "json_object"}
         return body
 
     def piece(self, event: Mapping[str, Json]) -> Piece:

@@ -36,8 +36,11 @@ RecapStage: TypeAlias = Literal[
     "auto-hide", "exclusion tree", "inclusion walk", "scene recaps", "running recap", "recap injection",
 ]  # fmt: skip
 HybridStage: TypeAlias = Literal["keyword prefilter", "semantic rank", "duplicate titles", "insertion order"]
+FactsStage: TypeAlias = Literal[
+    "memories", "similarity", "outdated memories", "forgetting and variety", "memory injection",
+]  # fmt: skip
 WorldInfoStage: TypeAlias = Literal["book", "keys", "inclusion groups", "probability and budget"]
-StageName: TypeAlias = DeepLoreStage | ContextWindowStage | HybridStage | WorldInfoStage | RecapStage
+StageName: TypeAlias = DeepLoreStage | ContextWindowStage | HybridStage | WorldInfoStage | RecapStage | FactsStage
 """A stage of a run, as `StageRecord.name` spells it."""
 
 Unit: TypeAlias = Literal["", "messages", "tokens", "entries", "generations", "ms", "seconds", "characters"]

@@ -17,12 +17,14 @@ from lorestudio.engine.worldinfo.system import WorldInfoSystem
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import Section
+from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.sections import assigned, read_section
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.embedding import KnownVectors, embedder_named
+from lorestudio.studio.facts.system import FactsSystem
 from lorestudio.studio.jobs import CancelToken, Progress
 from lorestudio.studio.project import Project
 from lorestudio.studio.recap.system import RecapSystem
@@ -107,6 +109,12 @@ def _recap(settings: Section, project: Project) -> System:
     return RecapSystem.of(project, settings)
 
 
+def _facts(settings: Section, project: Project) -> System:
+    if not isinstance(settings, FactsSettings):
+        raise TypeError(f"{type(settings).__name__} are no settings of fact memory")
+    return FactsSystem.of(project, settings)
+
+
 def _counter(settings: ContextWindowSettings) -> WordListCounter | None:
     if not settings.word_list:
         return None
@@ -131,6 +139,14 @@ KINDS: Final[Mapping[str, SystemKind]] = MappingProxyType(
                 "notes and the conversation.",
                 ContextWindowSettings,
                 _context_window,
+            ),
+            SystemKind(
+                "facts",
+                "Fact memory",
+                "Facts that were drawn out of the chat and stored: the ones most like your last message go in, and the "
+                "pinned ones.",
+                FactsSettings,
+                _facts,
             ),
             SystemKind(
                 "hybrid",

@@ -22,6 +22,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.contextwindow_reasons import CONTEXT_WINDOW
+from lorestudio.trace.facts_reasons import FACTS
 from lorestudio.trace.hybrid_reasons import HYBRID
 from lorestudio.trace.limits import last_room, positional, rank, token_limit
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Trace, Verdict
@@ -318,7 +319,7 @@ _RUN: Final = (
 )  # fmt: skip
 
 _TABLES: Final = (
-    _MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, CONTEXT_WINDOW, HYBRID, RECAP_REASONS, WORLD_INFO,
+    _MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, CONTEXT_WINDOW, FACTS, HYBRID, RECAP_REASONS, WORLD_INFO,
 )  # fmt: skip
 
 REASONS: Final[Mapping[str, Reason]] = MappingProxyType({reason.code: reason for group in _TABLES for reason in group})

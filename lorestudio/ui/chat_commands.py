@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMessageBox
 
@@ -20,6 +20,7 @@ from lorestudio.studio.chat_saving import new_chat, save_branch
 from lorestudio.ui import dialogs
 from lorestudio.ui.chat_actions import MESSAGE_MENU
 from lorestudio.ui.chat_files import ChatFiles
+from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.prompt_setups import PromptSetups
 from lorestudio.ui.reply_work import ReplyCost, ReplyWork, local_now
@@ -35,7 +36,7 @@ LEAVING: Final = frozenset({"chat.open", "chat.new", "vault.open", "vault.open_o
 BY_HAND: Final = ""
 
 
-class ChatCommands(QObject):
+class ChatCommands(CommandGroup):
     """Owns the composer, the chat's file and the reply under way. Every change of the chat is a step of the session."""
 
     def __init__(self, window: MainWindow) -> None:
@@ -103,6 +104,10 @@ class ChatCommands(QObject):
         window.theme.changed.connect(lambda: self.composer.reply_button.setIcon(window.theme.icon("play")))
         self._show_writers()
         self._show_project()
+
+    def stop(self) -> None:
+        """End the reply that is being written."""
+        self.replies.stop()
 
     def update(self, actions: dict[str, QAction]) -> None:
         """Enable what makes sense now."""

@@ -18,6 +18,7 @@ from lorestudio.studio.preset_folder import PresetFolder
 from lorestudio.studio.trials import Change
 from lorestudio.ui import dialogs, layout
 from lorestudio.ui.chat_text_dialog import ChatTextDialog
+from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.control_chips import CHANGED, UNUSABLE, ControlChip, Key, VaultFacts, control_chips, removals
 from lorestudio.ui.control_pickers import ControlPickers
 from lorestudio.ui.effect_watch import EffectWatch
@@ -39,12 +40,11 @@ SAVE: Final = "chat.save"
 """The action that writes a chat's file, where the window has one."""
 
 
-class ControlCommands(QObject):
+class ControlCommands(CommandGroup):
     """Owns the bar, the presets and the bench. Every change goes through `Session.adjust` and can be taken back."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
-        self._window = window
         session, selection = window.session, window.selection
         self._facts: VaultFacts | None = None
         self._chips: tuple[ControlChip, ...] = ()

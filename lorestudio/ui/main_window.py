@@ -31,6 +31,7 @@ from lorestudio.ui.actions import ACTIONS, Situation, Where, pane_action
 from lorestudio.ui.behaviour_dialog import BehaviourDialog
 from lorestudio.ui.chat_actions import CHAT_ACTIONS
 from lorestudio.ui.chat_commands import ChatCommands
+from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.control_actions import CONTROL_ACTIONS
 from lorestudio.ui.control_commands import ControlCommands
 from lorestudio.ui.drafts import Drafts
@@ -110,11 +111,16 @@ class MainWindow(QMainWindow):
         self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
         self.vault_commands, self.chat_commands = VaultCommands(self), ChatCommands(self)
         self.control_commands, self.settings_commands = ControlCommands(self), SettingsCommands(self)
-        self.timeline_commands, self.systems = TimelineCommands(self), SystemCommands(self)
+        self.timeline_commands, self.view_commands = TimelineCommands(self), ViewCommands(self)
+        self.replay_commands, self.why_not = ReplayCommands(self), WhyNotCommands(self)
+        self.systems = SystemCommands(self)
+        self.groups: tuple[CommandGroup, ...] = (
+            self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands,
+            self.timeline_commands, self.view_commands, self.replay_commands, self.why_not, self.systems,
+        )  # fmt: skip
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
-            *self.vault_commands.panes, *self.control_commands.panes, *self.settings_commands.panes,
-            *self.timeline_commands.panes, *self.systems.panes,
+            *(pane for group in self.groups for pane in group.panes),
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
@@ -123,16 +129,14 @@ class MainWindow(QMainWindow):
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
         )
-        self.view_commands = ViewCommands(self)
-        self.why_not = WhyNotCommands(self)
         self._handlers = self._make_handlers()
         self.bars = BarStack(theme, self.commands.title, self)
         self.welcome = EmptyState(theme, "lorestudio", self, large=True)
         self.status = StatusLine(session, self)
         self._build()
         self._connect()
-        for commands in (self.vault_commands, self.chat_commands, self.timeline_commands, self.systems):
-            commands.connect_window()
+        for group in self.groups:
+            group.connect_window()
         self._make_room()
         self._show_project()
         self.update_actions()
@@ -213,7 +217,6 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         session, selection = self.session, self.selection
-        self.why_not.connect_window()
         session.project_changed.connect(self._show_project)
         session.state_changed.connect(self.update_actions)
         session.state_changed.connect(self._forget_old_news)
@@ -252,8 +255,6 @@ class MainWindow(QMainWindow):
             dock.dockLocationChanged.connect(lambda _area: self._names_timer.start())
         self.problems.counted.connect(self.status.show_problems)
         self.status.problems.clicked.connect(partial(self.show_pane, "problems"))
-        self.control_commands.connect_window()
-        self.settings_commands.connect_window()
         self._paint()
 
     def _make_handlers(self) -> dict[str, Callable[[], object]]:
@@ -320,12 +321,8 @@ class MainWindow(QMainWindow):
             "help.details": self._show_details,
             "help.about": partial(dialogs.show_about, self),
         }
-        self.replay_commands = ReplayCommands(self)
-        for commands in (
-            self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands,
-            self.timeline_commands, self.why_not, self.replay_commands, self.view_commands, self.systems,
-        ):  # fmt: skip
-            handlers |= commands.handlers()
+        for group in self.groups:
+            handlers |= group.handlers()
         handlers |= {f"view.theme.{choice}": partial(self.choose_theme, choice) for choice in CHOICES}
         handlers |= {f"mode.{mode.value}": partial(self._choose_mode, mode) for mode in Mode}
         handlers |= self.proposals.handlers()
@@ -437,12 +434,8 @@ class MainWindow(QMainWindow):
         actions["preview.toggle"].setChecked(not self.session.preview_shown)
         actions["entry.lock"].setChecked(self.proposals.is_locked(self.selection.entry))
         actions["view.full_screen"].setChecked(self.isFullScreen())
-        self.vault_commands.update(actions)
-        self.chat_commands.update(actions)
-        self.control_commands.update(actions)
-        self.settings_commands.update(actions)
-        self.systems.update(actions)
-        self.timeline_commands.update(actions)
+        for group in self.groups:
+            group.update(actions)
         steps = self.session.adjustments
         for name, title in (("adjust.undo", steps.undo_title), ("adjust.redo", steps.redo_title)):
             words = tr(self.commands.title(name))
@@ -735,13 +728,12 @@ class MainWindow(QMainWindow):
         if not self._chat_settled and self.chat_commands.files.ask_before_leaving(self._leave):
             event.ignore()
             return
-        self.chat_commands.replies.stop()
         if self._arranged:
             layout.save(self, self.settings)
         self.problems.stop()
         self.graph.stop()
-        self.control_commands.stop()
-        self.why_not.stop()
+        for group in self.groups:
+            group.stop()
         self.session.close()
         self.entry.safety.close()
         event.accept()

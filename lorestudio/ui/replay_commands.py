@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-
 from lorestudio.studio.pace import time_left_words
 from lorestudio.studio.ranges import MessageRange
+from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.range_dialog import RangeDialog
 from lorestudio.ui.replaying import ReplayNews, Tallied
@@ -18,12 +17,11 @@ if TYPE_CHECKING:
     from lorestudio.ui.main_window import MainWindow
 
 
-class ReplayCommands(QObject):
+class ReplayCommands(CommandGroup):
     """Belongs to the window. It decides nothing about lore; `studio.ranges` says what a range holds."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
-        self._window = window
         window.session.news.connect(self._show_news)
         window.session.replayed.connect(self._say_outcome)
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, QSize, Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QMenu, QToolButton
 
@@ -20,6 +20,7 @@ from lorestudio.studio.project import Project
 from lorestudio.studio.resources import resource
 from lorestudio.ui import dialogs
 from lorestudio.ui.actions import Action
+from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.panes.settings_pane import SettingsPane
 from lorestudio.ui.settings_desk import SettingsDesk, profile_words
@@ -45,7 +46,7 @@ MOST_STATUS: Final = 22
 """Characters of a name in the status line."""
 
 
-class SettingsCommands(QObject):
+class SettingsCommands(CommandGroup):
     """Owns the pane and the profiles, and opens the dialogs."""
 
     def __init__(self, window: MainWindow) -> None:

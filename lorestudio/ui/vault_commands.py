@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
@@ -22,6 +22,7 @@ from lorestudio.studio.renaming import plan_move
 from lorestudio.studio.repairs import plan_repairs
 from lorestudio.studio.vault_notes import Planned, VaultNotes
 from lorestudio.ui import dialogs, layout
+from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.kept_place import KeptPlace
 from lorestudio.ui.models.note_rows import Note, note_title
 from lorestudio.ui.note_work import Done, NoteWork, paths_of, what_was_done
@@ -46,12 +47,11 @@ CONTEXT_MENU: Final = (
 )  # fmt: skip
 
 
-class VaultCommands(QObject):
+class VaultCommands(CommandGroup):
     """Owns what changes notes (`work`), the place to come back to, and the panes for searching and links."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
-        self._window = window
         self._kept = False
         self._before = 0
         self._tabbed = False

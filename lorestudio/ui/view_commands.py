@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 
 from lorestudio.exchange.scenario.writing import scenario_bytes
@@ -14,6 +13,7 @@ from lorestudio.studio.files import write_bytes
 from lorestudio.studio.report import Format, gather, report_text, without_words
 from lorestudio.studio.scenario_export import export_scenario
 from lorestudio.trace.text import as_text
+from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.report_dialog import Made, ReportDialog, ScenarioDialog, Wanted
 from lorestudio.ui.words import sentence_of, tr
@@ -22,12 +22,11 @@ if TYPE_CHECKING:
     from lorestudio.ui.main_window import MainWindow
 
 
-class ViewCommands(QObject):
+class ViewCommands(CommandGroup):
     """The handlers of what the Trace menu copies and saves, and of the ways from a view to the chat."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
-        self._window = window
         trace, why = window.trace, window.why
         trace.flow.saving.connect(self._save)
         trace.prompt.copied.connect(self._flash)

@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QTimer
 
 from lorestudio.studio.change_set import ChangeSet
 from lorestudio.studio.project_changes import changed_settings, plan_change
 from lorestudio.studio.why_not import Change, Key
+from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.note_work import Done
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.panes.why_not_page import WhyNotPage
@@ -34,12 +35,11 @@ class _Applied:
     about: Key | None
 
 
-class WhyNotCommands(QObject):
+class WhyNotCommands(CommandGroup):
     """Owns the search, its page in the Why pane, and the questions about later stages."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
-        self._window = window
         self.search = WhyNotSearch(window.session, window.selection, self)
         self.would = WouldWork(window.session, window.selection, self)
         self.page = WhyNotPage(window.theme, self.search, window.why)

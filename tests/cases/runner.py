@@ -37,7 +37,8 @@ class Failure:
         """One line about it."""
         name = f"{self.case.get('id', '?')} {self.case.get('operation', '')}".rstrip()
         got = self.problem or f"got {_short(self.actual)}"
-        return f"{name}: expected {_short(self.case.get('expected'))}, {got}"
+        text = f"{name}: expected {_short(self.case.get('expected'))}, {got}"
+        return "\\n".join(text.splitlines())  # an error's message may have several
 
 
 @dataclass(frozen=True)

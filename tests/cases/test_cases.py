@@ -4,15 +4,15 @@ import json
 import pytest
 
 from tests.cases import __main__ as command
-from tests.cases.runner import FOLDER, plain_cases, read_document, run, same, systems
+from tests.cases.runner import FOLDER, Failure, plain_cases, read_document, run, same, systems
 
 FILES = {path.name.removesuffix(".json.gz"): path for path in sorted(FOLDER.glob("*.json.gz"))}
-"""The case files kept here, each named like its system."""
+"""The case files kept here, each named like its system; where it has several, `SYSTEM.PART`."""
 
 
-@pytest.mark.parametrize("system", FILES)
-def test_every_case_has_the_expected_outcome(system):
-    report = run(system, FILES[system])
+@pytest.mark.parametrize("name", FILES)
+def test_every_case_has_the_expected_outcome(name):
+    report = run(name.partition(".")[0], FILES[name])
     assert report.total > 0
     assert not report.failures, report.text
 
@@ -58,6 +58,11 @@ def test_the_command_says_which_cases_differ(tmp_path, capsys):
     assert out[0] == '2 retry_delay: expected {"seconds": 11}, got {"seconds": 10}'
     assert out[1].startswith("3 no_such: expected {}, KeyError")
     assert out[2] == "1 of 3 equal"
+
+
+def test_a_failing_case_is_one_line_whatever_it_holds():
+    failure = Failure({"id": "1", "expected": "a\u2028b"}, problem="ValueError: first\nsecond")
+    assert failure.line == '1: expected "a\\nb", ValueError: first\\nsecond'
 
 
 def test_a_command_that_cannot_be_used_says_why(tmp_path, capsys):

@@ -6,5 +6,4 @@ from typing import Final
 
 from tests.golden.files import FOLDER
 
-AI_FUNCTIONS: Final = FOLDER / "ai-functions.json.gz"
 GENERATIONS_AI: Final = FOLDER / "generations_ai.json.gz"

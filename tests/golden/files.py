@@ -9,7 +9,6 @@ from typing import Any, Final
 
 FOLDER: Final = Path(__file__).parent
 GOLDEN_DEV: Final = FOLDER / "golden-dev.jsonl.gz"
-ENGINE_FUNCTIONS: Final = FOLDER / "engine-functions.json.gz"
 GENERATIONS_KEYWORDS: Final = FOLDER / "generations_keywords.json.gz"
 
 

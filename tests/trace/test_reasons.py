@@ -6,6 +6,7 @@ import pytest
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import camel_case
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
@@ -250,7 +251,7 @@ def settings_by_key():
 
 
 def test_settings_are_called_what_the_settings_pane_calls_them():
-    others = (ContextWindowSettings, HybridSettings, RecapSettings, WorldInfoSettings)
+    others = (ContextWindowSettings, FactsSettings, HybridSettings, RecapSettings, WorldInfoSettings)
     titles = set(settings_by_key().values()) | {info.title for kind in others for info in kind.model_fields.values()}
     named = {name for reason in REASONS.values() for name in re.findall(r"“([^”{}]+)”", reason.fix + reason.sentence)}
     assert named <= titles

@@ -325,6 +325,8 @@ def test_pin_and_block_are_where_entries_are_looked_at(shown) -> None:
 def test_a_narrow_window_has_a_bar_of_one_line(shown) -> None:
     window = shown(ChatControls(pins=tuple(EntryRule(f"Nobody {number}") for number in range(8))))
     bar = window.control_commands.bar
+    window.resize(1400, 1600)  # so high that the bar may take several lines
+    drain()
     wide = bar.height()
     window.resize(1024, 640)
     drain()

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QSize
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
@@ -18,6 +18,7 @@ from lorestudio.studio.system_settings import KnownSettings, SystemSettingsFiles
 from lorestudio.studio.systems import KINDS, kind_of
 from lorestudio.ui import dialogs
 from lorestudio.ui.choices import system_title
+from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.systems.actions import SYSTEMS
 from lorestudio.ui.systems.compare_pane import BUTTONS, SystemsPane
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
     from lorestudio.ui.main_window import MainWindow
 
 
-class SystemCommands(QObject):
+class SystemCommands(CommandGroup):
     """Owns the files with the systems' settings, in the folder of the person's configuration."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
-        self._window, self._session = window, window.session
+        self._session = window.session
         self.files = SystemSettingsFiles(Path(window.settings.fileName()).parent / "systems")
         self.compare = SystemsPane(window.theme, window.session, window.selection)
         self.dialog: SystemSettingsDialog | None = None

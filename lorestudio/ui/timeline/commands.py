@@ -7,12 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog
 
 from lorestudio.studio.generation import Generation
 from lorestudio.ui import dialogs
+from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.timeline import export
 from lorestudio.ui.timeline.compare_pane import ComparePane, copy_markdown
@@ -25,12 +26,11 @@ if TYPE_CHECKING:
     from lorestudio.ui.widgets.pane import Pane
 
 
-class TimelineCommands(QObject):
+class TimelineCommands(CommandGroup):
     """Owns the timeline's pane and the pane of comparisons."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
-        self._window = window
         self.timeline = TimelinePane(window.theme, window.session, window.selection)
         self.compare = ComparePane(window.theme, window.session, window.selection)
         for pane in (self.timeline, self.compare):

@@ -1,13 +1,11 @@
-"""Inputs and outputs of the original's functions, recorded on random inputs (spec: deeplore-engine 13)."""
+"""Keyword selection: recorded inputs of the original's functions as calls of the engine and its stages."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
-
-import pytest
+from typing import Any, Final
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
@@ -30,44 +28,43 @@ from lorestudio.engine.deeplore.state import Accepted, RunState
 from lorestudio.engine.deeplore.text import truncate_to_sentence
 from lorestudio.engine.stage import Stage
 from lorestudio.exchange.sillytavern_chat import read_message
-from lorestudio.settings.declaration import camel_case
-from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Turn
+from tests.cases.deeplore.settings import settings_from
 from tests.engine.deeplore.recorded import UNDEFINED, entries_of, pairs
-from tests.engine.worlds import Scripted, settings_of
-from tests.golden.files import ENGINE_FUNCTIONS, read_json
-
-VECTORS: dict[str, Any] = read_json(ENGINE_FUNCTIONS)
-NAMES = {camel_case(name): name for name in DeepLoreSettings.model_fields}
+from tests.engine.worlds import Scripted
 
 
-def context(
+def _context(
     entries: tuple[Entry, ...],
-    settings: dict[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
     *,
     fields: tuple[FieldDefinition, ...] = (),
     **inputs: Any,
 ) -> RunContext:
     return RunContext(
         index=DeepLoreIndex(VaultIndex(entries=entries, fields=fields)),
-        settings=settings_of(**{NAMES[key]: value for key, value in (settings or {}).items()}),
+        settings=settings_from(settings or {}),
         turn=Turn(0, 0, 0),
         **{"chat": (), **inputs},
     )
 
 
-def started(ctx: RunContext, draws: list[float] | None = None) -> RunState:
+def _started(ctx: RunContext, draws: list[float] | None = None) -> RunState:
     """The state after the snapshot stage, with a list of draws as its random numbers."""
     state = RunState(Scripted(draws or []), ctx.state.counters, (), (), ctx.state)
-    run(SnapshotStage(), state, ctx)
+    _run(SnapshotStage(), state, ctx)
     return state
 
 
-def run(stage: Stage, state: RunState, ctx: RunContext) -> StageRecord:
+def _run(stage: Stage, state: RunState, ctx: RunContext) -> StageRecord:
     return asyncio.run(stage.run(state, ctx))
 
 
-def keyword_match(arguments: list[Any]) -> list[Any]:
+def _truncate(arguments: list[Any]) -> str:
+    return truncate_to_sentence(*arguments)
+
+
+def _keyword_match(arguments: list[Any]) -> list[Any]:
     keys, refine_keys, text, settings = arguments
     entry = Entry(0, "a.md", "", "A", keys=tuple(keys), refine_keys=tuple(refine_keys))
     case = settings["caseSensitive"]
@@ -78,25 +75,30 @@ def keyword_match(arguments: list[Any]) -> list[Any]:
     return [hit and hit.key, matcher.occurrences(0, searched), primary and primary.key]
 
 
-def bm25_query(arguments: list[Any]) -> list[list[Any]]:
+def _bm25_query(arguments: list[Any]) -> list[list[Any]]:
     entries, query = arguments
     return [[hit.entry.id, hit.score] for hit in EntryBM25(entries_of(entries)).search(query, 0.1)]
 
 
-def requires_excludes(records: list[Any]) -> list[list[int]]:
+def _requires_excludes(records: list[Any]) -> list[list[int]]:
     entries = entries_of(records)
-    ctx = context(entries)
-    state = started(ctx)
+    ctx = _context(entries)
+    state = _started(ctx)
     state.candidates = list(entries)
     state.policy = Policy.of(entries, ())
-    record = run(RequiresExcludesStage(), state, ctx)
+    record = _run(RequiresExcludesStage(), state, ctx)
     left = [entry.id for entry in resolve(list(entries), state.policy)]
-    assert tuple(left) == record.left
-    assert {verdict.entry for verdict in record.with_outcome(Outcome.REMOVED)} == {*range(len(entries))} - {*left}
+    removed = {verdict.entry for verdict in record.with_outcome(Outcome.REMOVED)}
+    assert tuple(left) == record.left, "the stage leaves others than the rule"
+    assert removed == {*range(len(entries))} - {*left}, "the stage's verdicts name others than it removes"
     return [left, [entry.id for entry in entries if entry.id not in left]]
 
 
-def field_of(record: dict[str, Any]) -> FieldDefinition:
+def _gating_operator(arguments: list[Any]) -> bool:
+    return gating.compare(*arguments)
+
+
+def _field_of(record: Mapping[str, Any]) -> FieldDefinition:
     rules = record["gating"] or {"enabled": False, "operator": "match_any", "tolerance": ""}
     tolerance = rules["tolerance"]
     return FieldDefinition(
@@ -109,26 +111,26 @@ def field_of(record: dict[str, Any]) -> FieldDefinition:
     )
 
 
-def contextual_gating(arguments: list[Any]) -> list[int]:
+def _contextual_gating(arguments: list[Any]) -> list[int]:
     records, values, definitions, pins, tolerance = arguments
-    ctx = context(
+    ctx = _context(
         entries_of(records),
         {"contextualGatingTolerance": "" if tolerance == UNDEFINED else tolerance},
-        fields=tuple(map(field_of, definitions)),
+        fields=tuple(map(_field_of, definitions)),
         controls=ChatControls(pins=tuple(map(EntryRule, pins)), context=values),
     )
-    state = started(ctx)
+    state = _started(ctx)
     state.candidates = list(ctx.index.vault.entries)
-    return list(run(GatingStage("gating"), state, ctx).left)
+    return list(_run(GatingStage("gating"), state, ctx).left)
 
 
-def format_and_group(arguments: list[Any]) -> list[Any]:
+def _format_and_group(arguments: list[Any]) -> list[Any]:
     records, settings = arguments
-    ctx = context(entries_of(records), settings)
-    state = started(ctx)
+    ctx = _context(entries_of(records), settings)
+    state = _started(ctx)
     state.candidates = list(ctx.index.vault.entries)
-    run(BudgetStage(), state, ctx)
-    run(PlacementStage(), state, ctx)
+    _run(BudgetStage(), state, ctx)
+    _run(PlacementStage(), state, ctx)
     groups = [
         {"tag": one.tag, "text": one.text, "position": one.position, "depth": one.depth, "role": one.role}
         for one in state.blocks
@@ -140,20 +142,19 @@ def format_and_group(arguments: list[Any]) -> list[Any]:
     return [groups, len(state.injections), sum(one.tokens for one in state.injections), went_in]
 
 
-def matcher(arguments: list[Any]) -> list[Any]:
+def _matcher(arguments: list[Any]) -> list[Any]:
     records, chat, settings, cooldown, draws, character = arguments
-    ctx = context(
+    ctx = _context(
         entries_of(records),
         settings,
         chat=tuple(read_message(one) for one in chat),
         character=character or "",
         state=EngineState(counters=Counters(cooldown=dict(cooldown))),
     )
-    state = started(ctx, draws)
-    stages = {stage.name: run(stage, state, ctx) for stage in matching()}
-    refused = stages["keywords"].with_outcome(Outcome.REFUSED)
+    state = _started(ctx, draws)
+    stages = {stage.name: _run(stage, state, ctx) for stage in matching()}
     lists: dict[str, list[dict[str, Any]]] = {"probability": [], "warmup": [], "refine": []}
-    for verdict in refused:
+    for verdict in stages["keywords"].with_outcome(Outcome.REFUSED):
         title, details = ctx.index.vault.entries[verdict.entry].title, dict(verdict.details)
         if verdict.reason == "probability_zero":
             lists["probability"].append({"title": title, "probability": 0, "roll": 0})
@@ -175,52 +176,34 @@ def matcher(arguments: list[Any]) -> list[Any]:
     return [left, pairs(state.labels), *lists.values(), stats, len(state.draws)]
 
 
-def trackers(arguments: list[Any]) -> list[Any]:
+def _trackers(arguments: list[Any]) -> list[Any]:
     records, settings, generations = arguments
-    ctx = context(entries_of(records), settings)
+    ctx = _context(entries_of(records), settings)
     rows = []
     for injected in generations:
-        state = started(ctx)
+        state = _started(ctx)
         state.accepted = [Accepted(ctx.index.vault.entries[number]) for number in injected]
-        run(BookkeepingStage(), state, ctx)
-        assert state.after is not None
+        _run(BookkeepingStage(), state, ctx)
+        assert state.after is not None, "bookkeeping leaves the state of the next generation"
         counters = state.after.counters
         # another place in the chat each time, so that no generation is a swipe of the one before
         ctx = replace(ctx, state=state.after, chat=(*ctx.chat, Message("U", "x")))
         rows.append([
-            sorted(pairs(tracker))
+            pairs(tracker)
             for tracker in (counters.cooldown, counters.decay, counters.injection_history, counters.consecutive)
         ])  # fmt: skip
     return rows
 
 
-def in_order(recorded: list[Any]) -> list[Any]:
-    """Recorded trackers with their pairs sorted; a map's order has no meaning."""
-    return [[sorted(tracker) for tracker in generation] for generation in recorded]
-
-
-@pytest.mark.parametrize(
-    ("name", "function", "count"),
-    [
-        ("truncate_to_sentence", lambda arguments: truncate_to_sentence(*arguments), 400),
-        ("keyword_match", keyword_match, 400),
-        ("bm25_tokenize", tokenize, 400),
-        ("bm25_query", bm25_query, 40),
-        ("requires_excludes", requires_excludes, 400),
-        ("gating_operator", lambda arguments: gating.compare(*arguments), 3600),
-        ("contextual_gating", contextual_gating, 300),
-        ("format_and_group", format_and_group, 250),
-        ("matcher", matcher, 300),
-        ("trackers", trackers, 300),
-    ],
-)
-def test_recorded_results(name: str, function: Callable[[Any], Any], count: int) -> None:
-    vectors = VECTORS[name]
-    assert len(vectors) == count
-    wanted = in_order if name == "trackers" else lambda recorded: recorded
-    differing = [
-        (vector["input"], wanted(vector["expected"]), got)
-        for vector in vectors
-        if (got := function(vector["input"])) != wanted(vector["expected"])
-    ]
-    assert differing == []
+FUNCTIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "truncate_to_sentence": _truncate,
+    "keyword_match": _keyword_match,
+    "bm25_tokenize": tokenize,
+    "bm25_query": _bm25_query,
+    "requires_excludes": _requires_excludes,
+    "gating_operator": _gating_operator,
+    "contextual_gating": _contextual_gating,
+    "format_and_group": _format_and_group,
+    "matcher": _matcher,
+    "trackers": _trackers,
+}

@@ -1,0 +1,274 @@
+"""`lorestudio facts`: drawing facts out of chats, and looking after the memories they become."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from rich.console import Console
+
+from lorestudio.cli.asking import Answering, answering
+from lorestudio.cli.facts_output import (
+    drawn_lines,
+    memories_table,
+    memory_json,
+    memory_lines,
+    profile_lines,
+    threads_table,
+)
+from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.exchange.chats import load_chat
+from lorestudio.settings import DeepLoreSettings
+from lorestudio.settings.facts import FactsSettings
+from lorestudio.settings.sections import assigned, read_section
+from lorestudio.studio import Project
+from lorestudio.studio.answering import AnswerKind, LlmError
+from lorestudio.studio.facts.passages import chat_name
+from lorestudio.studio.facts.session import Drawn, FactsSession, owner_of
+from lorestudio.trace.wording import plural
+
+facts = typer.Typer(
+    help="Facts drawn out of chats: kept as memories with their vectors, and found again by similarity.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+ChatArgument = Annotated[Path, typer.Argument(metavar="CHAT", help="A SillyTavern chat (.jsonl) or plain text.")]
+ChatOption = Annotated[Path | None, typer.Option("--chat", help="Only the memories that this chat would see.")]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="A memory's id, or how it begins.")]
+IdsArgument = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of memories, or how they begin.")]
+SettingsOption = Annotated[
+    Path | None, typer.Option("--settings", metavar="FILE", help="Settings of fact memory: a JSON object.")
+]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of fact memory. May be repeated.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+
+_Result = TypeVar("_Result")
+
+
+@facts.command()
+def extract(
+    chat: ChatArgument,
+    *,
+    answers: Annotated[
+        str,
+        typer.Option("--answers", help="Who draws facts out: stand-in (plain rules, offline), recorded, or a profile."),
+    ] = AnswerKind.STAND_IN.value,
+    settings: SettingsOption = None,
+    assignments: SetOption = None,
+    due: Annotated[bool, typer.Option("--due", help="Only passages that a long enough silence has ended.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also passages whose facts are kept already.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw the facts out of a chat, passage by passage. What is kept already is passed over; Ctrl+C stops."""
+    with clear_messages():
+        told = _chat(chat)
+        asked: Answering | None = None
+        if answers != AnswerKind.STAND_IN:
+            asked = answering(answers, Project((), VaultIndex(()), DeepLoreSettings(), told, chat), fresh=again)
+        with _session(settings, assignments, asked) as session:
+            passages = session.waiting(told, chat, again=again, due=due)
+            drawn = _run(session.extract(told, chat, passages, None if as_json else _progress))
+        if as_json:
+            _print([_drawn_json(each) for each in drawn])
+        elif not passages:
+            typer.echo("Nothing is waiting: the facts of this chat are kept.")
+        else:
+            typer.echo("\n".join(drawn_lines(drawn)))
+        failed = [each for each in drawn if each.problem]
+        if failed:
+            say(f"{plural(len(failed), '# passage|# passages')} could not be read and will be tried again next time.")
+            raise typer.Exit(FAILED)
+
+
+@facts.command(name="list")
+def list_memories(
+    chat: ChatOption = None,
+    tag: Annotated[str, typer.Option("--tag", help="Only memories with this tag.")] = "",
+    pinned: Annotated[bool, typer.Option("--pinned", help="Only pinned memories.")] = False,
+    settings: SettingsOption = None,
+    assignments: SetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the memories, newest last."""
+    with clear_messages(), _session(settings, assignments) as session:
+        found = [each for each in session.memories(_owner(session, chat), tag) if each.pinned or not pinned]
+        if as_json:
+            _print([memory_json(memory) for memory in found])
+        elif found:
+            Console().print(memories_table([(memory, None) for memory in found]))
+        else:
+            typer.echo("There are no such memories. `lorestudio facts extract CHAT` draws them out of a chat.")
+
+
+@facts.command()
+def search(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What the memories should be about.")],
+    *,
+    chat: Annotated[Path, typer.Option("--chat", help="The chat whose memories are searched.")],
+    limit: Annotated[int, typer.Option("--limit", min=1, help="So many memories at most.")] = 10,
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag. May be repeated.")] = None,
+    settings: SettingsOption = None,
+    assignments: SetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find the memories most similar to a text."""
+    with clear_messages(), _session(settings, assignments) as session:
+        found = _run(session.search(text, _owner(session, chat), limit, tag or ()))
+        if as_json:
+            _print([memory_json(match.memory, match.score) for match in found])
+        elif found:
+            Console().print(memories_table([(match.memory, match.score) for match in found]))
+        else:
+            typer.echo("There are no memories to search.")
+        stale = session.stale(_owner(session, chat))
+        if stale:
+            say(
+                f"{plural(len(stale), '# vector|# vectors')} of another model took no part. "
+                "Run `lorestudio facts refresh`."
+            )
+
+
+@facts.command()
+def show(
+    memory: IdArgument, settings: SettingsOption = None, assignments: SetOption = None, as_json: JsonOption = False
+) -> None:
+    """Show a memory, and where it came from."""
+    with clear_messages(), _session(settings, assignments) as session:
+        found = session.find(memory)
+        if as_json:
+            _print(memory_json(found))
+        else:
+            typer.echo("\n".join(memory_lines(found, session.run_of(found))))
+
+
+@facts.command()
+def edit(
+    memory: IdArgument,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The new text.")],
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="The new tags. May be repeated.")] = None,
+    settings: SettingsOption = None,
+    assignments: SetOption = None,
+) -> None:
+    """Give a memory another text; its vector is made anew."""
+    with clear_messages(), _session(settings, assignments) as session:
+        _run(session.edit(session.find(memory), text, tag))
+
+
+@facts.command()
+def pin(memories: IdsArgument, settings: SettingsOption = None, assignments: SetOption = None) -> None:
+    """Pin memories: they go into every prompt."""
+    _pin(memories, settings, assignments, pinned=True)
+
+
+@facts.command()
+def unpin(memories: IdsArgument, settings: SettingsOption = None, assignments: SetOption = None) -> None:
+    """Take the pins of memories away."""
+    _pin(memories, settings, assignments, pinned=False)
+
+
+@facts.command()
+def delete(
+    memories: IdsArgument,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking you first.")] = False,
+    settings: SettingsOption = None,
+    assignments: SetOption = None,
+) -> None:
+    """Delete memories. Threads and the profile stay, and a passage is not read again by itself."""
+    with clear_messages(), _session(settings, assignments) as session:
+        found = [session.find(memory) for memory in memories]
+        for each in found:
+            typer.echo(f"{each.id[:8]}  {each.content}")
+        if not yes:
+            typer.confirm("Delete?", abort=True)
+        session.delete(list({each.id: each for each in found}.values()))
+
+
+@facts.command()
+def threads(chat: ChatArgument, settings: SettingsOption = None, assignments: SetOption = None) -> None:
+    """List the passages of a chat: which are kept, and which wait."""
+    with clear_messages(), _session(settings, assignments) as session:
+        told = _chat(chat)
+        waiting = session.waiting(told, chat)
+        Console().print(threads_table(session.threads(chat_name(told, chat)), waiting))
+
+
+@facts.command()
+def profile(
+    chat: ChatArgument, settings: SettingsOption = None, assignments: SetOption = None, as_json: JsonOption = False
+) -> None:
+    """Show the profile that the rules have filled."""
+    with clear_messages(), _session(settings, assignments) as session:
+        found = session.profile(_owner(session, chat))
+        if as_json:
+            _print(found)
+        else:
+            typer.echo("\n".join(profile_lines(found)))
+
+
+@facts.command()
+def refresh(settings: SettingsOption = None, assignments: SetOption = None) -> None:
+    """Make the vectors of memories anew that another model has made, or none."""
+    with clear_messages(), _session(settings, assignments) as session:
+        stale = session.stale()
+        _run(session.refresh(stale))
+        typer.echo(f"{plural(len(stale), '# vector|# vectors')} made.")
+
+
+def _session(settings: Path | None, assignments: list[str] | None, asked: Answering | None = None) -> FactsSession:
+    base = FactsSettings() if settings is None else read_section(settings, FactsSettings)
+    chosen = assigned(assignments or (), FactsSettings, base)
+    if asked is None:
+        return FactsSession(chosen)
+    return FactsSession(chosen, answers=asked.source, model=asked.model)
+
+
+def _chat(path: Path) -> Chat:
+    loaded = load_chat(path)
+    say_all(f"{path.name}: {problem}" for problem in loaded.problems)
+    return loaded.chat
+
+
+def _owner(session: FactsSession, chat: Path | None) -> str:
+    return "" if chat is None else owner_of(session.settings, _chat(chat), chat)
+
+
+def _pin(memories: list[str], settings: Path | None, assignments: list[str] | None, *, pinned: bool) -> None:
+    with clear_messages(), _session(settings, assignments) as session:
+        for found in [session.find(memory) for memory in memories]:
+            session.pin(found, pinned=pinned)
+
+
+def _progress(done: int, of: int, _last: Drawn | None) -> None:
+    if done < of:
+        say(f"passage {done + 1} of {of} …")
+
+
+def _run(work: Awaitable[_Result]) -> _Result:
+    """What the work comes to; a provider's failure as a message."""
+
+    async def waited() -> _Result:
+        return await work
+
+    try:
+        return asyncio.run(waited())
+    except LlmError as error:
+        say(str(error))
+        raise typer.Exit(FAILED) from error
+
+
+def _drawn_json(each: Drawn) -> object:
+    result: object = None if each.result is None else each.result.data
+    return {"first": each.passage.first, "last": each.passage.last, "result": result, "problem": each.problem}
+
+
+def _print(value: object) -> None:
+    typer.echo(json.dumps(value, ensure_ascii=False))

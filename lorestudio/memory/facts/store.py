@@ -1,0 +1,233 @@
+"""Memories, threads and profiles in one SQLite file, which survives being killed (spec: fact-memory 1.7).
+
+Nothing is ever half there: everything that belongs together is written in one transaction.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import numpy as np
+import platformdirs
+
+from lorestudio.domain.javascript import Json
+from lorestudio.llm.embedding import Vector
+from lorestudio.memory.facts import tables
+from lorestudio.memory.facts.profile import changed, empty_profile, merged
+from lorestudio.memory.facts.records import SAFE, STRICT, Changes, FactError, Match, Memory, NewMemory, Profile, iso
+from lorestudio.memory.facts.retrieval import as_match
+from lorestudio.memory.facts.similarity import NO_VECTOR, VectorTable
+from lorestudio.memory.facts.thread_store import ThreadStore
+from lorestudio.memory.facts.unit import PendingUnit
+
+FILE_NAME: Final = "memories.sqlite"
+
+_COLUMNS: Final = frozenset(Changes.__annotations__) - {"origin"}
+_COUNTERS: Final = frozenset({"last_retrieved_at", "retrieval_count"})
+
+
+def default_path() -> Path:
+    """Where memories are kept when nothing else is said."""
+    return platformdirs.user_data_path("lorestudio", appauthor=False) / FILE_NAME
+
+
+def clock() -> int:
+    """Milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """An owner's vectors as they were at a stamp of the file."""
+
+    stamp: tuple[int, int]
+    numbers: tuple[int, ...]
+    tags: tuple[frozenset[str], ...]
+    vectors: VectorTable
+    unasked: bool
+
+
+class FactStore(ThreadStore):
+    """The store. One thread at a time. Without a path everything is in memory only.
+
+    `vector_model` makes the vectors that are searched with; those of another model stay out of a search.
+    """
+
+    can_update = True
+    has_profiles = True
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        *,
+        now: Callable[[], int] = clock,
+        new_id: Callable[[str], str] = lambda _kind: uuid.uuid4().hex,
+        mode: str = SAFE,
+        vector_model: str = "",
+    ) -> None:
+        super().__init__(path, now, new_id)
+        self._strict = mode == STRICT
+        self.vector_model = vector_model
+        self._tables: dict[str, _Table] = {}
+
+    def close(self) -> None:
+        """Close the file."""
+        self._data.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Write everything inside, or nothing. Raises StoreError where the file does not take it."""
+        return self._data.transaction()
+
+    def begin(self) -> PendingUnit:
+        """Begin writes that are kept together."""
+        return PendingUnit(self)
+
+    # ---- memories ---------------------------------------------------------------------------------------------------
+
+    def get_memories(self, user: str) -> list[Memory]:
+        """All memories of an owner, in the order they came."""
+        return self._memories("WHERE user_id = ? ORDER BY number", user)
+
+    def get_pinned_memories(self, user: str) -> list[Memory]:
+        """The owner's pinned memories in order."""
+        return self._memories("WHERE user_id = ? AND pinned = 1 ORDER BY number", user)
+
+    def find_memories(self, beginning: str) -> list[Memory]:
+        """The memories whose id begins like this."""
+        return self._memories("WHERE substr(id, 1, ?) = ? ORDER BY number", len(beginning), beginning)
+
+    def all_memories(self) -> list[Memory]:
+        """The memories of all owners."""
+        return self._memories("ORDER BY number")
+
+    def save_memory(self, memory: NewMemory) -> None:
+        """Keep a new memory."""
+        self.put_memory(
+            Memory(
+                self._new_id("memory"), memory.user_id, memory.thread_id, memory.content, memory.source,
+                memory.embedding, self._now(), memory.pinned, memory.tags, unasked=memory.embedding is None,
+                vector_model=memory.vector_model, origin=memory.origin,
+            )
+        )  # fmt: skip
+
+    def put_memory(self, memory: Memory) -> None:
+        """Keep a memory just as it is, as when a deletion is taken back."""
+        with self._data.transaction():
+            self._data.write(tables.INSERT_MEMORY, *tables.memory_row(memory))
+
+    def update_memory(self, memory: str, changes: Changes) -> None:
+        """Change a memory. Raises FactError where there is none of that id."""
+        values: dict[str, object] = {name: value for name, value in changes.items() if name in _COLUMNS}
+        if "content" in changes:
+            values["content"] = tables.whole(changes["content"])
+        if "embedding" in changes:
+            values["embedding"] = tables.blob(changes["embedding"])
+            values["unasked"] = changes["embedding"] is None
+        if "tags" in changes:
+            values["tags"] = tables.text_of(changes["tags"])
+        if "origin" in changes:
+            origin = changes["origin"]
+            values |= {"run": origin.run, "chat": origin.chat, "first": origin.first, "last": origin.last}
+        with self._data.transaction(counts=not set(values) <= _COUNTERS):
+            if not self._data.write(tables.update_order("memories", values), *values.values(), memory):
+                raise FactError(f"Memory not found: {memory}")
+
+    def delete_memory(self, memory: str) -> None:
+        """Delete a memory. Raises FactError where there is none of that id."""
+        with self._data.transaction():
+            if not self._data.write("DELETE FROM memories WHERE id = ?", memory):
+                raise FactError(f"Memory not found: {memory}")
+
+    def delete_user_memories(self, user: str) -> int:
+        """Delete all memories of an owner; threads, messages and the profile stay. Returns how many there were."""
+        with self._data.transaction():
+            return self._data.write("DELETE FROM memories WHERE user_id = ?", user)
+
+    def search_memories(
+        self, user: str, vector: Vector, limit: int, tags: Sequence[str] = (), *, strict: bool = False
+    ) -> list[Match]:
+        """The most similar memories that have one of the tags, most similar first. Strict mode raises FactError."""
+        table = self._table(user)
+        rows = None
+        if tags:
+            wanted = frozenset(tags)
+            rows = np.array([row for row, names in enumerate(table.tags) if names & wanted], dtype=np.int64)
+        if strict:
+            if table.unasked:
+                raise FactError(NO_VECTOR)
+            table.vectors.check(vector)
+        found = table.vectors.search(vector, max(0, limit), rows)
+        known = self._numbered([table.numbers[best.index] for best in found])
+        places = ((table.numbers[best.index], best.similarity) for best in found)
+        return [as_match(known[number], similarity) for number, similarity in places if number in known]
+
+    # ---- profiles ---------------------------------------------------------------------------------------------------
+
+    def get_profile(self, user: str) -> Profile | None:
+        """The owner's profile, None where nothing was ever written to it."""
+        rows = self._data.read("SELECT data FROM profiles WHERE user_id = ?", user)
+        return tables.mapping_of(rows[0][0]) if rows else None
+
+    def update_profile_field(self, user: str, field: str, value: Json, action: str) -> None:
+        """Change one field of a profile."""
+        with self._data.transaction(counts=False):
+            before = self.get_profile(user) or empty_profile(user)
+            self._keep_profile(user, changed(before, field, value, action, iso(self._now()), strict=self._strict))
+
+    def update_profile(self, user: str, changes: Profile) -> None:
+        """Replace fields of a profile, merging readings and custom fields."""
+        with self._data.transaction(counts=False):
+            before = self.get_profile(user) or empty_profile(user)
+            self._keep_profile(user, merged(before, changes, iso(self._now())))
+
+    def _keep_profile(self, user: str, profile: Profile) -> None:
+        self._data.write("INSERT OR REPLACE INTO profiles VALUES (?, ?)", user, tables.text_of(profile))
+
+    # ---- rows -------------------------------------------------------------------------------------------------------
+
+    def _memories(self, where: str, *values: object) -> list[Memory]:
+        return [tables.memory_of(row) for row in self._data.read(tables.SELECT_MEMORIES + where, *values)]
+
+    def _numbered(self, numbers: Sequence[int]) -> dict[int, Memory]:
+        """Memories by their row numbers, as they are now."""
+        known: dict[int, Memory] = {}
+        for number in numbers:
+            for memory in self._memories("WHERE number = ?", number):
+                known[number] = memory
+        return known
+
+    def _table(self, user: str) -> _Table:
+        """The owner's vectors, read anew when this or another program has written."""
+        stamp = self._data.stamp
+        known = self._tables.get(user)
+        if known is None or known.stamp != stamp:
+            rows = self._data.read(
+                "SELECT number, tags, embedding, unasked, vector_model FROM memories WHERE user_id = ? ORDER BY number",
+                user,
+            )
+            own = self.vector_model
+            vectors = [tables.vector(row[2]) if not own or not row[4] or row[4] == own else None for row in rows]
+            unasked = any(row[3] and row[2] is None for row in rows)
+            names = tuple(_names(tables.tags_of(row[1])) for row in rows)
+            known = _Table(stamp, tuple(row[0] for row in rows), names, VectorTable(vectors), unasked)
+            self._tables[user] = known
+        return known
+
+
+def _names(tags: Json) -> frozenset[str]:
+    return frozenset(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, tuple) else frozenset()

@@ -1,0 +1,60 @@
+"""The reason codes of fact memory. Candidates are memories (spec: fact-memory 10, 11)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lorestudio.trace.reason import Reason, Tone
+
+GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
+
+FACTS: Final = (
+    Reason("fm_known", NEUTRAL, "Known", "A memory[ from messages #{first} to #{last}]."),
+    Reason(
+        "fm_later", NEUTRAL, "Not yet known",
+        "It was drawn out of messages #{first} to #{last}, which were not all written at this point.",
+        details=("first", "last"),
+    ),
+    Reason("fm_pinned", GOOD, "Pinned", "It is pinned, so it always goes in."),
+    Reason(
+        "fm_found", GOOD, "Similar",
+        "Its similarity to your last message is {score}, number {rank}[; {threshold} is enough].",
+        details=("score", "rank"),
+    ),
+    Reason(
+        "fm_below", NEUTRAL, "Not similar enough",
+        "Its similarity to your last message is {score}; {threshold} would be enough.",
+        "Lower “Similarity threshold” to {score}, or pin the memory.", details=("score", "threshold"),
+    ),
+    Reason(
+        "fm_beyond", NEUTRAL, "Beyond the first",
+        "Its similarity of {score} makes it number {rank}; only the first {limit} are looked at.",
+        "Raise “Memories” to {rank}, or pin the memory.", details=("score", "rank", "limit"),
+    ),
+    Reason(
+        "fm_no_vector", WARNING, "No vector to compare", "It has no vector that the chosen model made.",
+        "Make the vectors anew with `lorestudio facts refresh`.",
+    ),
+    Reason(
+        "fm_outdated", NEUTRAL, "Outdated", "It speaks of a gauge of the profile and quotes another value.",
+        "Edit the memory, or delete it.",
+    ),
+    Reason("fm_weighed", NEUTRAL, "Weighed", "With age and variety its score is {score}, number {rank}.",
+           details=("score", "rank")),
+    Reason(
+        "fm_alike", NEUTRAL, "Too much like others",
+        "It resembles memories that score better, and there was no more room.",
+        "Lower “Weight of variety”, or raise “Memories”.",
+    ),
+    Reason("fm_placed", GOOD, "Placed", "It stands {place}.", details=("position", "depth", "role")),
+    Reason("fm_nothing_kept", NEUTRAL, "Nothing remembered", "There are no memories of this chat.",
+           "Draw them out with `lorestudio facts extract`."),
+    Reason("fm_no_question", NEUTRAL, "Nothing to compare with",
+           "There is no message of yours, so only pinned memories go in."),
+    Reason("fm_no_vector_made", WARNING, "No vector",
+           "No vector came for your last message[: {problem}], so only pinned memories go in.",
+           "Look at the provider profile that makes the vectors, and whether its server runs."),
+    Reason("fm_no_profile", NEUTRAL, "No profile", "There is no profile, so nothing can be outdated by it."),
+    Reason("fm_unweighed", NEUTRAL, "Not weighed",
+           "“Forgetting”, “Weight of newness” and “Weight of variety” are off."),
+)  # fmt: skip

@@ -1,0 +1,48 @@
+"""AI selection: recorded inputs of the original's functions as calls of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from lorestudio.domain.fields import BUILT_IN_FIELDS
+from lorestudio.domain.state import Counters
+from lorestudio.engine.deeplore.ai import manifest
+from lorestudio.engine.deeplore.ai.replies import extract_list, normalize
+from lorestudio.engine.deeplore.ai.titles import most_similar
+from lorestudio.engine.deeplore.stages.category_prefilter import category_manifest, clusters
+from tests.cases.deeplore.settings import settings_from
+from tests.engine.deeplore.recorded import entries_of
+
+
+def _normalized(items: list[Any]) -> list[dict[str, str]]:
+    return [{"title": pick.title, "confidence": pick.confidence, "reason": pick.reason} for pick in normalize(items)]
+
+
+def _similar_title(arguments: list[Any]) -> Any:
+    return most_similar(*arguments)
+
+
+def _manifest(arguments: list[Any]) -> list[str]:
+    records, bootstrapping, values, decay, consecutive = arguments
+    built = manifest.build(
+        entries_of(records),
+        BUILT_IN_FIELDS,
+        settings_from(values),
+        Counters(decay=dict(decay), consecutive=dict(consecutive)),
+        bootstrapping=bootstrapping,
+    )
+    return [built.text, built.header]
+
+
+def _category_manifest(records: list[Any]) -> str:
+    return category_manifest(clusters(entries_of(records)))
+
+
+FUNCTIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "ai_json_extract": extract_list,
+    "normalize_ai_results": _normalized,
+    "fuzzy_title": _similar_title,
+    "manifest": _manifest,
+    "category_manifest": _category_manifest,
+}
