@@ -23,10 +23,9 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.settings.profiles import SettingsProfile
-from lorestudio.studio.comparing import FEWEST
+from lorestudio.studio.comparing import FEWEST, Comparison
 from lorestudio.studio.jobs import Cancelled
 from lorestudio.studio.systems import DEEPLORE, KINDS
-from lorestudio.tuning.comparison import Comparison
 from lorestudio.ui.choices import system_title
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session

@@ -6,10 +6,10 @@ from typing import Final
 
 from PySide6.QtCore import QAbstractTableModel, QObject, Qt
 
+from lorestudio.studio.comparing import Comparison
 from lorestudio.studio.comparison_report import generation_of, names_of, total_rows
 from lorestudio.studio.generation import Generation
 from lorestudio.trace.text import turn_words
-from lorestudio.tuning.comparison import Comparison
 from lorestudio.ui.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, NO_INDEX, TOOLTIP, Index
 from lorestudio.ui.words import count, number, tr
 
