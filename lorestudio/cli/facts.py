@@ -129,12 +129,9 @@ def search(
             Console().print(memories_table([(match.memory, match.score) for match in found]))
         else:
             typer.echo("There are no memories to search.")
-        stale = session.stale(_owner(session, chat))
+        stale = plural(len(session.stale(_owner(session, chat))), "|# vector|# vectors")
         if stale:
-            say(
-                f"{plural(len(stale), '# vector|# vectors')} of another model took no part. "
-                "Run `lorestudio facts refresh`."
-            )
+            say(f"{stale} of another model took no part. `lorestudio facts refresh` makes new ones.")
 
 
 @facts.command()

@@ -58,6 +58,14 @@ class Pattern:
         except TimeoutError:
             raise PatternTimeoutError(f"the pattern “{self.source}” takes too long on this text") from None
 
+    def spans(self, text: str, seconds: float = LONGEST_S) -> list[tuple[int, int]]:
+        """Start and end of every place where something is found. Raises PatternTimeoutError after `seconds`."""
+        try:
+            found = self._compiled.finditer(text, timeout=seconds)
+            return [each.span() for each in found if each.end() > each.start()]
+        except TimeoutError:
+            raise PatternTimeoutError(f"the pattern “{self.source}” takes too long on this text") from None
+
 
 def compile_pattern(source: str, flags: str = "") -> Pattern:
     """The pattern between JavaScript's slashes, with its flags. Raises PatternError."""

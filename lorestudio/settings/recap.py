@@ -18,6 +18,7 @@ prompt = Group("Recap: message prompt")
 scenes = Group("Recap: scenes")
 detection = Group("Recap: scene detection")
 running = Group("Recap: running recap")
+stripping = Group("Recap: stripping")
 checking = Group("Recap: checking")
 queue = Group("Recap: queue")
 connection = Group("Recap: connection")
@@ -111,6 +112,15 @@ class MessageRecapSettings(_Recap):
     message_recap_max_tokens: int = prompt(
         200, "Longest recap", "Longest recap of a message; {{words}} in the prompt.", unit="tokens", low=16, high=8192
     )
+    strip_patterns: str = stripping(
+        "", "Strip", "Regular expressions, one a line: what they find is taken out of messages that the model reads.",
+        long=True,
+    )  # fmt: skip
+    strip_message_types: str = stripping("character", "Messages", "Out of whose messages.", choices=_SPEAKERS)
+    strip_depth: int = stripping(
+        0, "Newest that stay", "So many finds stay in a recap's messages, from the newest on; none in searches.",
+        low=0, high=1000,
+    )  # fmt: skip
 
 
 class SceneSettings(_Recap):

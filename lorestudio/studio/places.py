@@ -12,7 +12,8 @@ from lorestudio.llm.keys import Keys
 from lorestudio.llm.profiles import KeySource, Profile
 from lorestudio.vault import VaultError
 from lorestudio.vault.breaker import CircuitBreakers
-from lorestudio.vault.obsidian import ObsidianAddress, ObsidianVault, obsidian_address
+from lorestudio.vault.obsidian import ObsidianVault
+from lorestudio.vault.obsidian_address import ObsidianAddress, obsidian_address
 from lorestudio.vault.sources import FolderSource, ObsidianSource, VaultSource
 
 KEY_VARIABLE: Final = "LORESTUDIO_OBSIDIAN_KEY"

@@ -9,7 +9,6 @@ from lorestudio.trace.reason import Reason, Tone
 GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
 
 FACTS: Final = (
-    Reason("fm_known", NEUTRAL, "Known", "A memory[ from messages #{first} to #{last}]."),
     Reason(
         "fm_later", NEUTRAL, "Not yet known",
         "It was drawn out of messages #{first} to #{last}, which were not all written at this point.",
@@ -30,6 +29,10 @@ FACTS: Final = (
         "fm_beyond", NEUTRAL, "Beyond the first",
         "Its similarity of {score} makes it number {rank}; only the first {limit} are looked at.",
         "Raise “Memories” to {rank}, or pin the memory.", details=("score", "rank", "limit"),
+    ),
+    Reason(
+        "fm_far", NEUTRAL, "Far off", "It is not among the memories nearest to your last message.",
+        "Pin the memory, or raise “Memories”.",
     ),
     Reason(
         "fm_no_vector", WARNING, "No vector to compare", "It has no vector that the chosen model made.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 from lorestudio.domain.chat import Chat
@@ -77,6 +78,15 @@ class Adjustments:
             self._done.append(self._undone.pop())
             return self._done[-1]
         return None
+
+    def rebase(self, chat_of: Callable[[Chat], Chat]) -> None:
+        """What the chats of all steps are by now; `chat_of` gives the same object for the same one."""
+
+        def moved(parts: Parts) -> Parts:
+            return parts if parts.chat is None else replace(parts, chat=chat_of(parts.chat))
+
+        for steps in (self._done, self._undone):
+            steps[:] = [replace(step, before=moved(step.before), after=moved(step.after)) for step in steps]
 
     def clear(self) -> None:
         """Another project is shown."""

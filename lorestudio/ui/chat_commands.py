@@ -23,6 +23,7 @@ from lorestudio.ui.chat_files import ChatFiles
 from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.prompt_setups import PromptSetups
+from lorestudio.ui.recap.actions import MESSAGE_MENU as RECAP_MENU
 from lorestudio.ui.reply_work import ReplyCost, ReplyWork, local_now
 from lorestudio.ui.widgets.composer import Composer
 from lorestudio.ui.words import count, sentence_of, shorten, tr
@@ -302,7 +303,10 @@ class ChatCommands(CommandGroup):
 
     def _get(self, place: int | None) -> None:
         source = self._source()
-        if source is not None:
+        why = self._window.recap_commands.blocks(source) if source is not None else ""
+        if why:
+            self._window.say(Notice(why, actions=("recap.pause", "pane.recap"), key="reply"))
+        elif source is not None:
             self.replies.start(source, place)
         elif place is not None:
             self._window.chat.choose(place)
@@ -383,7 +387,7 @@ class ChatCommands(CommandGroup):
             self._window.chat.choose(index.row())
         menu = QMenu(view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for name in MESSAGE_MENU:
+        for name in (*MESSAGE_MENU, *RECAP_MENU):
             if name:
                 menu.addAction(self._window.commands.actions[name])
             else:

@@ -14,7 +14,7 @@ LAYOUT_VERSION: Final = 4
 NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
 
-HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "settings", "compare", "systems"})
+HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "settings", "compare", "systems", "recap"})
 """Panes that are not in sight until somebody wants them."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
@@ -47,7 +47,7 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
         window.splitDockWidget(why, budget, _V)
         window.tabifyDockWidget(trace, problems)
     window.tabifyDockWidget(problems, docks["timeline"])
-    behind_entry = ("graph", "links", "bench", "settings")
+    behind_entry = ("graph", "links", "bench", "settings", "recap")
     behind = {"search": vault, **dict.fromkeys(behind_entry, entry)}
     behind |= dict.fromkeys(("compare", "systems"), docks["timeline"])
     for name, beside in behind.items():

@@ -50,6 +50,8 @@ from lorestudio.ui.panes.why_pane import WhyPane
 from lorestudio.ui.profiles_dialog import ProfilesDialog
 from lorestudio.ui.proposal_commands import ProposalCommands
 from lorestudio.ui.question_dialog import QuestionDialog
+from lorestudio.ui.recap.actions import RECAP_ACTIONS
+from lorestudio.ui.recap.commands import RecapCommands
 from lorestudio.ui.replay_commands import ReplayCommands
 from lorestudio.ui.replaying import Finished
 from lorestudio.ui.selection import Selection, same_numbers
@@ -113,10 +115,11 @@ class MainWindow(QMainWindow):
         self.control_commands, self.settings_commands = ControlCommands(self), SettingsCommands(self)
         self.timeline_commands, self.view_commands = TimelineCommands(self), ViewCommands(self)
         self.replay_commands, self.why_not = ReplayCommands(self), WhyNotCommands(self)
-        self.systems = SystemCommands(self)
+        self.systems, self.recap_commands = SystemCommands(self), RecapCommands(self)
         self.groups: tuple[CommandGroup, ...] = (
             self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands,
             self.timeline_commands, self.view_commands, self.replay_commands, self.why_not, self.systems,
+            self.recap_commands,
         )  # fmt: skip
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
@@ -124,7 +127,7 @@ class MainWindow(QMainWindow):
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
-        table = (*ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *SYSTEM_ACTIONS, *pane_actions)
+        table = (*ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *SYSTEM_ACTIONS, *RECAP_ACTIONS, *pane_actions)
         self.commands = Commands(self, table, self.run, theme)
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of

@@ -35,6 +35,7 @@ from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
 from lorestudio.studio.prompt_setup import PromptSetup
 from lorestudio.studio.ranges import MessageRange
+from lorestudio.studio.recap.merging import alters_runs, with_recaps
 from lorestudio.studio.run_causes import RunSide
 from lorestudio.studio.run_sides import side_of
 from lorestudio.studio.scoring import Scorer
@@ -505,6 +506,34 @@ class Session(QObject):
         same = known.chat is project.chat
         self.on_disk = replace(known, chat=chat if same else replace(known.chat, header=header, metadata=metadata))
         self.state_changed.emit()
+
+    def recaps_written(self, chat: Chat, document: ChatDocument, why: str) -> None:
+        """Recap memory wrote the chat's file, which is this chat now; what is not saved here stays.
+
+        Where other messages are hidden than before, the chat is run again; `why` says so of the runs until then.
+        """
+        project, known = self.project, self.on_disk
+        if project is None or project.chat is None or known is None or known.chat is None:
+            return
+        before = known.chat
+        if len(before.messages) != len(chat.messages):
+            return  # somebody else wrote, too; saving the chat will say so
+        made: dict[int, Chat] = {}  # one for each, because steps know their chats by identity
+
+        def chat_of(old: Chat) -> Chat:
+            if id(old) not in made:
+                made[id(old)] = with_recaps(old, before, chat)
+            return made[id(old)]
+
+        after = chat_of(project.chat)
+        self.adjustments.rebase(chat_of)
+        self.on_disk = replace(known, chat=chat_of(before))
+        changed = replace(project, chat=after, document=document)
+        if alters_runs(project.chat, after):
+            self.set_project(changed, renewed=why)
+        else:
+            self.project = changed
+            self.state_changed.emit()
 
     def _show_parts(self, parts: Parts, title: str) -> None:
         project = self.project

@@ -234,8 +234,10 @@ def test_ctrl_c_in_the_middle_of_a_question(lorestudio: Run, vault: Path, chat: 
     with provider(choosing("Lamp"), interrupting) as server:
         with_profile(lorestudio, server.port)
         result = lorestudio("replay", vault, "--chat", chat, *TWO_STAGE, "--answers", "Local", "--yes")
-    assert (result.exit_code, result.stdout) == (130, "")
-    assert result.stderr.splitlines()[-1] == "lorestudio: stopped."
+    assert result.exit_code == 130
+    assert "#1" in result.stdout  # what was done is shown
+    assert "#3" not in result.stdout
+    assert "lorestudio: stopped after 2 of " in result.stderr
     assert len(recording(chat).read_text().splitlines()) == 1  # what was answered is paid for and kept
 
 

@@ -11,7 +11,14 @@ import pytest
 from click.testing import Result
 
 from lorestudio.settings import switches
-from lorestudio.settings.declaration import ContextWindowStage, DeepLoreStage, HybridStage, RecapStage, WorldInfoStage
+from lorestudio.settings.declaration import (
+    ContextWindowStage,
+    DeepLoreStage,
+    FactsStage,
+    HybridStage,
+    RecapStage,
+    WorldInfoStage,
+)
 from lorestudio.studio.modes import Mode
 from lorestudio.trace import REASONS
 
@@ -55,6 +62,7 @@ def test_stages_in_the_documents_exist() -> None:
     ("page", "stages"),
     [
         ("context-window.md", ContextWindowStage),
+        ("fact-memory.md", FactsStage),
         ("hybrid-retrieval.md", HybridStage),
         ("recap-memory.md", RecapStage),
         ("world-info.md", WorldInfoStage),

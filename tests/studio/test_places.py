@@ -7,7 +7,7 @@ import pytest
 from lorestudio.studio import open_project
 from lorestudio.studio.places import KEY_VARIABLE, is_address, vault_sources
 from lorestudio.vault import VaultError
-from lorestudio.vault.obsidian import obsidian_address
+from lorestudio.vault.obsidian_address import obsidian_address
 from tests.vault.obsidian_server import KEY, ObsidianServer, running
 
 NOTE = "---\ntags: [lorebook]\nkeys: [gate]\n---\n# The Gate\nIt is shut."

@@ -21,7 +21,8 @@ def project():
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_every_system_replays_the_demo(project, name):
+def test_every_system_replays_the_demo(project, name, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     kind = kind_of(name)
     reports = []
     traces = asyncio.run(replay_with(project, kind.make(kind.settings(), project), reports.append))
@@ -29,7 +30,7 @@ def test_every_system_replays_the_demo(project, name):
         (each.message, each.swipe) for each in generations(project.chat)
     ]
     assert {trace.system for trace in traces} == {name}
-    # The demo's chat was never recapped, and nobody drew facts out of it: these two have nothing to tell.
+    # The demo's chat was never recapped and no facts were drawn out of it, so the memories have nothing to tell.
     assert any(trace.injections for trace in traces) is (name not in {"recap", "facts"})
     assert all(trace.outcome is not RunOutcome.FAILED for trace in traces)
     assert (reports[-1].done, reports[-1].total) == (len(traces), len(traces))

@@ -13,6 +13,7 @@ from lorestudio.domain.entry import Entry, Folder, LeftOutNote, NoteProblem, Par
 from lorestudio.domain.state import EngineState
 from lorestudio.engine import RunResult
 from lorestudio.llm.messages import Usage
+from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.answering import ChatReply, ChatRequest, Keys, LlmError, Profile
 from lorestudio.studio.generation import Generation
@@ -190,6 +191,7 @@ class FakeSimulator:
     ) -> None:
         chat = project.chat or Chat()
         self.model = model
+        self.answers = StandInAnswers()
         self.project = project
         self.generations = (
             *(

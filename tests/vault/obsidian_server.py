@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import trustme
 
-from lorestudio.vault.obsidian import ObsidianAddress
+from lorestudio.vault.obsidian_address import ObsidianAddress
 
 KEY = "4f1c9a7be0d24c6f"
 

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.entry import NoteProblem
-from lorestudio.vault import ChangedOnDisk, SaveError, VaultError, obsidian, read_folder
+from lorestudio.vault import ChangedOnDisk, SaveError, VaultError, obsidian_requests, read_folder
 from lorestudio.vault.breaker import BreakerState, CircuitBreakers
-from lorestudio.vault.obsidian import Fetched, ObsidianAddress, ObsidianError, ObsidianVault, PausedError
+from lorestudio.vault.obsidian import Fetched, ObsidianVault
+from lorestudio.vault.obsidian_address import ObsidianAddress
+from lorestudio.vault.obsidian_requests import ObsidianError, PausedError
 from tests.vault.obsidian_server import KEY, ObsidianServer, running
 
 
@@ -110,7 +112,7 @@ def test_only_so_many_requests_at_once(server: ObsidianServer) -> None:
 
 
 def test_large_files_are_not_read(server: ObsidianServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(obsidian, "MAX_FILE_BYTES", 100)
+    monkeypatch.setattr(obsidian_requests, "MAX_FILE_BYTES", 100)
     server.files["big.md"] = b"x" * 101
     server.files["fits.md"] = b"x" * 100
     fetched = fetch(vault(server))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Final, TypeAlias
 
 import regex
 
-from lorestudio.domain.javascript import WHITE_SPACE, Json, number, to_string, trim
+from lorestudio.domain.javascript import WHITE_SPACE, Json, number, to_string, trim, truthy
 from lorestudio.domain.patterns import Pattern, compile_pattern
 from lorestudio.memory.facts.records import NO_FIELD, PROFILE_FIELDS, Fact
 
@@ -118,7 +119,7 @@ def _from_model(fact: Fact, *, strict: bool) -> Structured | None:
         return None
     if field == VITALS:
         key, amount = fact.profile.get("profileKey"), leading_number(value)
-        if not isinstance(key, str) or not key or amount is None:
+        if not truthy(key) or not (strict or isinstance(key, str)) or amount is None:
             return None
         unit = fact.profile.get("profileUnit") or ""
         return Structured(field, {"key": key, "record": {"value": amount, "unit": unit}}, SET, fact.content)
@@ -152,13 +153,12 @@ def _as_goal(made: Structured) -> Structured:
 
 
 def _one_reading_each(structured: Sequence[Structured]) -> list[Structured]:
-    seen: set[Json] = set()
+    seen: set[str | None] = set()
     kept: list[Structured] = []
     for made in structured:
         key = made.value.get("key") if made.field == VITALS and isinstance(made.value, Mapping) else None
-        if isinstance(key, str):
-            kept.append(_as_goal(made) if key in seen else made)
-            seen.add(key)
-        else:
-            kept.append(made)
+        name = None if key is None else json.dumps(key)
+        kept.append(_as_goal(made) if name in seen else made)
+        if name is not None:
+            seen.add(name)
     return kept

@@ -77,6 +77,7 @@ class Database:
             if self._path is not None:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
             lines = sqlite3.connect(self._path or ":memory:", timeout=10, isolation_level=None, check_same_thread=False)
+            lines.execute("PRAGMA page_size=16384")  # for a new file: a vector fits into one page
             lines.execute("PRAGMA journal_mode=WAL")
             lines.execute("PRAGMA synchronous=NORMAL")
             version = int(lines.execute("PRAGMA user_version").fetchone()[0])

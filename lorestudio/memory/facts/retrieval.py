@@ -134,7 +134,8 @@ def as_match(memory: Memory, score: float) -> Match:
 def fading(last: int | None, created: int | None, count: int | None, now: int, half_life: float) -> float:
     """By how much a memory has faded, 1 for not at all (spec: 10.2: a straight line with a floor)."""
     reference = last if last is not None else created if created is not None else now
-    factor = max(_FLOOR, 1 - (now - reference) / (2 * half_life))
+    passed = (now - reference) / (2 * half_life) if half_life else float(now > reference)
+    factor = max(_FLOOR, 1 - passed)
     if count is not None and count > 0:
         factor = min(1.0, factor + min(_MOST_BOOST, 0.1 * math.log(1 + count)))
     return factor

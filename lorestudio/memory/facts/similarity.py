@@ -1,13 +1,13 @@
 """Comparing vectors: exact where a decision hangs on it, quick over many (spec: fact-memory 2, 9.3, 9.7).
 
 What is decided is decided on sums taken one after the other from the first place on, in ordinary doubles. Over many
-rows a matrix product finds the few that can matter, and only those are summed exactly.
+rows a matrix product in single precision finds the few that can matter, and only those are summed exactly.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -23,8 +23,8 @@ SUPERSEDE: Final = 0.75
 NO_VECTOR: Final = "Cannot read properties of undefined (reading 'length')"
 """What strict mode says where a vector is missing altogether, as the original's runtime puts it."""
 
-_MARGIN: Final = 1e-9
-"""Far above the error of a matrix product of doubles, far below what people mean by similar."""
+_ROUNDING: Final = 1.5e-7
+"""Above the error that a place of a vector of length 1 adds to a product in single precision, on both sides."""
 
 
 class Action(StrEnum):
@@ -70,7 +70,7 @@ class VectorTable:
     def __init__(self, vectors: Sequence[Vector | None]) -> None:
         self._vectors = vectors
         self._lengths = np.array([-1 if vector is None else len(vector) for vector in vectors], dtype=np.int64)
-        self._groups: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._groups: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # in single precision
 
     def __len__(self) -> int:
         return len(self._vectors)
@@ -79,13 +79,23 @@ class VectorTable:
         """How many rows have a vector of another length."""
         return int(np.count_nonzero((self._lengths >= 0) & (self._lengths != len(vector))))
 
-    def check(self, vector: Vector) -> None:
-        """Raise FactError where a row has a vector of another length, as strict mode does."""
-        wrong = np.flatnonzero((self._lengths >= 0) & (self._lengths != len(vector)))
-        if len(wrong):
-            raise FactError(f"Vector dimension mismatch: {len(vector)} vs {self._lengths[wrong[0]]}")
-        if not len(vector) and len(np.flatnonzero(self._lengths == 0)):
-            raise FactError("Cannot compute cosine similarity of zero-length vectors")
+    def check(self, vector: Vector, rows: np.ndarray | None = None, unasked: Collection[int] = frozenset()) -> None:
+        """Raise FactError for the first row that strict mode cannot compare: see `cosine`, and `unasked` rows.
+
+        `rows` narrows; `unasked` are those whose vector is missing altogether.
+        """
+        suspect = (self._lengths >= 0) & ((self._lengths != len(vector)) | (self._lengths == 0))
+        wrong = set(np.flatnonzero(suspect).tolist()) | set(unasked)
+        if rows is not None:
+            wrong &= set(rows.tolist())
+        if not wrong:
+            return
+        first = min(wrong)
+        if first in unasked:
+            raise FactError(NO_VECTOR)
+        if self._lengths[first] != len(vector):
+            raise FactError(f"Vector dimension mismatch: {len(vector)} vs {self._lengths[first]}")
+        raise FactError("Cannot compute cosine similarity of zero-length vectors")
 
     def best_of(self, vectors: Sequence[Vector], *, strict: bool) -> list[Best | None]:
         """For each vector the row it is most similar to: the greatest, the first among equals, above -1."""
@@ -105,15 +115,17 @@ class VectorTable:
     def search(self, vector: Vector, limit: int | None, rows: np.ndarray | None = None) -> list[Best]:
         """The `limit` most similar rows (all without one), most similar first, equal ones in order; `rows` narrows."""
         numbers, matrix = self._group(len(vector))
+        if not len(vector) or not len(numbers) or limit == 0:
+            return []
+        near = matrix @ _normalised(vector[np.newaxis, :])[0]
         if rows is not None:
             kept = np.isin(numbers, rows)
-            numbers, matrix = numbers[kept], matrix[kept]
-        if not len(numbers) or limit == 0:
+            numbers, near = numbers[kept], near[kept]
+        if not len(numbers):
             return []
-        near = matrix @ _normalised(vector[np.newaxis, :].copy())[0]
         if limit is not None and 0 < limit < len(numbers):
             border = np.partition(near, len(near) - limit)[len(near) - limit]
-            numbers = numbers[~(near < border - 2 * _MARGIN)]
+            numbers = numbers[~(near < border - _margin(vector))]
         scores = _exact(np.array([self._vectors[int(number)] for number in numbers]), vector)
         order = np.argsort(-scores, kind="stable")
         return [Best(int(numbers[place]), float(scores[place])) for place in order[:limit]]
@@ -122,7 +134,7 @@ class VectorTable:
         finite = near[~np.isnan(near)]
         if not len(finite):
             return None
-        few = rows[near >= finite.max() - 2 * _MARGIN]
+        few = rows[near >= finite.max() - _margin(vector)]
         scores = _exact(np.array([self._vectors[int(row)] for row in few]), vector)
         best, found = -1.0, None
         for row, score in zip(few, scores, strict=True):
@@ -191,13 +203,18 @@ def dedupe_batch(
     return tuple(kept)
 
 
+def _margin(vector: Vector) -> float:
+    """How far two products in single precision can be out against each other."""
+    return 2 * _ROUNDING * (len(vector) + 4)
+
+
 def _normalised(matrix: np.ndarray) -> np.ndarray:
-    """The rows at length 1, in place."""
+    """The rows at length 1, in single precision."""
     with np.errstate(all="ignore"):
         lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
         lengths[lengths == 0] = 1
-        matrix /= lengths[:, np.newaxis]
-    return matrix
+        scaled: np.ndarray = (matrix / lengths[:, np.newaxis]).astype(np.float32)
+    return scaled
 
 
 def _exact(rows: np.ndarray, vector: Vector) -> np.ndarray:

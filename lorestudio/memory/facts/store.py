@@ -23,7 +23,7 @@ from lorestudio.memory.facts import tables
 from lorestudio.memory.facts.profile import changed, empty_profile, merged
 from lorestudio.memory.facts.records import SAFE, STRICT, Changes, FactError, Match, Memory, NewMemory, Profile, iso
 from lorestudio.memory.facts.retrieval import as_match
-from lorestudio.memory.facts.similarity import NO_VECTOR, VectorTable
+from lorestudio.memory.facts.similarity import VectorTable
 from lorestudio.memory.facts.thread_store import ThreadStore
 from lorestudio.memory.facts.unit import PendingUnit
 
@@ -51,7 +51,7 @@ class _Table:
     numbers: tuple[int, ...]
     tags: tuple[frozenset[str], ...]
     vectors: VectorTable
-    unasked: bool
+    unasked: frozenset[int]
 
 
 class FactStore(ThreadStore):
@@ -168,10 +168,8 @@ class FactStore(ThreadStore):
             wanted = frozenset(tags)
             rows = np.array([row for row, names in enumerate(table.tags) if names & wanted], dtype=np.int64)
         if strict:
-            if table.unasked:
-                raise FactError(NO_VECTOR)
-            table.vectors.check(vector)
-        found = table.vectors.search(vector, max(0, limit), rows)
+            table.vectors.check(vector, rows, table.unasked)
+        found = table.vectors.search(vector, limit if limit >= 0 else None, rows)[:limit]
         known = self._numbered([table.numbers[best.index] for best in found])
         places = ((table.numbers[best.index], best.similarity) for best in found)
         return [as_match(known[number], similarity) for number, similarity in places if number in known]
@@ -222,7 +220,7 @@ class FactStore(ThreadStore):
             )
             own = self.vector_model
             vectors = [tables.vector(row[2]) if not own or not row[4] or row[4] == own else None for row in rows]
-            unasked = any(row[3] and row[2] is None for row in rows)
+            unasked = frozenset(place for place, row in enumerate(rows) if row[3] and row[2] is None)
             names = tuple(_names(tables.tags_of(row[1])) for row in rows)
             known = _Table(stamp, tuple(row[0] for row in rows), names, VectorTable(vectors), unasked)
             self._tables[user] = known

@@ -111,7 +111,7 @@ def memory_of(row: Row) -> Memory:
      run, chat, first, last) = row  # fmt: skip
     return Memory(
         identity, user, thread, content, source, vector(embedding), created, None if pinned is None else bool(pinned),
-        tags_of(tags), retrieved, count, bool(unasked), model, Origin(run, chat, first, last),
+        tags_of(tags), retrieved, count, bool(unasked), model, origin_of(run, chat, first, last),
     )  # fmt: skip
 
 
@@ -150,6 +150,12 @@ def json_of(text: str | None) -> Json:
     """The JSON in a text."""
     value: Json = None if text is None else json.loads(text)
     return value
+
+
+@lru_cache(maxsize=4096)
+def origin_of(run: str, chat: str, first: int | None, last: int | None) -> Origin:
+    """Where a memory came from; many rows come from the same passage."""
+    return Origin(run, chat, first, last)
 
 
 @lru_cache(maxsize=4096)

@@ -20,6 +20,7 @@ from lorestudio.memory.recap.detection_checks import (
 from lorestudio.memory.recap.detection_fit import fitted_end
 from lorestudio.memory.recap.operations import Operation
 from lorestudio.memory.recap.scene_work import scene_request
+from lorestudio.memory.recap.stripping import stripped
 from lorestudio.memory.recap.worker import HopelessError
 
 _FEWEST: Final = 2
@@ -54,7 +55,7 @@ def detection_request(chat: RecapChat, search: Search, found: Choices, ctx: Work
     settings = ctx.settings
     built_in = prompts.DETECT_FORCED if search.mode == "forced" else prompts.DETECT
     params: dict[str, Json] = {
-        "messages": chosen_paragraphs(chat.messages, found),
+        "messages": chosen_paragraphs(stripped(chat.messages, found.filtered, settings), found),
         "minimum_scene_length": str(settings.auto_scene_break_minimum_scene_length),
         "earliest_allowed_break": str(found.earliest if found.earliest is not None else ""),
     }

@@ -26,6 +26,7 @@ from lorestudio.memory.recap.records import (
     with_values,
 )
 from lorestudio.memory.recap.scene_recaps import recap_hash
+from lorestudio.memory.recap.stripping import stripped
 from lorestudio.memory.recap.worker import HopelessError, Stored
 
 FAILED: Final = "The recap could not be made"
@@ -82,12 +83,14 @@ def spoken(message: Record) -> str:
 def recap_request(chat: RecapChat, index: int, ctx: WorkContext) -> ChatRequest:
     """The question for the recap of one message."""
     settings = ctx.settings
+    before = stripped(chat.messages[:index], range(index), settings, keep=settings.strip_depth)
+    own = stripped(chat.messages[index : index + 1], [0], settings, keep=settings.strip_depth)
     params: dict[str, Json] = {
         "user": chat.user_name,
         "char": chat.character_name or text_of(chat.messages[index].get("name")),
         "words": str(settings.message_recap_max_tokens),
-        "message": spoken(chat.messages[index]),
-        "history": history_text(chat.messages, index, ctx.around),
+        "message": spoken(own[0]),
+        "history": history_text((*before, *own), index, ctx.around),
         "lorebook_entry_types": "",
     }
     return ctx.request(

@@ -25,6 +25,7 @@ from lorestudio.memory.recap.records import mapping, message_text, text_of
 from lorestudio.memory.recap.running_work import after_scene
 from lorestudio.memory.recap.scene_recaps import versions_of, with_recap
 from lorestudio.memory.recap.scenes import Range, checked, cleared, effective_range
+from lorestudio.memory.recap.stripping import stripped
 from lorestudio.memory.recap.worker import HopelessError, Stored
 
 STAGES: Final = "stages"
@@ -51,7 +52,9 @@ def scene_text(chat: RecapChat, where: Range, which: str) -> str:
 def scene_request(chat: RecapChat, where: Range, ctx: WorkContext) -> ChatRequest:
     """The first question about a scene, in the form that the settings choose."""
     settings = ctx.settings
-    text = scene_text(chat, where, settings.scene_recap_message_types)
+    inside = range(where[0], where[1] + 1)
+    read = chat.with_messages(stripped(chat.messages, inside, settings, keep=settings.strip_depth))
+    text = scene_text(read, where, settings.scene_recap_message_types)
     if not text:
         raise HopelessError(f"Messages {where[0]} to {where[1]} hold no text to recap.")
     in_steps = settings.scene_recap_format == STAGES

@@ -124,6 +124,10 @@ class Worker:
         """Allow work again; `run` does it."""
         await self._change(lambda state: replace(state, paused=False))
 
+    def hurry(self) -> None:
+        """Try again now what waits for its next attempt."""
+        self._wake()
+
     async def toggle_pause_before(self, identifier: str) -> bool:
         """Whether the queue stops before this operation; False as well where it is not there."""
         operation = self.state.get(identifier)

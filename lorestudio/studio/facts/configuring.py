@@ -18,6 +18,7 @@ from lorestudio.memory.facts.options import Options
 from lorestudio.memory.facts.pinning import PinRule, field_rule, pattern_rule
 from lorestudio.memory.facts.records import PROFILE_FIELDS, SAFE, STRICT
 from lorestudio.memory.facts.retrieval import Forgetting, Search
+from lorestudio.memory.facts.store import default_path
 from lorestudio.settings.facts import BY_PRESET, FactsSettings
 from lorestudio.settings.files import parse_json, read_bytes
 
@@ -69,6 +70,11 @@ def timeouts_of(settings: FactsSettings) -> Timeouts:
         settings.preset, given(settings.cooling_timeout_ms), given(settings.dormant_timeout_ms),
         given(settings.closed_timeout_ms),
     )  # fmt: skip
+
+
+def store_path(settings: FactsSettings) -> Path:
+    """Where the memories are kept."""
+    return Path(settings.store).expanduser() if settings.store else default_path()
 
 
 def own_text(file: str) -> str:

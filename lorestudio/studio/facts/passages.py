@@ -13,6 +13,7 @@ from pathlib import Path
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.exchange.send_dates import sent_at
 from lorestudio.memory.facts.records import Line, Origin, State, Thread
+from lorestudio.settings.facts import OWN_CHARACTER, FactsSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +45,21 @@ class Passage:
 
 
 def chat_name(chat: Chat, path: Path | None) -> str:
-    """What tells a chat from others: SillyTavern's own mark where there is one, else the name of the file."""
+    """What tells a chat from others: SillyTavern's own mark where there is one, else its folder's and file's names."""
     mark = chat.metadata.get("integrity")
     if isinstance(mark, str) and mark:
         return mark
-    return path.stem if path is not None else "chat"
+    if path is None:
+        return "chat"
+    place = path.resolve()
+    return f"{place.parent.name}/{place.stem}" if place.parent.name else place.stem
+
+
+def owner_of(settings: FactsSettings, chat: Chat, path: Path | None) -> str:
+    """Whose memories those of a chat are."""
+    if settings.owner == OWN_CHARACTER:
+        return f"character:{chat.character_name or chat_name(chat, path)}"
+    return f"chat:{chat_name(chat, path)}"
 
 
 def waiting_passages(

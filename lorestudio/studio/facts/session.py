@@ -23,11 +23,11 @@ from lorestudio.memory.facts.pipeline import Model, Result
 from lorestudio.memory.facts.records import Changes, FactError, Match, Memory, Origin, Profile, Run, State, Thread
 from lorestudio.memory.facts.records import day as day_of
 from lorestudio.memory.facts.similarity import Action
-from lorestudio.memory.facts.store import FactStore, default_path
-from lorestudio.settings.facts import OWN_CHARACTER, FactsSettings
+from lorestudio.memory.facts.store import FactStore
+from lorestudio.settings.facts import FactsSettings
 from lorestudio.studio.embedding import embedder_named
-from lorestudio.studio.facts.configuring import configured, own_text, timeouts_of
-from lorestudio.studio.facts.passages import Passage, chat_name, waiting_passages
+from lorestudio.studio.facts.configuring import configured, own_text, store_path, timeouts_of
+from lorestudio.studio.facts.passages import Passage, chat_name, owner_of, waiting_passages
 from lorestudio.studio.jobs import Cancelled, CancelToken
 
 __all__ = [
@@ -49,18 +49,6 @@ __all__ = [
 ]
 
 OPTION: Final = "--set embedder"
-
-
-def store_path(settings: FactsSettings) -> Path:
-    """Where the memories are kept."""
-    return Path(settings.store).expanduser() if settings.store else default_path()
-
-
-def owner_of(settings: FactsSettings, chat: Chat, path: Path | None) -> str:
-    """Whose memories those of a chat are."""
-    if settings.owner == OWN_CHARACTER:
-        return f"character:{chat.character_name or chat_name(chat, path)}"
-    return f"chat:{chat_name(chat, path)}"
 
 
 @dataclass(frozen=True, slots=True)

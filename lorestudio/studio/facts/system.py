@@ -14,24 +14,22 @@ import numpy as np
 
 from lorestudio.domain.entry import Position, Role
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.tokens import TokenCounter
 from lorestudio.engine.systems import Decided, Moment, Step, run_steps
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
 from lorestudio.memory.facts.context import Layout, pieces
-from lorestudio.memory.facts.keeping import comparable
-from lorestudio.memory.facts.records import Match, Memory, Profile
+from lorestudio.memory.facts.records import Match
 from lorestudio.memory.facts.retrieval import Found, Search, as_match, as_pinned, chosen
-from lorestudio.memory.facts.similarity import VectorTable
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.studio.embedding import KnownVectors
+from lorestudio.studio.facts.book import Book
 from lorestudio.studio.facts.configuring import configured
+from lorestudio.studio.facts.known import Known, entry_ref, short
 from lorestudio.studio.facts.passages import chat_name, message_times
 from lorestudio.studio.facts.session import FactsSession, owner_of, store_path
 from lorestudio.studio.project import Project
 from lorestudio.trace.model import (
     AiCall,
-    EntryRef,
     Injection,
     Limit,
     Outcome,
@@ -42,34 +40,15 @@ from lorestudio.trace.model import (
     StageRecord,
     StageStatus,
     Trace,
-    Verdict,
 )
 
 NAME: Final = "facts"
 TITLE: Final = "Fact memory"
-SOURCE: Final = "memories"
 TAG: Final = "fact_memory"
 
-_TITLE: Final = 60
 _WIDER: Final = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """The memories that a replay sees, with their vectors; `chat` is the name of the chat that is replayed."""
-
-    chat: str = ""
-    memories: tuple[Memory, ...] = ()
-    profile: Profile | None = None
-    table: VectorTable = field(default_factory=lambda: VectorTable(()))
-    usable: tuple[bool, ...] = ()
-
-    @classmethod
-    def of(cls, chat: str, memories: Sequence[Memory], profile: Profile | None, model: str) -> Known:
-        """Those memories; vectors of another model are no vectors."""
-        usable = tuple(memory.embedding is not None and comparable(memory, model) for memory in memories)
-        vectors = [memory.embedding if use else None for memory, use in zip(memories, usable, strict=True)]
-        return cls(chat, tuple(memories), profile, VectorTable(vectors), usable)
+_TOLD: Final = 200
+"""The trace speaks of so many of the nearest memories one by one; the rest has one reason in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +89,8 @@ class _Run:
         self.moment, self.system = moment, system
         self.known, self.search = system.known, system.search
         self.places = {memory.id: place for place, memory in enumerate(self.known.memories)}
+        self.at_hand: list[int] = []
         self.candidates: list[int] = []
-        self.considered: list[Match] = []
         self.found = Found()
         self.asked = False
         self.problem = ""
@@ -136,72 +115,70 @@ class _Run:
     # ---- stages -----------------------------------------------------------------------------------------------------
 
     async def _load(self) -> StageRecord:
-        book = _Book("memories", Phase.LOAD, self)
+        book = Book("memories", Phase.LOAD, self)
         for place, memory in enumerate(self.known.memories):
             origin = memory.origin
-            messages: dict[str, Json] = {}
-            if origin.first is not None and origin.last is not None and origin.chat == self.known.chat:
-                messages = {"first": origin.first, "last": origin.last}
-                if origin.last >= self.moment.turn.message:
-                    book.note(place, Outcome.REFUSED, "fm_later", messages)
-                    continue
-            self.candidates.append(place)
-            book.note(place, Outcome.ADDED, "fm_known", messages)
-        return book.close("" if self.known.memories else "fm_nothing_kept")
+            if origin.chat == self.known.chat and origin.last is not None and origin.last >= self.moment.turn.message:
+                book.note(place, Outcome.REFUSED, "fm_later", {"first": origin.first, "last": origin.last})
+            else:
+                self.at_hand.append(place)
+        return book.close("" if self.known.memories else "fm_nothing_kept", details={"memories": len(self.at_hand)})
 
     async def _similar(self) -> StageRecord:
-        book = _Book("similarity", Phase.SELECT, self)
+        book = Book("similarity", Phase.SELECT, self)
         settings, search = self.system.settings, self.search
         pinned = [
             as_pinned(self.known.memories[place], strict=search.strict)
-            for place in self.candidates
+            for place in self.at_hand
             if self.known.memories[place].pinned
         ]
         vector = await self._question()
         wide = settings.limit * (_WIDER if search.diversity_weight > 0 else 1)
         ranked: list[Match] = []
         if vector is not None:
-            rows = np.array(self.candidates, dtype=np.int64)
+            rows = np.array(self.at_hand, dtype=np.int64)
             if search.strict:
-                self.known.table.check(vector)
-            best = self.known.table.search(vector, None, rows)
+                self.known.table.check(vector, rows)
+            best = self.known.table.search(vector, max(wide, _TOLD), rows)
             ranked = [as_match(self.known.memories[each.index], each.similarity) for each in best]
-        self.considered = ranked[:wide]
-        self.found = chosen(pinned, self.considered, self.known.profile, search, self._now(), settings.limit)
-        self._judge(book, ranked, wide)
+        self.found = chosen(pinned, ranked[:wide], self.known.profile, search, self._now(), settings.limit)
+        self._judge(book, pinned, ranked, wide)
         note = "" if vector is not None else "fm_no_vector_made" if self.problem else "fm_no_question"
         status = StageStatus.FAILED if self.problem else StageStatus.RAN
-        return book.close(note, status, {"problem": self.problem} if self.problem else {}, self.problem)
+        details: dict[str, Json] = {"problem": self.problem} if self.problem else {}
+        return book.close(note, status, details, self.problem, "fm_far")
 
-    def _judge(self, book: _Book, ranked: Sequence[Match], wide: int) -> None:
-        """Say of every candidate where the search left it."""
-        ranks = {self._at(match): (rank, match.score) for rank, match in enumerate(ranked, 1)}
+    def _judge(self, book: Book, pinned: Sequence[Match], ranked: Sequence[Match], wide: int) -> None:
+        """Say where the search left the nearest memories, and all pinned ones."""
         below = {self._at(match) for match in self.found.below}
         threshold = self.search.min_score
-        for place in list(self.candidates):
-            rank, score = ranks.get(place, (0, 0.0))
-            shown: dict[str, Json] = {"score": round(score, 4)}
+        for match in pinned:
+            book.add(self._at(match), "fm_pinned", {})
+        for rank, match in enumerate(ranked, 1):
+            place, shown = self._at(match), {"score": round(match.score, 4)}
             if self.known.memories[place].pinned:
-                book.note(place, Outcome.KEPT, "fm_pinned", shown if rank else {})
-            elif not rank:
-                book.drop(place, "fm_no_vector", {})
-            elif rank > wide:
-                book.drop(place, "fm_beyond", shown | {"rank": rank, "limit": wide})
+                continue
+            if rank > wide:
+                book.note(place, Outcome.REFUSED, "fm_beyond", shown | {"rank": rank, "limit": wide})
             elif place in below:
-                book.drop(place, "fm_below", shown | {"threshold": threshold})
+                book.note(place, Outcome.REFUSED, "fm_below", shown | {"threshold": threshold})
             else:
-                least: dict[str, Json] = {"threshold": threshold} if threshold > 0 else {}
-                book.note(place, Outcome.KEPT, "fm_found", shown | {"rank": rank} | least)
+                book.add(
+                    place, "fm_found", shown | {"rank": rank} | ({"threshold": threshold} if threshold > 0 else {})
+                )
+        bare = [place for place in self.at_hand if not self.known.usable[place] and place not in self.candidates]
+        for place in bare[:_TOLD]:
+            book.note(place, Outcome.REFUSED, "fm_no_vector", {})
 
     async def _outdated(self) -> StageRecord:
-        book = _Book("outdated memories", Phase.GATE, self)
+        book = Book("outdated memories", Phase.GATE, self)
         for match in self.found.outdated:
             book.drop(self._at(match), "fm_outdated", {})
         profile = self.known.profile is not None
         return book.close("" if profile else "fm_no_profile", StageStatus.RAN if profile else StageStatus.SKIPPED)
 
     async def _weighed(self) -> StageRecord:
-        book = _Book("forgetting and variety", Phase.BUDGET, self)
+        book = Book("forgetting and variety", Phase.BUDGET, self)
         order = [self._at(match) for match in self.found.matches]
         search = self.search
         if search.forgetting is None and search.recency_weight <= 0 and search.diversity_weight <= 0:
@@ -217,7 +194,7 @@ class _Run:
         return book.close()
 
     async def _place(self) -> StageRecord:
-        book = _Book("memory injection", Phase.INJECT, self)
+        book = Book("memory injection", Phase.INJECT, self)
         settings, counter = self.system.settings, self.moment.counter
         position, role = int(Position(settings.position)), int(Role(settings.role))
         depth = settings.depth if position == Position.IN_CHAT else 0
@@ -255,7 +232,7 @@ class _Run:
             mode="strict" if settings.strict else "safe",
             outcome=RunOutcome.INJECTED if self.blocks else RunOutcome.NOTHING_INJECTED,
             turn=moment.turn,
-            entries={place: _ref(place, self.known.memories[place], moment.counter) for place in sorted(named)},
+            entries={place: entry_ref(place, self.known.memories[place], moment.counter) for place in sorted(named)},
             index_size=len(self.known.memories),
             stages=records,
             injections=self.injections,
@@ -263,7 +240,7 @@ class _Run:
             limits=(Limit("tokens", tokens, None, "tokens"), Limit("memories", taken, settings.limit, "entries")),
             ai_calls=tuple(self.calls),
             seed=moment.seed,
-            digests=moment.digests,
+            digests={**moment.digests, "memories": self.known.digest},
             clock_ms=moment.clock_ms,
             warnings=(f"No vector: {self.problem}.",) if self.problem else (),
             facts={
@@ -278,7 +255,7 @@ class _Run:
         """The vector of the person's last message."""
         said = [message.text for message in self.moment.chat if message.is_user]
         vectors = self.system.vectors
-        if not said or vectors is None or not self.candidates:
+        if not said or vectors is None or not self.at_hand:
             return None
         found: Mapping[str, Vector] = {}
         try:
@@ -291,7 +268,7 @@ class _Run:
     def _now(self) -> int:
         """The moment of the turn: when the last message was sent, else the newest memory, else the run's clock."""
         times = message_times(self.moment.chat[-1:])
-        known = [self.known.memories[place].created_at or 0 for place in self.candidates]
+        known = [self.known.memories[place].created_at or 0 for place in self.at_hand]
         return times[-1] if times else max(known, default=0) or self.moment.clock_ms
 
     def _at(self, match: Match) -> int:
@@ -302,42 +279,5 @@ class _Run:
         label = "pinned" if match.pinned else f"similarity {match.score:.2f}"
         position, depth, role = where
         return Injection(
-            self._at(match), _short(memory.content), label, tokens, 0, position, depth, role, TAG, memory.id
+            self._at(match), short(memory.content), label, tokens, 0, position, depth, role, TAG, memory.id
         )
-
-
-class _Book:
-    """Collects a stage's verdicts."""
-
-    def __init__(self, name: str, phase: Phase, run: _Run) -> None:
-        self._name, self._phase, self._run = name, phase, run
-        self._entered = run.candidate_ids()
-        self._verdicts: list[Verdict] = []
-
-    def note(self, place: int, outcome: Outcome, reason: str, details: Mapping[str, Json]) -> None:
-        """Say something of a memory."""
-        self._verdicts.append(Verdict(place, outcome, reason, details))
-
-    def drop(self, place: int, reason: str, details: Mapping[str, Json]) -> None:
-        """The memory is no candidate any more."""
-        self._run.candidates.remove(place)
-        self.note(place, Outcome.REMOVED, reason, details)
-
-    def close(
-        self, note: str = "", status: StageStatus = StageStatus.RAN, details: Mapping[str, Json] | None = None,
-        error: str = "",
-    ) -> StageRecord:  # fmt: skip
-        """The stage's record."""
-        return StageRecord(
-            self._name, self._phase, status, self._entered, self._run.candidate_ids(), tuple(self._verdicts), note,
-            details=details or {}, error=error,
-        )  # fmt: skip
-
-
-def _ref(place: int, memory: Memory, counter: TokenCounter) -> EntryRef:
-    return EntryRef(place, _short(memory.content), SOURCE, memory.id, 0, counter.count(memory.content))
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _TITLE else f"{line[: _TITLE - 1]}…"

@@ -23,7 +23,8 @@ from lorestudio.memory.recap.records import NAMESPACE, OLD_NAMESPACE, Record, ma
 from lorestudio.memory.recap.running import STORE_KEY
 from lorestudio.settings.files import write_atomically
 
-_OURS: Final = (STORE_KEY, REFUSED_KEY)
+OURS: Final = (STORE_KEY, REFUSED_KEY)
+"""What the metadata of a chat keeps for recap memory."""
 _SHOWN: Final = ("mes", "swipe_id", "name", "is_user")
 """What two records have to share to be the same message on the same swipe."""
 
@@ -124,13 +125,13 @@ def carried_over(before: RecapChat, ours: RecapChat, theirs: RecapChat) -> Recap
         if index >= len(messages) or any(messages[index].get(key) != old.get(key) for key in _SHOWN):
             message = f"message {index} is another one now"
             raise ValueError(message)
-        messages[index] = _grafted(messages[index], new)
-    changed = {key: ours.metadata[key] for key in _OURS if ours.metadata.get(key) != before.metadata.get(key)}
+        messages[index] = grafted(messages[index], new)
+    changed = {key: ours.metadata[key] for key in OURS if ours.metadata.get(key) != before.metadata.get(key)}
     metadata = {**theirs.metadata, **changed} if changed else theirs.metadata
     return replace(theirs, messages=tuple(messages), metadata=metadata)
 
 
-def _grafted(theirs: Record, ours: Record) -> Record:
+def grafted(theirs: Record, ours: Record) -> Record:
     """Their record with our namespace, in `extra` and on every swipe, and with our hiding."""
     result: dict[str, Json] = {**theirs, "extra": _extra(mapping(theirs.get("extra")), mapping(ours.get("extra")))}
     if "is_system" in ours:

@@ -9,7 +9,7 @@ from lorestudio.domain.javascript import truthy
 from lorestudio.memory.recap.chat import RecapChat
 from lorestudio.memory.recap.records import get_data, get_memory, is_included, message_text, namespace, text_of
 from lorestudio.memory.recap.scene_recaps import recap_hash, versions_of
-from lorestudio.memory.recap.scenes import Lock, Range, display_range, generation_range, has_recap, locks
+from lorestudio.memory.recap.scenes import PINNED_HIDDEN, Lock, Range, display_range, generation_range, has_recap, locks
 from lorestudio.memory.recap.stages import recap_in_words
 
 
@@ -25,7 +25,9 @@ class RecapState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MessageRow:
-    """One message. `stale`: it was changed after its recap was made; `hidden`: from the prompt."""
+    """One message. `stale`: it was changed after its recap was made; `hidden`: from the prompt;
+    `pinned`: hidden for good, whatever hiding by scenes does.
+    """
 
     index: int
     speaker: str
@@ -37,6 +39,7 @@ class MessageRow:
     stale: bool = False
     hidden: bool = False
     ends_scene: bool = False
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ def message_rows(chat: RecapChat) -> tuple[MessageRow, ...]:
             MessageRow(
                 index, text_of(message.get("name")), message_text(message), state, memory, error,
                 truthy(data.get("edited")), stale, truthy(message.get("is_system")), index in breaks,
+                truthy(data.get(PINNED_HIDDEN)),
             )
         )  # fmt: skip
     return tuple(rows)

@@ -57,6 +57,7 @@ class RecapSession:
     problems: tuple[str, ...] = ()
     calls: list[AiCall] = field(default_factory=list)
     _lock: FileLock | None = None
+    _task: asyncio.Task[object] | None = None
 
     @classmethod
     def open(
@@ -91,6 +92,11 @@ class RecapSession:
         worker.keep = session.keep
         return session
 
+    @staticmethod
+    def has_queue(path: Path) -> bool:
+        """Whether a queue lies beside a chat file."""
+        return queue_path(path).exists()
+
     @property
     def chat(self) -> RecapChat:
         """The chat as it is now."""
@@ -111,6 +117,22 @@ class RecapSession:
         """What a person changes."""
         return RecapEdits(self.path, self.book, self.context)
 
+    def use(
+        self, settings: RecapSettings, answers: AnswerSource | None = None, model: str = "", context_size: int = 0
+    ) -> None:
+        """Go on with other settings, and with this source of answers. Raises InputError or SettingsError."""
+        around = replace(self.context.around, settings=settings)
+        self.context = replace(
+            self.context,
+            around=around,
+            answers=answers or self.context.answers,
+            model=model,
+            context_size=context_size,
+            presets=load_presets(settings),
+        )
+        self.worker.performer = RecapWork(self.book, self.context)
+        self.worker.max_retries = settings.max_retries
+
     def refreshed(self) -> Refresh:
         """What is included, hidden and injected now; nothing is written."""
         return refreshed(self.chat, self.context.around, self.context.context_size)
@@ -125,7 +147,10 @@ class RecapSession:
         await asyncio.to_thread(save_queue, queue_path(self.path), state)
 
     async def close(self) -> None:
-        """Write what is not written yet, and let go of the chat. Raises InputError."""
+        """End the work on the queue, write what is not written yet, and let go of the chat. Raises InputError."""
+        if self._task is not None and self._task is not asyncio.current_task():
+            self._task.cancel()
+            await asyncio.wait({self._task})
         try:
             await self.book.close()
         finally:
@@ -150,6 +175,11 @@ class RecapSession:
         self.worker.state, told = load_queue(queue_path(self.path))
         self.problems = (*self.problems, *told)
 
+    @property
+    def is_held(self) -> bool:
+        """Whether this session has the queue for itself."""
+        return self._lock is not None
+
     def release(self) -> None:
         """Let others work on the queue."""
         lock, self._lock = self._lock, None
@@ -160,9 +190,11 @@ class RecapSession:
     async def work(self) -> None:
         """Work through the queue until nothing is ready or it is paused. Raises InputError."""
         self.hold()
+        self._task = asyncio.current_task()
         try:
             await self.worker.run()
         finally:
+            self._task = None
             self.release()
 
     async def restore(self, state: QueueState) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,17 +9,17 @@ from typing import Final
 
 from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QLabel, QMenu, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.files import write_bytes
 from lorestudio.studio.graph_analysis import local_graph, shortest_path
-from lorestudio.studio.graph_export import graph_json
 from lorestudio.studio.graph_layout import Point, rings
-from lorestudio.studio.graph_positions import LayoutStore
+from lorestudio.studio.graph_positions import LayoutStore, SavedLayout
 from lorestudio.studio.graph_preparing import GraphWish, Prepared, prepare
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.note_graph import EdgeKind, NoteGraph
+from lorestudio.ui.graph_files import GraphKeeper, ask_graph_file, graph_bytes
 from lorestudio.ui.models.firing import FiringCounts
 from lorestudio.ui.models.graph_looks import graph_looks, node_sentence
 from lorestudio.ui.notices import Notice
@@ -40,7 +39,6 @@ from lorestudio.ui.words import count, number, sentence_of, tr
 MOST_LOCAL: Final = 600
 """A local graph shows so many entries, the nearest first; the list shows all."""
 
-SAVE_AFTER_MS: Final = 800
 WIDE: Final = 440
 """From this width on (device-independent pixels) the depth has room for words."""
 
@@ -75,10 +73,7 @@ class GraphPane(Pane):
         self._stopped = False
         self._fired_stale = True
         self._build()
-        self._save_timer = QTimer(self)
-        self._save_timer.setSingleShot(True)
-        self._save_timer.setInterval(SAVE_AFTER_MS)
-        self._save_timer.timeout.connect(self._save)
+        self._keeper = GraphKeeper(session, self._store, self._to_keep, self)
         self._connect()
         self._show_project()
 
@@ -165,9 +160,7 @@ class GraphPane(Pane):
         self._stopped = True
         if self._cancel is not None:
             self._cancel.cancel()
-        if self._save_timer.isActive():
-            self._save_timer.stop()
-            self._keep()
+        self._keeper.finish()
 
     @property
     def working(self) -> bool:
@@ -176,25 +169,14 @@ class GraphPane(Pane):
 
     def save_picture(self, path: Path, kind: str) -> None:
         """Write the graph as `png`, `svg` or `json`. Raises InputError where it cannot be written."""
-        if kind == "json":
-            prepared = self._prepared or Prepared()
-            data = graph_json(prepared.found, self._fired, prepared.positions)
-            write_bytes(
-                path, (json.dumps(data, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
-            )
-        elif kind == "svg":
-            write_bytes(path, bytes(self.view.svg().data()))
-        else:
-            write_bytes(path, self.view.png())
+        write_bytes(path, graph_bytes(self.view, self._prepared or Prepared(), self._fired, kind))
 
     # ---- making the graph -------------------------------------------------------------------------------------------
 
     def _show_project(self) -> None:
         project = self._session.project
         if project is None or project.places != self._places:
-            if self._save_timer.isActive():
-                self._save_timer.stop()
-                self._keep()
+            self._keeper.finish()
             self._stop_job()
             self._prepared, self._index, self._large = None, None, False
             self._places = project.places if project is not None else ()
@@ -521,7 +503,7 @@ class GraphPane(Pane):
             pinned = prepared.pinned | {entry} if on else prepared.pinned - {entry}
             self._prepared = replace(prepared, pinned=pinned)
             self.view.show_pinned(pinned)
-            self._save_timer.start()
+            self._keeper.later()
 
     def _open_menu(self, entry: object, where: QPoint) -> None:
         menu = self.make_menu(entry) if isinstance(entry, int) else self.bar.menu_button.menu()
@@ -584,19 +566,14 @@ class GraphPane(Pane):
         elif name == "unpin" and self._prepared is not None:
             self._prepared = replace(self._prepared, pinned=frozenset())
             self.view.show_pinned(())
-            self._save_timer.start()
+            self._keeper.later()
         elif name in {"png", "svg", "json"}:
-            self._ask_file(name)
+            project = self._session.project
+            ask_graph_file(self, project.name if project is not None else "vault", name, self._write)
 
-    def _ask_file(self, kind: str) -> None:
-        project = self._session.project
-        start = f"{project.name if project is not None else 'vault'} graph.{kind}"
-        dialog = QFileDialog(self, tr("Save the graph"), start, f"{kind.upper()} (*.{kind})")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(kind)
-        dialog.fileSelected.connect(lambda path: self._write(Path(path), kind))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+    def _to_keep(self) -> tuple[tuple[str, ...], SavedLayout] | None:
+        prepared = self._prepared
+        return (self._places, prepared.layout()) if prepared is not None and prepared.positions is not None else None
 
     def _write(self, path: Path, kind: str) -> None:
         try:
@@ -605,37 +582,6 @@ class GraphPane(Pane):
             self._session.notice.emit(Notice(sentence_of(error), "error", key="graph"))
         else:
             self._say_below(tr("{name} was written.", name=path.name))
-
-    # ---- keeping ----------------------------------------------------------------------------------------------------
-
-    def _save(self) -> None:
-        """Keep positions and pins, in a job."""
-        made = self._to_keep()
-        if made is not None:
-            places, store, layout = self._places, self._store, made.layout()
-            self._session.jobs.start(
-                tr("Keeping the graph's layout"),
-                lambda _report: store.save(places, layout),
-                done=lambda _nothing: None,
-                failed=self._not_kept,
-            )
-
-    def _keep(self) -> None:
-        """Keep positions and pins at once, because the window or the vault goes."""
-        made = self._to_keep()
-        if made is not None:
-            try:
-                self._store.save(self._places, made.layout())
-            except OSError as error:
-                self._not_kept(error)
-
-    def _to_keep(self) -> Prepared | None:
-        prepared = self._prepared
-        return prepared if prepared is not None and prepared.positions is not None else None
-
-    def _not_kept(self, error: Exception) -> None:
-        text = tr("The layout of the graph could not be kept: {error}", error=sentence_of(error))
-        self._session.notice.emit(Notice(text, "warning", key="graph"))
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -23,12 +21,13 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.jobs import Cancelled, CancelToken
+from lorestudio.studio.jobs import CancelToken
 from lorestudio.studio.replacing import Replacer, plan_replace
-from lorestudio.studio.search import FoundNote, SearchHit, search
+from lorestudio.studio.search import FoundNote, SearchHit
 from lorestudio.studio.search_query import SearchOptions, SearchQuery, parse_query
 from lorestudio.studio.vault_notes import Planned, VaultNotes
-from lorestudio.ui.models.place_tree import PlaceRow, PlaceTree
+from lorestudio.ui.models.place_tree import PlaceTree
+from lorestudio.ui.note_search import FoundRows, SearchEnd, replacements, search_rows
 from lorestudio.ui.note_work import NoteWork
 from lorestudio.ui.session import Session
 from lorestudio.ui.theme import Theme
@@ -38,34 +37,15 @@ from lorestudio.ui.widgets.place_view import PlaceView
 from lorestudio.ui.words import count, number, sentence_of, shorten, tr
 
 TYPING_MS: Final = 300
-STREAM_SECONDS: Final = 0.05
-"""What was found meanwhile is shown this often."""
-MOST_HITS: Final = 5000
-"""Nobody reads more; the search ends there and says so."""
 OPEN_UP_TO: Final = 300
 """Notes with their lines start open while there are at most this many lines."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Some rows of one search, made in the worker."""
-
-    search: int
-    rows: tuple[PlaceRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _End:
-    hits: int
-    notes: int
-    cut: bool
 
 
 class SearchPane(Pane):
     """`jump` carries a file, a line from 1 (0 for the note as such) and the characters that were found in it."""
 
     jump = Signal(object, int, int, int)
-    _arrived = Signal(object)  # _Found, from the worker
+    _arrived = Signal(object)  # FoundRows, from the worker
 
     def __init__(self, theme: Theme, session: Session, work: NoteWork) -> None:
         super().__init__("search", tr("Search"), theme)
@@ -246,8 +226,8 @@ class SearchPane(Pane):
         self._pages.setCurrentWidget(self.tree)
         report: Callable[[object], None] = self._arrived.emit
 
-        def work(vaults: tuple[VaultNotes, ...]) -> _End:
-            return _search(vaults, query, token, partial(_send, report, mine))
+        def work(vaults: tuple[VaultNotes, ...]) -> SearchEnd:
+            return search_rows(vaults, query, token, lambda rows: report(FoundRows(mine, rows)))
 
         self._work.ask(
             work,
@@ -257,7 +237,7 @@ class SearchPane(Pane):
         )
 
     def _show_rows(self, found: object) -> None:
-        if not isinstance(found, _Found) or found.search != self._number:
+        if not isinstance(found, FoundRows) or found.search != self._number:
             return
         first = len(self.model.groups)
         self.model.append(found.rows)
@@ -270,7 +250,7 @@ class SearchPane(Pane):
         self._say(tr("Searching… {found}", found=self._counted()))
         self._settle()
 
-    def _ended(self, mine: int, end: _End) -> None:
+    def _ended(self, mine: int, end: SearchEnd) -> None:
         if mine != self._number:
             return
         self.stop.hide()
@@ -317,7 +297,7 @@ class SearchPane(Pane):
             return
         self._session.jobs.start(
             tr("Looking at the replacements"),
-            lambda _report: _replacements(replacer, notes),
+            lambda _report: replacements(replacer, notes),
             done=lambda new: self._show_new(new) if mine == self._look else None,
             failed=lambda error: self._say(sentence_of(error)),
         )
@@ -401,56 +381,3 @@ class SearchPane(Pane):
         self.stop.setIcon(self.theme.icon("stop"))
         self.more.setIcon(self.theme.icon("pencil"))
         self.tree.viewport().update()
-
-
-def _send(report: Callable[[object], None], mine: int, rows: tuple[PlaceRow, ...]) -> None:
-    report(_Found(mine, rows))
-
-
-def _search(
-    vaults: Sequence[VaultNotes], query: SearchQuery, cancel: CancelToken, send: Callable[[tuple[PlaceRow, ...]], None]
-) -> _End:
-    """Search all vaults and send the rows as they are found. Raises Cancelled and InputError."""
-    rows: list[PlaceRow] = []
-    hits = notes = 0
-    last = time.monotonic()
-    try:
-        for vault in vaults:
-            for note in search(vault, query, cancel):
-                row = _group(note)
-                rows.append(row)
-                notes += 1
-                hits += len(row.children)
-                now = time.monotonic()
-                if now - last > STREAM_SECONDS:
-                    send(tuple(rows))
-                    rows, last = [], now
-                if hits >= MOST_HITS:
-                    return _End(hits, notes, cut=True)
-    except Cancelled as error:
-        raise Cancelled(tr("The search was stopped.")) from error
-    except InputError as error:
-        raise InputError("search", sentence_of(error)) from error
-    finally:
-        send(tuple(rows))
-    return _End(hits, notes, cut=False)
-
-
-def _replacements(replacer: Replacer, notes: Sequence[FoundNote]) -> dict[tuple[Path, SearchHit], str]:
-    """What takes the place of each hit. Raises InputError where an expression takes too long."""
-    return {(note.path, one.hit): one.text for note in notes for one in replacer.replacements(note)}
-
-
-def _group(note: FoundNote) -> PlaceRow:
-    children = []
-    for hit in note.hits:
-        place = note.excerpt(hit)
-        title = number(place.line) if place.line else tr("name")
-        children.append(PlaceRow(title, place.text, place.start, place.end, note.path, place.line, key=hit))
-    folder = note.filename.rpartition("/")[0]
-    group = PlaceRow(note.title, path=note.path, icon="entry", after="", key=note, tip=note.filename, children=children)
-    if not children:  # only operators were given: the note itself is what was found
-        group.after = folder
-    else:
-        group.after = f"{folder}  {number(len(children))}".strip()
-    return group

@@ -1,0 +1,77 @@
+"""`lorestudio facts` on a small chat."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def told(tmp_path):
+    path = tmp_path / "story.jsonl"
+    records = [
+        {"user_name": "Wren", "character_name": "Ottoline"},
+        {"name": "Wren", "is_user": True, "mes": "I carry the lantern."},
+        {"name": "Ottoline", "mes": "Good."},
+        {"name": "Wren", "is_user": True, "mes": "I want the north road!"},
+        {"name": "Ottoline", "mes": "Then go."},
+    ]
+    path.write_text("\n".join(json.dumps(record) for record in records), encoding="utf-8")
+    return path
+
+
+def listed(lorestudio, *more):
+    return json.loads(lorestudio("facts", "list", "--json", *more).stdout)
+
+
+def test_facts_are_drawn_out_once(lorestudio, told):
+    first = lorestudio("facts", "extract", told)
+    assert first.exit_code == 0
+    assert "#0 to #3: 2 extracted, 2 saved" in first.stdout
+    assert "Nothing is waiting" in lorestudio("facts", "extract", told).stdout
+    again = lorestudio("facts", "extract", told, "--again", "--json")
+    assert json.loads(again.stdout)[0]["result"]["memoriesDeduped"] == 2
+    assert [memory["content"] for memory in listed(lorestudio, "--chat", told)] == [
+        "I carry the lantern", "I want the north road",
+    ]  # fmt: skip
+    assert "dormant" in lorestudio("facts", "threads", told).stdout
+
+
+def test_a_memory_is_searched_shown_edited_pinned_and_deleted(lorestudio, told):
+    lorestudio("facts", "extract", told)
+    lantern, road = listed(lorestudio)
+    found = json.loads(lorestudio("facts", "search", "north road", "--chat", told, "--json").stdout)
+    assert found[0]["id"] == road["id"]
+    shown = lorestudio("facts", "show", lantern["id"][:8]).stdout
+    assert f"#0 to #3 of {told.parent.name}/story" in shown
+    assert "plain rules: 2 extracted, 2 saved" in shown
+    assert lorestudio("facts", "edit", lantern["id"], "Wren carries a bell").exit_code == 0
+    assert lorestudio("facts", "pin", road["id"]).exit_code == 0
+    assert [memory["content"] for memory in listed(lorestudio, "--pinned")] == ["I want the north road"]
+    assert lorestudio("facts", "unpin", road["id"]).exit_code == 0
+    assert listed(lorestudio, "--pinned") == []
+    asked = lorestudio("facts", "delete", lantern["id"])
+    assert asked.exit_code != 0
+    assert len(listed(lorestudio)) == 2
+    assert lorestudio("facts", "delete", lantern["id"], "--yes").exit_code == 0
+    assert [memory["content"] for memory in listed(lorestudio)] == ["I want the north road"]
+
+
+def test_a_chat_is_replayed_with_its_memories(lorestudio, told, vault):
+    lorestudio("facts", "extract", told, "--set", "passage=2")
+    run = lorestudio("replay", vault, "--chat", told, "--system", "facts", "--json")
+    traces = json.loads(run.stdout)
+    assert run.exit_code == 0
+    texts = [block["text"] for item in traces for block in item["trace"].get("prompt", ())]
+    assert any("I carry the lantern" in text for text in texts)
+
+
+def test_what_cannot_be_done_is_said(lorestudio, told):
+    missing = lorestudio("facts", "show", "abc")
+    assert missing.exit_code == 2
+    assert "no memory begins with this id" in missing.stderr
+    wrong = lorestudio("facts", "list", "--set", "embedder=Nobody")
+    assert wrong.exit_code == 2
+    assert "there is no profile" in wrong.stderr
+    assert "There are no such memories" in lorestudio("facts", "list").stdout
+    assert "There is no profile" in lorestudio("facts", "profile", told).stdout
+    assert "0 vectors made" in lorestudio("facts", "refresh").stdout
