@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
@@ -16,10 +15,7 @@ from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import CLOCK_START_MS, CLOCK_STEP_MS, Superseded, generations
 from lorestudio.trace.model import EntryRef, Trace, Turn
-from lorestudio.trace.renumber import renumbered
-
-FOREIGN_IDS: Final = 1 << 24
-"""From here on count the entries of traces that are none of the vault's: recaps, and entries of a lorebook file."""
+from lorestudio.trace.renumber import FOREIGN_IDS, renumbered
 
 
 class SystemSimulator:

@@ -9,6 +9,9 @@ from typing import Final
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.model import Injection, PromptBlock, ReplyItem, StageRecord, Trace, Verdict
 
+FOREIGN_IDS: Final = 1 << 24
+"""From here on count the entries of traces that are none of the vault's: recaps, and entries of a lorebook file."""
+
 _ENTRY_DETAILS: Final = frozenset({"source_id"})
 """Details of verdicts that name an entry by its number."""
 

@@ -16,9 +16,12 @@ from lorestudio.trace.diff import InjectionChanges, Key, injection_changes, inje
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.limits import positional, token_limit
 from lorestudio.trace.model import Injection, Phase, RunOutcome, Trace, Turn
+from lorestudio.trace.renumber import FOREIGN_IDS
 
 CANDIDATE_STATES: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED, FateState.REMOVED, FateState.UNDECIDED})
 """How an entry ends that went in or was a candidate; only such an entry gets a row of a timeline."""
+
+EMPTY_TITLES: Final[Mapping[int, str]] = MappingProxyType({})
 
 INJECTED_STATES: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
 
@@ -58,6 +61,7 @@ class TurnSummary:
     `tokens` are all injected ones, outlets included; `used` are those that count against the budget, `budget` its
     maximum (None: unlimited, or the run never came to it). `endings` are by entry id: those that went in, were
     candidates, or were refused by a stage after loading. `injected` is by vault and file name in injection order.
+    `strangers` are the titles of those that are none of the vault's (see `trace.renumber`).
     """
 
     turn: Turn
@@ -68,6 +72,7 @@ class TurnSummary:
     endings: Mapping[int, Ending] = field(repr=False)
     injected: Mapping[Key, Injection] = field(repr=False)
     failed: bool = False
+    strangers: Mapping[int, str] = field(default_factory=lambda: EMPTY_TITLES, repr=False)
 
     @property
     def shortened(self) -> int:
@@ -93,6 +98,7 @@ def summarise(trace: Trace, journeys: Journeys | None = None) -> TurnSummary:
         MappingProxyType(endings),
         MappingProxyType(injections_by_key(trace)),
         any(record.error for record in trace.stages),
+        {entry: trace.entries[entry].title for entry in endings if entry >= FOREIGN_IDS} or EMPTY_TITLES,
     )
 
 

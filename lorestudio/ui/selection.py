@@ -13,7 +13,7 @@ class Selection(QObject):
 
     `message` is a row of the chat, `generation` the run that belongs to it, `left_out` a note that gave no entry (then
     `entry` is None), `stage` the name of a stage. `entry` is an id of the index, or one of the run's own behind those
-    (`studio.system_simulator.FOREIGN_IDS`). Each may be None.
+    (`trace.renumber.FOREIGN_IDS`). Each may be None.
     """
 
     generation_changed = Signal()

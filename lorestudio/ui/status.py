@@ -33,6 +33,7 @@ class StatusLine(QStatusBar):
         session.state_changed.connect(self._show)
         session.choice_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
+        self.messageChanged.connect(self._message_changed)
         self._show()
 
     def flash(self, text: str) -> None:
@@ -47,9 +48,15 @@ class StatusLine(QStatusBar):
         self.problems.setToolTip(tr("Show the problems"))
         self.problems.setVisible(self._session.project is not None)
 
+    def _message_changed(self, text: str) -> None:
+        if not text:
+            self._show()
+
     def _show(self) -> None:
         project = self._session.project
         self._run.setText(self._running())
+        if self.currentMessage():  # Qt hides the labels under it, and tells when it is gone
+            return
         for label in (self._vault, self._broken, self._limits):
             label.setVisible(project is not None)
         if project is None:
@@ -64,7 +71,8 @@ class StatusLine(QStatusBar):
         self._broken.setText(f"▲ {count(broken, 'broken note', 'broken notes')}")
         self._broken.setVisible(bool(broken))
         self._limits.setText(_limits(project))
-        self._limits.setVisible(self._session.choice.is_deeplore)  # they are DeepLore's
+        if not self._session.choice.is_deeplore:  # they are DeepLore's
+            self._limits.hide()
 
     def _running(self) -> str:
         session = self._session

@@ -66,7 +66,7 @@ class WouldWork(QObject):
         runs = self._runs
         if runs is None:
             return
-        chosen = self._selection.entry
+        chosen = self._selection.entry if self._session.entry(self._selection.entry) is not None else None
         wanted = dict.fromkeys([*([chosen] if chosen is not None else []), *self.in_sight()])
         self._wanted = tuple(entry for entry in wanted if entry not in self._known)
         if not self._wanted:

@@ -18,9 +18,10 @@ from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import Superseded
-from lorestudio.studio.system_simulator import FOREIGN_IDS, SystemSimulator
+from lorestudio.studio.system_simulator import SystemSimulator
 from lorestudio.studio.systems import KINDS
 from lorestudio.trace.model import RunOutcome, Trace
+from lorestudio.trace.renumber import FOREIGN_IDS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,6 +12,7 @@ from lorestudio.domain.entry import LeftOutNote
 from lorestudio.trace.journey import Cell, CellState, explain_cell
 from lorestudio.trace.model import StageRecord, Trace
 from lorestudio.trace.reasons import Explanation
+from lorestudio.trace.similarity import similarities
 from lorestudio.trace.text import entry_as_text
 from lorestudio.ui import html
 from lorestudio.ui.models.journey_table import cell_sentence
@@ -20,6 +21,7 @@ from lorestudio.ui.panes.score_page import ScorePage
 from lorestudio.ui.panes.why_not_page import WhyNotPage
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
+from lorestudio.ui.systems.similarity_page import SimilarityPage
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.why_not_search import WhyNotSearch
 from lorestudio.ui.widgets.bars import MessageBar
@@ -79,6 +81,9 @@ class WhyPane(Pane):
         self.scores = ScorePage(theme, session.jobs, self)
         self.scores.entry_chosen.connect(selection.choose_entry)
         self._pages.addWidget(self.scores)
+        self.similarity = SimilarityPage(theme, self)
+        self.similarity.entry_chosen.connect(selection.choose_entry)
+        self._pages.addWidget(self.similarity)
         self._pages.addWidget(self.empty)
         self.told = MessageBar(theme, self)
         self.told.closed.connect(self.told.hide)
@@ -132,6 +137,8 @@ class WhyPane(Pane):
         """The explanation, the numbers, or the answers."""
         if self._pages.currentWidget() is self.scores:
             return self.scores.tree
+        if self._pages.currentWidget() is self.similarity:
+            return self.similarity.view
         return self._page.area if self._page is not None and self.answers_button.isChecked() else self.browser
 
     def show_answers(self, on: bool) -> None:
@@ -215,16 +222,23 @@ class WhyPane(Pane):
     def _show_page(self) -> None:
         self._show_button()
         page = self._page if self._page is not None and self.answers_button.isChecked() else None
-        scores = page is None and self.scores_button.isChecked() and self._show_numbers()
-        self._pages.setCurrentWidget(self.scores if scores else page or self.browser)
+        numbers = self._numbers() if page is None and self.scores_button.isChecked() else None
+        self._pages.setCurrentWidget(numbers or page or self.browser)
 
-    def _show_numbers(self) -> bool:
-        """Fill the page of numbers; False where there is nothing to count."""
+    def _numbers(self) -> QWidget | None:
+        """The page of numbers, filled; None where there is nothing to count.
+
+        Where vectors ranked the candidates, their similarities are what counts.
+        """
         trace, entry = self._session.trace(self._selection.generation), self._selection.entry
         if trace is None or entry is None:
-            return False
+            return None
+        found = similarities(trace)
+        if found is not None:
+            self.similarity.show_run(found, entry)
+            return self.similarity
         self.scores.show_entry(trace, entry, self._session.scorer(self._selection.generation))
-        return True
+        return self.scores if self.scores.nodes or self._session.choice.is_deeplore else None
 
     def _toggle_scores(self) -> None:
         if self.scores_button.isChecked():
@@ -233,7 +247,9 @@ class WhyPane(Pane):
 
     def _show_button(self) -> None:
         search = self._search
-        self.answers_button.setVisible(search is not None and search.note is not None)
+        # What would help is searched with DeepLore's engine.
+        asks = search is not None and search.note is not None and self._session.choice.is_deeplore
+        self.answers_button.setVisible(asks)
         goes_in = search is not None and search.goes_in
         self.answers_button.setText(tr("What would keep it out?") if goes_in else tr("What would bring it in?"))
 

@@ -74,7 +74,7 @@ class Comparing:
         self._run.stop()
 
     def work(self, report: Callable[[object], None]) -> Comparison:
-        """Run what was not run yet, with recorded answers or else the stand-in's: no model is asked for a comparison.
+        """Run what was not run yet, with recorded answers or else the stand-in's; vectors are made as settings say.
 
         Raises Cancelled, InputError, SettingsError and VaultError.
         """

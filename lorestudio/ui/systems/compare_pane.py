@@ -141,6 +141,7 @@ class SystemsPane(Pane):
         header = view.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
         return view
 
     def _connect(self) -> None:
@@ -327,8 +328,9 @@ class SystemsPane(Pane):
             self.empty.say(tr("Choose two or more runs"), tr("“Runs” above has the systems and your profiles."))
         else:
             text = tr(
-                "{names}: each runs the whole chat, and you see turn by turn what each would put in. No model is asked "
-                "for it: recorded answers are used, or the offline stand-in's.",
+                "{names}: each runs the whole chat, and you see turn by turn what each would put in. No model answers "
+                "anew: recorded answers are used, or the offline stand-in's. Vectors come from whom a system's "
+                "settings name.",
                 names=names,
             )
             self.empty.say(tr("Which system would serve this chat best?"), text, (("run", tr("Compare")),))

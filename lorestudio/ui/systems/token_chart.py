@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Final
 
 from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QPointF, QRectF, QSize, Qt, Signal
@@ -37,6 +38,9 @@ _LEFT: Final = 48.0
 _RIGHT: Final = 12.0
 _TOP: Final = 8.0
 _BOTTOM: Final = 18.0
+_LEAST: Final = 2.0
+"""So wide at least is the room of a drawn turn (pixels)."""
+
 _POINTS_FROM: Final = 9.0
 """From this width of a turn on its points are drawn."""
 
@@ -140,9 +144,13 @@ class TokenChart(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for place in range(len(found.labels)):
             tokens = [turn.shares[place].tokens for turn in found.turns]
+            share = max(1, ceil(_LEAST / cell))  # of turns that share a few pixels the largest is drawn
             points = [
-                QPointF(room.left() + (row + 0.5) * cell, room.bottom() - room.height() * value / most)
-                for row, value in enumerate(tokens)
+                QPointF(
+                    room.left() + (row + 0.5 * min(share, len(tokens) - row)) * cell,
+                    room.bottom() - room.height() * max(tokens[row : row + share]) / most,
+                )
+                for row in range(0, len(tokens), share)
             ]
             draw_line(painter, theme, place, points, dots=cell >= _POINTS_FROM)
         self._draw_turns(painter, room, cell, chosen=chosen)

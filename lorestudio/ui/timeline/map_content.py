@@ -184,10 +184,13 @@ def make_content(
     last: int,
 ) -> MapContent:
     """The map of these columns. Sorting hundreds of rows over thousands of columns takes some milliseconds."""
+    strangers: dict[int, str] = {}
+    for turn in turns.values():
+        strangers.update(turn.summary.strangers)
 
     def name(entry: int) -> tuple[str, str]:
         known = index.entries[entry] if 0 <= entry < len(index.entries) else None
-        return (known.folder or "", known.title) if known is not None else ("", f"#{entry}")
+        return (known.folder or "", known.title) if known is not None else ("", strangers.get(entry, f"#{entry}"))
 
     places = tuple(columns[generation] for generation in generations)
     rows = grid.rows(shown.order, name, places, only_injected=shown.only_injected)

@@ -18,6 +18,8 @@ _TIPS: Final = {
     "more of the conversation (Settings of the system).",
     "hybrid": "To widen the search: raise “Exchanges looked at”, add keys that the chat uses, or let vectors come "
     "first (Settings of the system).",
+    "facts": "No memory came into question. Have facts drawn out of the chat first, or lower the thresholds (Settings "
+    "of the system).",
     "world-info": "To widen the search: raise “Scan depth”, or add keys that the chat uses (Settings of the system).",
     "recap": "Recap memory tells what the chat remembers of itself; nothing was remembered before this reply.",
 }

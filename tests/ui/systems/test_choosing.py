@@ -14,7 +14,7 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.simulator import Simulator
-from lorestudio.studio.system_simulator import FOREIGN_IDS
+from lorestudio.trace.renumber import FOREIGN_IDS
 from lorestudio.ui.choices import ChoiceStore, RunChoice
 from tests.ui.conftest import drain
 from tests.ui.worlds import BELL, DAWNKEEP, make_project
@@ -207,3 +207,30 @@ def test_modes_and_switches_make_no_difference_to_another_system() -> None:
     one: dict[str, Any] = {"system": "hybrid", "settings": HybridSettings()}
     assert RunChoice(Mode.AI_ONLY, fixed=("a",), **one).effective == RunChoice(**one).effective
     assert not RunChoice(Mode.AI_ONLY, **one).asks_model
+
+
+def test_the_timeline_names_what_only_the_runs_know(real: MainWindow, qtbot: QtBot) -> None:
+    real.run("system.recap")
+    settled(qtbot, real)
+    real.show_pane("timeline")
+    timeline = real.timeline_commands.timeline
+    qtbot.waitUntil(lambda: any("Welcome, traveller" in title for title in timeline.content.titles))
+
+
+def test_numbers_that_a_system_does_not_have_leave_the_explanation(real: MainWindow, qtbot: QtBot) -> None:
+    real.chat.choose(5)
+    real.run("system.recap")
+    settled(qtbot, real)
+    real.selection.choose_entry(BELL)
+    real.why.show_scores(True)
+    assert real.why._pages.currentWidget() is real.why.browser
+    assert real.why.answers_button.isHidden()  # DeepLore alone is asked what would help
+
+
+def test_what_is_said_for_a_moment_is_not_written_over(real: MainWindow, qtbot: QtBot) -> None:
+    settled(qtbot, real)
+    real.status.flash("Said for a moment.")
+    real.session.state_changed.emit()
+    assert real.status._vault.isHidden()
+    real.status.clearMessage()
+    assert not real.status._vault.isHidden()

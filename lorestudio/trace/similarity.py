@@ -1,0 +1,80 @@
+"""How similar the candidates of a run were to the end of the chat, and what decided between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from lorestudio.trace.model import Trace, Verdict
+from lorestudio.trace.reasons import explain
+from lorestudio.trace.wording import number_words, plural
+
+RANK_STAGE: Final = "semantic rank"
+_TAKEN: Final = "hy_ranked"
+
+
+@dataclass(frozen=True, slots=True)
+class Similarity:
+    """One candidate: its score, its place in the order of all scores from 1, whether it was taken, and why not."""
+
+    entry: int
+    title: str
+    score: float
+    rank: int
+    taken: bool
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Similarities:
+    """All candidates with a score, the most similar first. `limit` is how many were taken at most."""
+
+    threshold: float
+    limit: int | None
+    entries: tuple[Similarity, ...]
+
+    @property
+    def above(self) -> int:
+        """How many are similar enough."""
+        return sum(each.score >= self.threshold for each in self.entries)
+
+    @property
+    def sentence(self) -> str:
+        """The threshold and what it let through."""
+        taken = sum(each.taken for each in self.entries)
+        amount = plural(len(self.entries), "# candidate has|# candidates have")
+        text = f"{amount} a similarity; {number_words(self.above)} reach the threshold of {self.threshold:g}"
+        limited = f", of which the first {number_words(taken)} were taken" if taken < self.above else ""
+        return f"{text}{limited}."
+
+
+def similarities(trace: Trace) -> Similarities | None:
+    """The scores of a run, None where nothing was ranked by them."""
+    record, threshold = trace.stage(RANK_STAGE), _number(trace.facts.get("threshold"))
+    if record is None or threshold is None:
+        return None
+    scored = [(score, verdict) for verdict in record.verdicts if (score := _score(verdict)) is not None]
+    if not scored:
+        return None
+    scored.sort(key=lambda each: -each[0])
+    limit = next((limit.maximum for limit in trace.limits if limit.unit == "entries"), None)
+    entries = tuple(
+        Similarity(
+            verdict.entry,
+            trace.entries[verdict.entry].title if verdict.entry in trace.entries else f"entry {verdict.entry}",
+            score,
+            rank,
+            verdict.reason == _TAKEN,
+            "Taken" if verdict.reason == _TAKEN else explain(verdict, trace).label,
+        )
+        for rank, (score, verdict) in enumerate(scored, 1)
+    )
+    return Similarities(threshold, None if limit is None else int(limit), entries)
+
+
+def _score(verdict: Verdict) -> float | None:
+    return _number(verdict.details.get("score"))
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
