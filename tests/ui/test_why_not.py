@@ -93,11 +93,10 @@ def test_other_rows_in_sight_are_asked_about_in_the_background(window) -> None:
     look_at(window, 11, "The Brume")
     model = window.trace.model
     rows = [row for row in range(model.rowCount()) if model.result(model.entry(row)).word == "gated out"]
-    window.trace.journey.scrollToBottom()
-    settle(window)
-
     assert rows
     for row in rows:
+        window.trace.journey.scrollTo(model.index(row, 1))
+        settle(window)
         cells = [model.index(row, column).data(MARK) for column in range(1, model.columnCount())]
         assert any(mark.hollow for mark in cells)
 
