@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.llm.errors import ErrorKind
@@ -523,6 +524,43 @@ def test_the_demo_and_chats_without_a_file_say_what_to_do(
     settle(window, qtbot)
     assert "demo" in window.recap_commands.pane.empty.title.text()
     assert not window.commands.actions["recap.run"].isEnabled()
+
+
+def test_a_person_may_type_the_recap(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    opened.session.choose(source=Source(AnswerKind.TYPED))
+    settle(opened, qtbot)
+    opened.chat.choose(4)
+    opened.run("recap.message")
+    qtbot.waitUntil(lambda: opened._question is not None)
+    assert opened._question is not None
+    opened._question.question.reply("I ride to the harbour.")
+    settle(opened, qtbot)
+    assert namespace(path, 4)["memory"] == "I ride to the harbour."
+
+
+def test_without_a_recorded_answer_the_step_fails_at_once_and_says_so(
+    opened: MainWindow, path: Path, qtbot: QtBot
+) -> None:
+    opened.session.choose(source=Source(AnswerKind.RECORDED))
+    settle(opened, qtbot)
+    opened.chat.choose(4)
+    run(opened, "recap.message", qtbot)
+    assert "1 step of recap work failed" in said(opened)
+    assert opened.recap_commands.desk.queue.left == 0
+    assert rows(opened)[4].error == namespace(path, 4)["error"] != ""
+
+
+def test_everything_in_the_pane_has_a_name_and_can_be_reached(opened: MainWindow, qtbot: QtBot) -> None:
+    run(opened, "recap.run", qtbot)
+    pane = opened.recap_commands.pane
+    for place in range(pane.tabs.count()):
+        pane.tabs.setCurrentIndex(place)
+        settle(opened, qtbot)
+        for widget in pane.findChildren(QWidget):
+            if not widget.isVisible() or widget.focusPolicy() == Qt.FocusPolicy.NoFocus:
+                continue
+            named = widget.accessibleName() or getattr(widget, "text", lambda: "")()
+            assert named or isinstance(widget, QTabBar), widget.metaObject().className()
 
 
 def test_settings_are_kept_and_used(opened: MainWindow, qtbot: QtBot) -> None:
