@@ -364,7 +364,8 @@ def test_an_attempt_that_fails_is_waited_for_and_hurried(
     press("Ask Mine")
     desk, page = opened.recap_commands.desk, opened.recap_commands.pane.queue
     qtbot.waitUntil(lambda: desk.queue.retry_at is not None, timeout=10_000)
-    assert "the next one is in" in opened.recap_commands.pane.state.text()
+    assert "the server is down" in opened.recap_commands.pane.state.text()
+    assert "The next one is in" in opened.recap_commands.pane.state.text()
     assert page.hurry.isEnabled()
     provider.error = None
     page.hurry.click()
