@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 from dataclasses import replace
 from pathlib import Path
-from tempfile import gettempdir
-from types import ModuleType
 from typing import Annotated, Final
 
 import typer
@@ -18,6 +14,7 @@ from lorestudio import __version__
 from lorestudio.cli import diffing
 from lorestudio.cli.asking import agree, answering
 from lorestudio.cli.bench import try_text
+from lorestudio.cli.choosing import answering_offline, chosen_generation, in_mode, with_fixed
 from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, compare, replay_system
 from lorestudio.cli.controls import (
     BlockOption,
@@ -28,7 +25,7 @@ from lorestudio.cli.controls import (
     PresetOption,
     with_chosen,
 )
-from lorestudio.cli.display import has_display, missing_for_x
+from lorestudio.cli.display import has_display
 from lorestudio.cli.explain import explain
 from lorestudio.cli.facts import facts
 from lorestudio.cli.graphs import gaps_table, graph_tables
@@ -36,7 +33,23 @@ from lorestudio.cli.history import history
 from lorestudio.cli.lint import lint
 from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.notes import list_links, rename_note, search_notes
-from lorestudio.cli.previewing import chosen_generation, edited_note, preview_lines
+from lorestudio.cli.options import (
+    AnswersOption,
+    ChatOption,
+    FixedOption,
+    JsonOption,
+    ModeOption,
+    NeededChat,
+    OfflineAnswersOption,
+    ReplyOption,
+    SeedOption,
+    SettingsOption,
+    SizeOption,
+    VaultArgument,
+    YesOption,
+)
+from lorestudio.cli.previewing import edited_note, preview_lines
+from lorestudio.cli.printing import json_bytes, print_json
 from lorestudio.cli.profiles import profiles
 from lorestudio.cli.prompting import show_prompt
 from lorestudio.cli.propose import propose
@@ -45,7 +58,7 @@ from lorestudio.cli.replaying import replay_chat
 from lorestudio.cli.reports import register as register_reports
 from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, replay_summary, replay_table
-from lorestudio.settings import fixed
+from lorestudio.cli.window import save_picture, show_window, window_problem, writable_folder
 from lorestudio.studio import InputError, Project, Simulator, demo_project, open_project
 from lorestudio.studio.answering import AnswerKind, live_cost, load_recorded, note_cost
 from lorestudio.studio.chat_notes import ChatNotes, NotesDesk
@@ -54,7 +67,7 @@ from lorestudio.studio.files import write_bytes
 from lorestudio.studio.graph_analysis import study
 from lorestudio.studio.graph_export import gaps_json, graph_json
 from lorestudio.studio.keeping import default_folder
-from lorestudio.studio.modes import Mode, mode_of, with_mode
+from lorestudio.studio.modes import mode_of
 from lorestudio.studio.note_graph import build_graph
 from lorestudio.studio.preview import Previewer
 from lorestudio.studio.ranges import MessageRange
@@ -63,12 +76,6 @@ from lorestudio.studio.session_notes import NotesOutcome, SessionNotes
 from lorestudio.studio.settings_sources import settings_path
 from lorestudio.studio.systems import DEEPLORE
 from lorestudio.trace import Trace, ai_totals, to_json
-
-QT_PACKAGES: Final = (
-    "libegl1 libgl1 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-image0 "
-    "libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libxcb-xkb1"
-)
-"""What Qt needs of Debian and Ubuntu."""
 
 _WRITTEN: Final = frozenset({NotesOutcome.STORED, NotesOutcome.NOTHING})
 """How the scribe may end for the command to have done what was asked."""
@@ -99,41 +106,6 @@ diffing.register(app)
 app.command("test")(try_text)
 app.command("prompt")(show_prompt)
 
-VaultArgument = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="VAULT...",
-        help="Folders of Markdown notes, or Obsidian's REST plugin as http://127.0.0.1:27123; merged in order.",
-    ),
-]
-ChatOption = Annotated[Path | None, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")]
-ReplayedChat = Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")]
-SettingsOption = Annotated[
-    Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
-]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
-SizeOption = Annotated[
-    int,
-    typer.Option(
-        "--context-size",
-        metavar="TOKENS",
-        min=0,
-        help="Context size of the story's model, to be warned of too much lore.",
-    ),
-]
-ModeOption = Annotated[
-    str | None,
-    typer.Option("--mode", help=f"How entries are selected: {', '.join(Mode)}. Default: as the settings say."),
-]
-AnswersOption = Annotated[
-    str,
-    typer.Option("--answers", help="Who answers for the model: stand-in (offline), recorded, or a profile's name."),
-]
-YesOption = Annotated[bool, typer.Option("--yes", help="Ask the provider without asking you first.")]
-FixedOption = Annotated[
-    list[str] | None,
-    typer.Option("--fixed", metavar="SWITCH", help="Mend this quirk of DeepLore (“all”: every one). May be repeated."),
-]
 ScreenshotOption = Annotated[
     Path | None, typer.Option("--screenshot", help="Write a picture of the window to this PNG file and end.")
 ]
@@ -155,13 +127,13 @@ def demo(screenshot: ScreenshotOption = None) -> None:
     with clear_messages():
         project = demo_project()
         if screenshot is not None:
-            _picture(project, screenshot)
+            save_picture(project, screenshot)
         elif has_display():
-            raise typer.Exit(_window(project))
+            raise typer.Exit(show_window(project))
         else:
             typer.echo("There is no display here, so the demo is replayed in the terminal.\n")
             _show(replay_chat(project).traces, project)
-            _picture(project, _writable_folder() / "lorestudio-demo.png")
+            save_picture(project, writable_folder() / "lorestudio-demo.png")
 
 
 @app.command("open")
@@ -178,9 +150,9 @@ def open_window(
     with clear_messages():
         project = replace(open_project(vault, chat, settings_path(settings, profile), seed), context_size=context_size)
         if screenshot is not None:
-            _picture(project, screenshot)
+            save_picture(project, screenshot)
         elif has_display():
-            raise typer.Exit(_window(project))
+            raise typer.Exit(show_window(project))
         else:
             say("there is no display to open a window on. Use “replay”, or --screenshot.")
             raise typer.Exit(FAILED)
@@ -190,7 +162,7 @@ def open_window(
 def replay(
     vault: VaultArgument,
     *,
-    chat: ReplayedChat,
+    chat: NeededChat,
     settings: SettingsOption = None,
     profile: ProfileOption = None,
     seed: SeedOption = 0,
@@ -217,7 +189,7 @@ def replay(
     with clear_messages():
         project = replace(open_project(vault, chat, settings_path(settings, profile), seed), context_size=context_size)
         project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
-        project = _adjusted(project, mode, fixed_switches)
+        project = with_fixed(in_mode(project, mode), fixed_switches)
         if system != DEEPLORE:
             if messages is not None:
                 raise InputError("--messages", f"{system} is replayed as a whole. Leave the range out.")
@@ -237,10 +209,8 @@ def preview(
     vault: VaultArgument,
     note: Annotated[str, typer.Argument(metavar="NOTE", help="The note: its file name in the vault, or its title.")],
     *,
-    chat: ReplayedChat,
-    message: Annotated[
-        int | None, typer.Option("--message", min=0, help="The number of a reply. Default: the reply to come.")
-    ] = None,
+    chat: NeededChat,
+    message: ReplyOption = None,
     text: Annotated[
         Path | None,
         typer.Option("--text", help="A file with the edited note, - for standard input. Default: as saved."),
@@ -249,15 +219,13 @@ def preview(
     profile: ProfileOption = None,
     seed: SeedOption = 0,
     mode: ModeOption = None,
-    answers: AnswersOption = AnswerKind.STAND_IN.value,
+    answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
 ) -> None:
     """Say what an edited note would change in a generation, without saving it. No provider is asked."""
     with clear_messages():
-        if answers not in {AnswerKind.STAND_IN, AnswerKind.RECORDED}:
-            raise InputError("--answers", "a preview asks no provider. Choose stand-in or recorded.")
-        project = _adjusted(open_project(vault, chat, settings_path(settings, profile), seed), mode, None)
+        project = in_mode(open_project(vault, chat, settings_path(settings, profile), seed), mode)
         edited = edited_note(project, note, text)
-        asked = answering(answers, project)
+        asked = answering_offline(answers, project)
         simulator = Simulator(project, asked.source, model=asked.model)
         generation = chosen_generation(simulator, message)
         asyncio.run(simulator.generate(generation))
@@ -278,7 +246,7 @@ def run(
     """Run scenarios and print, one a line, what every generation decided."""
     with clear_messages():
         results = run_scenarios(scenario, vault_root)
-        lines = b"".join(_json_line(result) for result in results)
+        lines = b"".join(json_bytes(result) for result in results)
         if output is None:
             typer.echo(lines, nl=False)
         else:
@@ -289,7 +257,7 @@ def run(
 def scribe(
     vault: VaultArgument,
     *,
-    chat: ReplayedChat,
+    chat: NeededChat,
     answers: Annotated[str, typer.Option("--answers", help="Who writes the note: a profile's name, or recorded.")],
     settings: SettingsOption = None,
     focus: Annotated[str, typer.Option("--focus", help="What the note should pay attention to.")] = "",
@@ -320,7 +288,7 @@ def graph(
     *,
     settings: SettingsOption = None,
     only_gaps: Annotated[bool, typer.Option("--gaps", help="Say only what seems to be missing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say how the entries of a vault are connected: communities, typed edges, and gaps."""
     with clear_messages():
@@ -329,7 +297,7 @@ def graph(
         index = project.index
         found = study(build_graph(index), index.entries, alpha=project.settings.graph_edge_filter_alpha)
         if as_json:
-            typer.echo(_json_line(gaps_json(found.gaps) if only_gaps else graph_json(found)), nl=False)
+            print_json(gaps_json(found.gaps) if only_gaps else graph_json(found))
             return
         console = Console()
         for table in [gaps_table(found)] if only_gaps else graph_tables(found):
@@ -339,22 +307,10 @@ def graph(
 @app.command()
 def doctor() -> None:
     """Check that everything that the studio needs is here and works."""
-    findings = examine(has_display=has_display(), window_problem=_window_problem())
+    findings = examine(has_display=has_display(), window_problem=window_problem())
     Console().print(findings_table(findings))
     if any(not finding.ok for finding in findings):
         raise typer.Exit(FAILED)
-
-
-def _adjusted(project: Project, mode: str | None, fixed_switches: list[str] | None) -> Project:
-    """The project with the mode and the behaviour switches of the command line. Raises InputError."""
-    if mode is not None:
-        if mode not in set(Mode):
-            raise InputError("--mode", f"there is no mode “{mode}”. There are: {', '.join(Mode)}.")
-        project = with_mode(project, Mode(mode))
-    try:
-        return replace(project, behaviour=fixed(fixed_switches or ()))
-    except ValueError as error:
-        raise InputError("--fixed", str(error)) from error
 
 
 def _note_folder(project: Project) -> Path:
@@ -380,62 +336,7 @@ def _say_traces(traces: tuple[Trace, ...], project: Project, *, as_json: bool) -
     totals = ai_totals(traces)
     if totals.failed:
         say(f"the AI gave no usable answer in {totals.failed} of {totals.runs} generations; the traces say why.")
-    typer.echo(_json_line([to_json(trace) for trace in traces]), nl=False)
-
-
-def _json_line(value: object) -> bytes:
-    """One line of JSON in UTF-8, whatever the terminal's encoding is."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text.encode("utf-8", "backslashreplace") + b"\n"  # half a surrogate pair becomes its JSON escape
-
-
-def _writable_folder() -> Path:
-    """The current folder, or the one for temporary files where nothing can be written here."""
-    here = Path.cwd()
-    return here if os.access(here, os.W_OK) else Path(gettempdir())
-
-
-def _ui() -> ModuleType:
-    """The window's module, imported only by the commands that need it."""
-    try:
-        from lorestudio.ui import app as ui  # noqa: PLC0415  # the other commands work where Qt is not installed
-    except ImportError as error:
-        say(f"the window cannot be opened. {_qt_advice(error)}")
-        raise typer.Exit(FAILED) from error
-    return ui
-
-
-def _window_problem() -> str:
-    """Why the window cannot be opened, "" where it can."""
-    try:
-        import lorestudio.ui.app  # noqa: F401, PLC0415  # whether it loads is the question
-    except ImportError as error:
-        return _qt_advice(error)
-    lacking = missing_for_x() if has_display() else ""
-    return _qt_advice(OSError(lacking)) if lacking else ""
-
-
-def _qt_advice(error: Exception) -> str:
-    if isinstance(error, ModuleNotFoundError):
-        return f"Qt is not installed ({error}). Run: pip install PySide6-Essentials qasync"
-    return f"Qt does not load ({error}). On Debian and Ubuntu: apt-get install {QT_PACKAGES}"
-
-
-def _window(project: Project) -> int:
-    ui = _ui()
-    lacking = missing_for_x()
-    if lacking:
-        say(f"the window cannot be opened. {_qt_advice(OSError(lacking))}")
-        raise typer.Exit(FAILED)
-    return int(ui.run(project))
-
-
-def _picture(project: Project, path: Path) -> None:
-    try:
-        _ui().render_window(project, path)
-    except OSError as error:
-        raise InputError(path, f"the picture cannot be written: {error.strerror or error}.") from error
-    typer.echo(f"A picture of the window: {path}")
+    print_json([to_json(trace) for trace in traces])
 
 
 def main() -> None:

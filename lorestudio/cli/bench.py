@@ -25,6 +25,7 @@ from lorestudio.cli.controls import (
     with_chosen,
 )
 from lorestudio.cli.messages import clear_messages, say, say_all
+from lorestudio.cli.options import SeedOption, SettingsOption
 from lorestudio.domain.javascript import Json
 from lorestudio.studio import InputError, Project, Simulator, open_project
 from lorestudio.studio.bench import Bench, BenchResult, BenchRow
@@ -48,10 +49,8 @@ def try_text(
     chat: Annotated[
         Path | None, typer.Option("--chat", help="Put the text behind this chat, which is replayed.")
     ] = None,
-    settings: Annotated[
-        Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")] = 0,
+    settings: SettingsOption = None,
+    seed: SeedOption = 0,
     mode: Annotated[
         Mode | None, typer.Option("--mode", help="How entries are selected. Default: the settings'.")
     ] = None,

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.messages import clear_messages, say_all
+from lorestudio.cli.options import NeededChat, SeedOption
 from lorestudio.domain.javascript import Json
 from lorestudio.studio import Project, open_project
 from lorestudio.studio.comparing import Comparison, TurnComparison, candidate, compare_candidates
@@ -39,7 +40,7 @@ SetOption = Annotated[
 def compare(
     vault: Annotated[list[str], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; merged in order.")],
     *,
-    chat: Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")],
+    chat: NeededChat,
     run: Annotated[
         list[str] | None,
         typer.Option(
@@ -49,7 +50,7 @@ def compare(
         ),
     ] = None,
     settings: Annotated[Path | None, typer.Option("--settings", help="DeepLore settings of every run.")] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")] = 0,
+    seed: SeedOption = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
 ) -> None:
     """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""

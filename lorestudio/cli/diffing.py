@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,8 +16,20 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.asking import Answering, answering
+from lorestudio.cli.asking import Answering
+from lorestudio.cli.choosing import answering_offline, chosen_generation, in_mode
 from lorestudio.cli.messages import clear_messages, say_all
+from lorestudio.cli.options import (
+    JsonOption,
+    ModeOption,
+    NeededChat,
+    OfflineAnswersOption,
+    SeedOption,
+    SettingsOption,
+    SwipeOption,
+    VaultArgument,
+)
+from lorestudio.cli.printing import print_json
 from lorestudio.domain.javascript import Json
 from lorestudio.studio import Generation, InputError, Progress, Project, Simulator, open_project
 from lorestudio.studio.answering import AnswerKind
@@ -31,7 +42,6 @@ from lorestudio.studio.comparison_text import (
     refated_lines,
     tokens_words,
 )
-from lorestudio.studio.modes import Mode, with_mode
 from lorestudio.studio.run_causes import Causes, RunSide, What, find_causes
 from lorestudio.studio.run_sides import (
     TurnDiff,
@@ -62,24 +72,16 @@ def register(app: typer.Typer) -> None:
 
 
 def diff_runs(
-    vault: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="VAULT...",
-            help="Folders of Markdown notes, or Obsidian's REST plugin as http://127.0.0.1:27123; merged in order.",
-        ),
-    ],
+    vault: VaultArgument,
     *,
-    chat: Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")],
+    chat: NeededChat,
     message: Annotated[
         int | None,
         typer.Option(
             "--message", min=0, help="The number of a reply. Default: all replies of the chat, a row for each."
         ),
     ] = None,
-    swipe: Annotated[
-        int | None, typer.Option("--swipe", min=1, help="A swipe of the reply, from 1. Default: the active one.")
-    ] = None,
+    swipe: SwipeOption = None,
     against: Annotated[
         str | None,
         typer.Option(
@@ -92,21 +94,14 @@ def diff_runs(
         typer.Option("--vault2", help="Compare with another state of the vault. Repeat it where there are several."),
     ] = None,
     chat2: Annotated[Path | None, typer.Option("--chat2", help="Compare with another state of the chat.")] = None,
-    settings: Annotated[
-        Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")] = 0,
-    mode: Annotated[
-        str | None,
-        typer.Option("--mode", help=f"How entries are selected: {', '.join(Mode)}. Default: as the settings say."),
-    ] = None,
-    answers: Annotated[
-        str, typer.Option("--answers", help="Who answers for the model: stand-in (offline) or recorded.")
-    ] = AnswerKind.STAND_IN.value,
+    settings: SettingsOption = None,
+    seed: SeedOption = 0,
+    mode: ModeOption = None,
+    answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
     causes: Annotated[
         bool, typer.Option("--causes/--no-causes", help="Find out which difference did what, by running each alone.")
     ] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what differs between two runs of a reply, or of the whole chat, and which difference did it.
 
@@ -115,20 +110,18 @@ def diff_runs(
     """
     with clear_messages():
         _check(against, settings2, vault2, chat2)
-        if answers not in {AnswerKind.STAND_IN, AnswerKind.RECORDED}:
-            raise InputError("--answers", "a comparison asks no provider. Choose stand-in or recorded.")
-        first = _with_mode(open_project(vault, chat, settings, seed), mode)
+        first = in_mode(open_project(vault, chat, settings, seed), mode)
         second = first
         titles = "first", "second"
         if settings2 is not None:
-            second = _with_mode(with_settings_of(first, settings2), mode)
+            second = in_mode(with_settings_of(first, settings2), mode)
             titles = settings.name if settings is not None else "DeepLore's own settings", settings2.name
         elif vault2 is not None:
             second, titles = with_vaults_of(first, vault2), (", ".join(vault), ", ".join(vault2))
         elif chat2 is not None:
             second, titles = first.with_chat(chat2), (chat.name, chat2.name)
         say_all((*first.problems, *second.problems))
-        asked = answering(answers, first)
+        asked = answering_offline(answers, first)
         if message is None:
             if against is not None or swipe is not None:
                 name = "--against" if against is not None else "--swipe"
@@ -137,12 +130,12 @@ def diff_runs(
             return
         one = _simulator(first, asked)
         other = one if against is not None else _simulator(second, asked)
-        wanted = _generation(one, message, swipe, "--message")
+        wanted = chosen_generation(one, message, swipe)
         if against is not None:
             place, which = _place(against)
-            sides = _sides(one, wanted, other, _generation(other, place, which, "--against"), ("", ""))
+            sides = _sides(one, wanted, other, chosen_generation(other, place, which, "--against"), ("", ""))
         else:
-            sides = _sides(one, wanted, other, _generation(other, message, swipe, "--message"), titles)
+            sides = _sides(one, wanted, other, chosen_generation(other, message, swipe), titles)
         _one_reply(*sides, find=causes, as_json=as_json)
 
 
@@ -152,14 +145,6 @@ def _check(against: str | None, settings2: Path | None, vault2: list[str] | None
         names = "--against, --settings2, --vault2 or --chat2"
         why = "say with what the run is to be compared" if not given else "a run is compared with one other"
         raise InputError("diff", f"{why}: give one of {names}.")
-
-
-def _with_mode(project: Project, mode: str | None) -> Project:
-    if mode is None:
-        return project
-    if mode not in set(Mode):
-        raise InputError("--mode", f"there is no mode “{mode}”. There are: {', '.join(Mode)}.")
-    return with_mode(project, Mode(mode))
 
 
 def _simulator(project: Project, asked: Answering) -> Simulator:
@@ -172,22 +157,6 @@ def _place(against: str) -> tuple[int, int | None]:
     if match is None or match[2] == "0":
         raise InputError("--against", f"“{against}” is no reply. Write its number, as 12, or with a swipe, as 12.2.")
     return int(match[1]), int(match[2]) if match[2] else None
-
-
-def _generation(simulator: Simulator, message: int, swipe: int | None, option: str) -> Generation:
-    """The generation of that reply and swipe (from 1; None: the active one). Raises InputError."""
-    mine = [each for each in simulator.generations if each.message == message]
-    if not mine:
-        numbers = ", ".join(f"#{number}" for number in dict.fromkeys(each.message for each in simulator.generations))
-        raise InputError(option, f"#{message} is no reply of the chat's. There are: {numbers}.")
-    if swipe is None:
-        return mine[-1]  # the active swipe is made last
-    generation = Generation(message, swipe - 1)
-    if generation not in mine:
-        raise InputError(
-            option, f"#{message} has {len(mine)} swipe{'' if len(mine) == 1 else 's'}, and none is {swipe}."
-        )
-    return generation
 
 
 def _sides(
@@ -208,7 +177,7 @@ def _one_reply(before: RunSide, after: RunSide, *, find: bool, as_json: bool) ->
     diff = compare(before.trace, after.trace)
     found = _causes(before, after, quiet=as_json) if find and diff else None
     if as_json:
-        _print_json(comparison_json(before, after, diff, found))
+        print_json(comparison_json(before, after, diff, found))
         return
     console = Console()
     for side in (before, after):
@@ -284,7 +253,7 @@ def _whole_chat(first: Simulator, second: Simulator, titles: tuple[str, str], *,
     if as_json:
         told: list[Json] = [_turn_json(turn) for turn in turns if turn.differs]
         names: list[Json] = [difference_json(each) for each in differences]
-        _print_json(
+        print_json(
             {"before": titles[0], "after": titles[1], "turns": len(turns), "differences": names, "changed": told}
         )
         return
@@ -343,8 +312,3 @@ def _turn_json(turn: TurnDiff) -> Json:
     for line in change_lines(turn.diff):
         keys.setdefault(line.what, []).append(line.effect[1])
     return {**found, **{what.value: [list(key) for key in keys.get(what, ())] for what in What}}
-
-
-def _print_json(document: Json) -> None:
-    text = json.dumps(document, ensure_ascii=False)
-    typer.echo(text.encode("utf-8", "backslashreplace") + b"\n", nl=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -12,14 +11,24 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 
-from lorestudio.cli.asking import answering
+from lorestudio.cli.choosing import answering_offline, chosen_generation, in_mode
 from lorestudio.cli.explaining import EntryExplained, entry_json, entry_lines, fates_table, turn_json
 from lorestudio.cli.messages import clear_messages, say, say_all
+from lorestudio.cli.options import (
+    JsonOption,
+    ModeOption,
+    NeededChat,
+    OfflineAnswersOption,
+    SeedOption,
+    SettingsOption,
+    SwipeOption,
+    VaultArgument,
+)
+from lorestudio.cli.printing import print_json
 from lorestudio.cli.settings import ProfileOption
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.studio import Generation, InputError, Project, Simulator, open_project
 from lorestudio.studio.answering import AnswerKind, load_recorded
-from lorestudio.studio.modes import Mode, with_mode
 from lorestudio.studio.settings_sources import settings_path
 from lorestudio.studio.why_not import WhyNot, WhyNotFinder, WhyNotNews
 from lorestudio.studio.would_also import HeldRuns
@@ -29,12 +38,9 @@ Note = Entry | LeftOutNote
 
 
 def explain(
-    vault: Annotated[
-        list[str],
-        typer.Argument(metavar="VAULT...", help="Folders of Markdown notes, or Obsidian's REST plugin as an address."),
-    ],
+    vault: VaultArgument,
     *,
-    chat: Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")],
+    chat: NeededChat,
     entry: Annotated[
         str | None, typer.Option("--entry", help="The entry: its title, or its file name in the vault. Default: all.")
     ] = None,
@@ -42,43 +48,31 @@ def explain(
         int | None,
         typer.Option("--message", min=0, help="The number of a message. Default: the reply to come."),
     ] = None,
-    swipe: Annotated[
-        int | None, typer.Option("--swipe", min=1, help="Which swipe of that reply. Default: the active one.")
-    ] = None,
+    swipe: SwipeOption = None,
     why_not: Annotated[
         bool, typer.Option("--why-not", help="Find the single changes that would bring the entry in.")
     ] = False,
-    settings: Annotated[
-        Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
-    ] = None,
+    settings: SettingsOption = None,
     profile: ProfileOption = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")] = 0,
-    mode: Annotated[str | None, typer.Option("--mode", help=f"How entries are selected: {', '.join(Mode)}.")] = None,
-    answers: Annotated[
-        str, typer.Option("--answers", help="Who answers for the model: stand-in or recorded.")
-    ] = AnswerKind.STAND_IN.value,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    seed: SeedOption = 0,
+    mode: ModeOption = None,
+    answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
+    as_json: JsonOption = False,
 ) -> None:
     """Say stage by stage what a reply did with an entry, and what would bring it in. No provider is asked."""
     with clear_messages():
-        if answers not in {AnswerKind.STAND_IN, AnswerKind.RECORDED}:
-            raise InputError("--answers", "an explanation asks no provider. Choose stand-in or recorded.")
         if why_not and entry is None:
             raise InputError("--why-not", "name the entry that it is about with --entry.")
-        project = open_project(vault, chat, settings_path(settings, profile), seed)
-        if mode is not None:
-            if mode not in set(Mode):
-                raise InputError("--mode", f"there is no mode “{mode}”. There are: {', '.join(Mode)}.")
-            project = with_mode(project, Mode(mode))
+        project = in_mode(open_project(vault, chat, settings_path(settings, profile), seed), mode)
         note = None if entry is None else find_note(project, entry)
-        asked = answering(answers, project)
+        asked = answering_offline(answers, project)
         simulator = Simulator(project, asked.source, model=asked.model)
         generation = chosen(simulator, message, swipe)
         trace = asyncio.run(simulator.generate(generation))
         say_all(project.problems)
         if note is None:
             if as_json:
-                _print_json(turn_json(trace))
+                print_json(turn_json(trace), 2)
                 return
             typer.echo(f"{turn_words(trace.turn)}: {summary(trace)}")
             Console().print(fates_table(trace))
@@ -88,7 +82,7 @@ def explain(
         would = HeldRuns(simulator, generation).of(note.id) if isinstance(note, Entry) else None
         explained = EntryExplained(trace, note, would, found)
         if as_json:
-            _print_json(entry_json(explained))
+            print_json(entry_json(explained), 2)
         else:
             typer.echo("\n".join(entry_lines(explained)))
 
@@ -123,13 +117,7 @@ def chosen(simulator: Simulator, message: int | None, swipe: int | None) -> Gene
     place = later[0].message
     if place != message:
         say(f"#{message} is no reply; the reply after it, #{place}, is explained.")
-    if swipe is None:
-        return simulator.shown(place) or later[0]
-    generation = Generation(place, swipe - 1)
-    if generation not in simulator.generations:
-        count = sum(each.message == place for each in simulator.generations)
-        raise InputError("--swipe", f"reply #{place} has {count} {'swipe' if count == 1 else 'swipes'}.")
-    return generation
+    return chosen_generation(simulator, place, swipe)
 
 
 def _search(finder: WhyNotFinder, note: Note, *, quiet: bool) -> WhyNot:
@@ -143,7 +131,3 @@ def _search(finder: WhyNotFinder, note: Note, *, quiet: bool) -> WhyNot:
             bar.update(task, completed=news.done, total=news.total, description=news.trying)
 
         return finder.find((note.vault, note.filename), told)
-
-
-def _print_json(value: object) -> None:
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace") + b"\n", nl=False)

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
+from lorestudio.cli.options import SettingsOption
 from lorestudio.studio import InputError, Project, Simulator, open_project
 from lorestudio.studio.problems import Finding, ProblemFinder, Problems, Repair, Severity, check_of
 from lorestudio.vault import VaultError
@@ -34,9 +35,7 @@ VaultFolders = Annotated[
 def lint(
     vault: VaultFolders,
     *,
-    settings: Annotated[
-        Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
-    ] = None,
+    settings: SettingsOption = None,
     chat: Annotated[
         Path | None,
         typer.Option("--chat", help="Also replay this chat, offline, and say what never comes in or hits too often."),

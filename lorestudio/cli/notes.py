@@ -11,6 +11,7 @@ from typing import Annotated, Final
 import typer
 
 from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
+from lorestudio.cli.options import JsonOption
 from lorestudio.domain.javascript import Json
 from lorestudio.studio.changes import ChangeLog, ChangeSet, NoteChange, default_folder
 from lorestudio.studio.renaming import Wanted, plan_rename
@@ -23,7 +24,6 @@ FolderArgument = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder 
 NoteArgument = Annotated[
     str, typer.Argument(metavar="NOTE", help="A note: path in the vault, file name, title or alias.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 _WIDTH: Final = 100
 """Characters of a line that are shown around what was found."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from lorestudio.studio import Generation, InputError, Project, Simulator
+from lorestudio.studio import InputError, Project
 from lorestudio.studio.preview import EditedNote, KeyMatch, NoteText, Preview, WouldMatch
 from lorestudio.studio.preview_changes import prompt_changes
 from lorestudio.trace import fates, summary
@@ -59,18 +59,6 @@ def _read(path: Path) -> str:
         raise InputError(path, f"the text cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise InputError(path, "the text is not UTF-8. Save it as UTF-8.") from error
-
-
-def chosen_generation(simulator: Simulator, message: int | None) -> Generation:
-    """The generation of that reply's active swipe, by default that of the reply to come. Raises InputError."""
-    if message is None:
-        return simulator.generations[-1]
-    generation = simulator.shown(message)
-    if generation is None:
-        replies = dict.fromkeys(each.message for each in simulator.generations)
-        numbers = ", ".join(f"#{reply}" for reply in replies)
-        raise InputError("--message", f"#{message} is no reply of the chat's. There are: {numbers}.")
-    return generation
 
 
 def preview_lines(preview: Preview) -> list[str]:

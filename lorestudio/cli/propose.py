@@ -16,6 +16,7 @@ from rich.progress import Progress as ProgressBar
 
 from lorestudio.cli.asking import Answering, agree, answering
 from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
+from lorestudio.cli.options import JsonOption, NeededChat, SettingsOption, YesOption
 from lorestudio.cli.proposal_output import difference, print_json, print_proposals, serious_remarks
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import fold
@@ -52,9 +53,6 @@ OneVault = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Mar
 ChatOption = Annotated[
     Path | None, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text, to count what keys find.")
 ]
-SettingsOption = Annotated[
-    Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
-]
 AnswersOption = Annotated[
     str,
     typer.Option("--answers", help="Who writes: stand-in (offline, no model), recorded, or a profile's name."),
@@ -66,8 +64,6 @@ ApplyOption = Annotated[bool, typer.Option("--apply", help="Ask about each propo
 AcceptAllOption = Annotated[
     bool, typer.Option("--accept-all", help="Write every proposal that nothing speaks against, without asking.")
 ]
-YesOption = Annotated[bool, typer.Option("--yes", help="Ask the provider without asking you first.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 _RANGE: Final = re.compile(r"#?(\d+)(?:\s*-\s*#?(\d+))?")
 
@@ -144,7 +140,7 @@ def keys(
 def draft(
     vault: VaultArgument,
     *,
-    chat: Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")],
+    chat: NeededChat,
     messages: Annotated[str, typer.Option("--messages", metavar="RANGE", help="Messages, as in 4-9 or 4,6,8-9.")],
     focus: Annotated[str, typer.Option("--focus", help="What the note should be about.")] = "",
     settings: SettingsOption = None,

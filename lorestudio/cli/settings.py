@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from lorestudio.cli.messages import clear_messages, say, say_all
+from lorestudio.cli.options import JsonOption, SettingsOption
 from lorestudio.cli.settings_output import (
     change_table,
     declaration_json,
@@ -49,9 +50,6 @@ settings_app = typer.Typer(
     help="DeepLore's settings: what there is, what differs, and carrying it to where it runs.", no_args_is_help=True
 )
 
-SettingsOption = Annotated[
-    Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
-]
 ProfileOption = Annotated[
     str | None, typer.Option("--profile", metavar="NAME", help="A settings profile, in place of a file.")
 ]
@@ -59,7 +57,6 @@ KeysOption = Annotated[
     list[str] | None,
     typer.Option("--key", metavar="KEY", help="Only this setting, by DeepLore's key. May be repeated."),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
 
 class Form(StrEnum):

@@ -23,6 +23,10 @@ class Position(IntEnum):
     BEFORE = 2
 
 
+MAX_DEPTH: Final = 10_000
+"""DeepLore reads a larger depth as this one (spec: deeplore-engine 0.4)."""
+
+
 class Role(IntEnum):
     """Who speaks an injection."""
 

@@ -9,12 +9,12 @@ import contextlib
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import numpy as np
 import platformdirs
 
+from lorestudio.domain.closing import Closing
 from lorestudio.llm.embedding import Embedder, Vector, text_digest
 
 FILE_NAME: Final = "vectors.sqlite"
@@ -34,7 +34,7 @@ def default_path() -> Path:
     return platformdirs.user_cache_path("lorestudio", appauthor=False) / FILE_NAME
 
 
-class VectorCache:
+class VectorCache(Closing):
     """Vectors in a file, or only in memory without one. One thread at a time."""
 
     def __init__(self, path: Path | None = None) -> None:
@@ -62,14 +62,6 @@ class VectorCache:
     def close(self) -> None:
         """Close the file."""
         self._lines.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _open(self) -> sqlite3.Connection:
         if self._path is None:

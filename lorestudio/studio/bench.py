@@ -15,11 +15,10 @@ from lorestudio.domain.state import EngineState
 from lorestudio.engine import RunContext, run
 from lorestudio.engine.deeplore.key_places import KeyPlace, key_places
 from lorestudio.llm.stand_in import StandInAnswers
-from lorestudio.studio.jobs import CancelToken
+from lorestudio.studio.jobs import CancelToken, StopBetweenStages
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import Simulator
-from lorestudio.studio.trials import StopBetweenStages
 from lorestudio.trace.journey import CellState, Fate, FateState, Journeys
 from lorestudio.trace.model import Phase, Trace, Turn
 from lorestudio.trace.reasons import explain

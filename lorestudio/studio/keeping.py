@@ -12,11 +12,11 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import platformdirs
 
+from lorestudio.domain.closing import Closing
 from lorestudio.domain.state import EngineState, Tally
 from lorestudio.engine import RunResult
 from lorestudio.engine.deeplore.counts import counted
@@ -50,7 +50,7 @@ class Kept:
     tallies: tuple[Tally | None, ...] = ()
 
 
-class Keeper:
+class Keeper(Closing):
     """The kept runs of all chats: a trace store, and a file of states for each chat.
 
     Opening, keeping and restoring wait for the disk, so a window calls them from a worker.
@@ -151,14 +151,6 @@ class Keeper:
     def close(self) -> None:
         """Close the trace store."""
         self._store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def is_kept(folder: Path, project: Project) -> bool:

@@ -6,25 +6,23 @@ is asked, and the simulator's own traces and states stay what they are.
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
-from lorestudio.engine import DeepLoreIndex, RunContext, run
+from lorestudio.engine import DeepLoreIndex, RunContext
 from lorestudio.engine.deeplore.stages.placement import entry_text
 from lorestudio.engine.deeplore.would_match import KeyMatch, WouldMatch, would_match
-from lorestudio.llm.protocol import AnswerSource
 from lorestudio.llm.recorded import RecordedAnswers
 from lorestudio.settings import DeepLoreSettings
 from lorestudio.settings.differences import SettingChange, differences
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import CancelToken, StopBetweenStages
-from lorestudio.studio.offline_answers import SENTENCES, Answered, OfflineAnswers, Unanswered
+from lorestudio.studio.offline_answers import SENTENCES, Answered, Unanswered
 from lorestudio.studio.project import Project
+from lorestudio.studio.rerun import Rerun, run_offline
 from lorestudio.studio.simulator import Simulator
 from lorestudio.trace.model import Trace
 from lorestudio.vault.edited import EditedVaults, NoteText
@@ -110,19 +108,12 @@ class Previewer:
         recorded: RecordedAnswers | None = None,
         unanswered: Unanswered | None = None,
     ) -> None:
-        trace = simulator.traces.get(generation)
-        if trace is None:
-            message = f"Reply #{generation.message} with swipe {generation.swipe + 1} has not been run yet."
-            raise ValueError(message)
+        self._rerun = Rerun.of(simulator, generation, recorded, unanswered)
         self.generation = generation
-        self.before = trace
+        self.before = self._rerun.before
         self._project = simulator.project
         self._state = _state_of(simulator.project)
-        self._context = simulator.context(generation)
-        self._recorded = recorded
-        stands_in = simulator.answers.name == Unanswered.STAND_IN
-        self._unanswered = unanswered or (Unanswered.STAND_IN if stands_in else Unanswered.FAIL)
-
+        self._context = self._rerun.context
         self._reread: tuple[DeepLoreSettings, EditedVaults] | None = None
 
     @cached_property
@@ -145,6 +136,7 @@ class Previewer:
 
         For a worker: after a replay was restored and not run, it takes a second or two on 5,000 notes.
         """
+        self._vaults.with_texts(())
         self.preview(())
 
     def preview(
@@ -161,39 +153,37 @@ class Previewer:
         begun = time.perf_counter()
         stop = StopBetweenStages(cancel or CancelToken())
         settings = settings or self._project.settings
-        state = self._vaults_with(settings).with_texts(notes)
+        vault = self._index(notes, settings)
         stop.look()
-        answers = OfflineAnswers(self.before, self._recorded, self._unanswered)
-        index = self._context.index
-        same = state.index is index.vault
-        used = index if same else DeepLoreIndex(state.index, index)
-        ctx = replace(self.context(used, answers, settings), watcher=stop)
+        answers = self._rerun.answers()
+        known = self._context.index
+        ctx = self.context(known if vault is known.vault else DeepLoreIndex(vault, known), settings)
         stop.look()
-        trace = asyncio.run(run(ctx)).trace
+        trace = run_offline(ctx, answers, stop)
         stop.look()
-        edited = tuple(_edited(note, state.index, trace, ctx) for note in notes)
+        edited = tuple(_edited(note, vault, trace, ctx) for note in notes)
         return Preview(
             self.generation,
             self.before,
             trace,
-            state.index,
+            vault,
             edited,
             tuple(answers.answered),
             time.perf_counter() - begun,
             differences(self._project.settings, settings),
         )
 
-    def context(
-        self, index: DeepLoreIndex, answers: AnswerSource, settings: DeepLoreSettings | None = None
-    ) -> RunContext:
-        """The inputs of the generation with another index or other settings.
+    def _index(self, notes: Sequence[NoteText], settings: DeepLoreSettings) -> VaultIndex:
+        """The vault with these texts, as these settings read it; the run's own where neither makes a difference."""
+        if not notes and self._project.reads_alike(settings):
+            return self._context.index.vault
+        return self._vaults_with(settings).with_texts(notes).index
 
-        They have a digest of their own, so that the trace is never taken for that of a real run.
-        """
+    def context(self, index: DeepLoreIndex, settings: DeepLoreSettings | None = None) -> RunContext:
+        """The inputs of the generation with another index or other settings, under a digest of their own."""
         settings = settings or self._project.settings
-        parts = f"{self._context.digests.get('inputs', '')} edited {index.vault.digest} {settings.model_dump_json()}"
-        digests = {**self._context.digests, "inputs": hashlib.sha256(parts.encode()).hexdigest()}
-        return replace(self._context, index=index, settings=settings, answers=answers, watcher=None, digests=digests)
+        digests = self._rerun.digests(f"edited {index.vault.digest} {settings.model_dump_json()}")
+        return replace(self._context, index=index, settings=settings, digests=digests)
 
 
 def _state_of(project: Project) -> VaultState:

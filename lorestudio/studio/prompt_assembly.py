@@ -5,10 +5,11 @@ deeplore-ai-and-tools 5.7): main prompt, persona, description, personality, scen
 post-history. World Info of SillyTavern's own would stand behind the main prompt and behind the scenario; it is not part
 of a run here. The lore is what the trace says that the host was handed, by position:
 
-* 2 before the main prompt, 0 after it, each a message of its own; of several before it the last stands first;
-* 1 in the chat with exactly `depth` newer messages behind it; texts of one depth and role are one message, in order of
-  their tags, and within a depth the model reads assistant, user, system. A depth beyond the beginning is the beginning;
+* 2 before the main prompt, 0 after it, each a message of its own;
+* 1 in the chat; texts of one depth and role are one message;
 * -1 nowhere, except where `{{outlet::name}}` asks for it.
+
+`lorestudio.trace.prompt_order` says which stands before which, and what is not placed at all.
 
 The chat's author's note and the card's depth prompt are placed by the same rules. Where the context is full, the oldest
 messages give way first, with what was injected among them, then example messages. Attachments, regex scripts, and
@@ -17,11 +18,12 @@ orders that a person made in the Prompt Manager are not known here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.entry import Position
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.studio.example_messages import example_blocks
 from lorestudio.studio.macros import Macros, Segment
@@ -39,6 +41,7 @@ from lorestudio.trace.assembled import (
     Section,
 )
 from lorestudio.trace.model import Trace
+from lorestudio.trace.prompt_order import AtDepth, PromptOrder, prompt_order
 
 MESSAGE_OVERHEAD: Final = 4
 """Tokens that a message costs beside its text, and 3 for the reply's beginning; rules of thumb for the room."""
@@ -74,16 +77,17 @@ class _Assembly:
 
     def made(self) -> AssembledPrompt:
         injections = handed_over(self._trace, self._chat, self._end, self._setup.card, self._macros)
-        opening, ending = self._opening(injections), self._ending()
+        order = prompt_order(injections)
+        opening, ending = self._opening(order), self._ending()
         start = self._message(Role.SYSTEM, self._frame(self._new_chat(), "start of the chat"), Section.HISTORY)
         nudge = self._frame(GROUP_NUDGE, "who speaks next") if self._group else []
         last = self._message(Role.SYSTEM, nudge, Section.HISTORY)
         fixed = [each for each in (*opening, *ending, start, last) if each is not None]
         self._used += sum(each.tokens + MESSAGE_OVERHEAD for each in fixed)
-        history = self._history(injections)
+        history = self._history(order)
         examples = self._examples()
         messages = (*opening, *examples, start, *history, last, *ending)
-        self._note_places(injections)
+        self._note_places(order)
         return AssembledPrompt(
             messages=tuple(each for each in messages if each is not None),
             left_out=tuple(self._left),
@@ -142,14 +146,13 @@ class _Assembly:
     def _new_chat(self) -> str:
         return NEW_GROUP_CHAT if self._group else NEW_CHAT
 
-    def _note_places(self, injections: Sequence[Injection]) -> None:
+    def _note_places(self, order: PromptOrder[Injection]) -> None:
         """Tell what no place of the prompt took."""
-        for each in injections:
-            if each.outlet and each.position == -1:
-                if each.outlet not in self._macros.used:
-                    self._leave(each.segments, Left.OUTLET_UNUSED)
-            elif each.position not in {0, 2} and not each.has_place:
+        for each in order.nowhere:
+            if not each.outlet or each.position != Position.OUTLET:
                 self._leave(each.segments, Left.NO_PLACE)
+            elif each.outlet not in self._macros.used:
+                self._leave(each.segments, Left.OUTLET_UNUSED)
 
     def _leave(self, segments: Iterable[Segment], reason: Left) -> None:
         for text, source in segments:
@@ -158,11 +161,10 @@ class _Assembly:
 
     # ---- the parts of the prompt ------------------------------------------------------------------------------------
 
-    def _opening(self, injections: Sequence[Injection]) -> list[AssembledMessage | None]:
+    def _opening(self, order: PromptOrder[Injection]) -> list[AssembledMessage | None]:
         setup, card = self._setup, self._setup.card
-        relative = [each for each in injections if each.position in (0, 2)]
-        before = [self._relative(each, Section.BEFORE_MAIN) for each in relative if each.position == 2]
-        after = [self._relative(each, Section.AFTER_MAIN) for each in relative if each.position == 0]
+        before = [self._relative(each, Section.BEFORE_MAIN) for each in order.before]
+        after = [self._relative(each, Section.AFTER_MAIN) for each in order.after]
         own = card.data.system_prompt if card is not None and setup.prefer_card else ""
         main = self._prompt(setup.main, own, "main prompt", Section.MAIN)
         texts = [
@@ -178,7 +180,7 @@ class _Assembly:
         described = [
             self._message(Role.SYSTEM, self._macros.expand(text, source), section) for text, source, section in texts
         ]
-        return [*reversed(before), main, *after, *described]
+        return [*before, main, *after, *described]
 
     def _ending(self) -> list[AssembledMessage | None]:
         setup, card = self._setup, self._setup.card
@@ -226,16 +228,16 @@ class _Assembly:
                 self._used -= head.tokens + MESSAGE_OVERHEAD
         return made
 
-    def _history(self, injections: Sequence[Injection]) -> list[AssembledMessage]:
+    def _history(self, order: PromptOrder[Injection]) -> list[AssembledMessage]:
         """The messages and what is injected among them, as many of the newest as there is room for."""
-        newest = self._said()
-        inserted = 0
-        deep = sorted({int(each.depth) for each in injections if each.has_place})
-        for depth in deep:
-            here = self._at_depth(injections, depth)
-            place = depth + inserted
-            newest[place:place] = here
-            inserted += len(here)
+        said = self._said()
+        newest: list[AssembledMessage] = []
+        done = 0
+        for group in reversed(order.in_chat):
+            newest += said[done : group.depth]
+            done = group.depth
+            newest += self._injected(group)
+        newest += said[done:]
         kept: list[AssembledMessage] = []
         for place, message in enumerate(newest):
             if not self._fits(message):
@@ -268,24 +270,16 @@ class _Assembly:
             return False
         return self._group or bool(message.raw.get("force_avatar") and not message.is_user)
 
-    def _at_depth(self, injections: Sequence[Injection], depth: int) -> list[AssembledMessage]:
-        """What goes to this depth, newest first: system, user, assistant."""
-        made: list[AssembledMessage] = []
-        for number, role in ROLES.items():
-            here = [
-                each for each in injections
-                if each.has_place and each.depth == depth and each.role == number
-            ]  # fmt: skip
-            segments: list[Segment] = []
-            for each in sorted(here, key=lambda injection: injection.tag):
-                stripped = each.stripped
-                if stripped and segments:
-                    segments.append(("\n", PromptOrigin(Origin.FRAME, "between texts", tag=each.tag)))
-                segments += stripped
-            message = self._message(role, segments, Section.HISTORY)
-            if message is not None:
-                made.append(replace(message, depth=depth))
-        return made
+    def _injected(self, place: AtDepth[Injection]) -> list[AssembledMessage]:
+        """What goes to this depth in this role, as one message; none where all of it is empty."""
+        segments: list[Segment] = []
+        for each in place.prompts:
+            stripped = each.stripped
+            if stripped and segments:
+                segments.append(("\n", PromptOrigin(Origin.FRAME, "between texts", tag=each.tag)))
+            segments += stripped
+        message = self._message(ROLES[place.role], segments, Section.HISTORY)
+        return [] if message is None else [replace(message, depth=place.depth)]
 
     def _fits(self, message: AssembledMessage) -> bool:
         return self._room is None or self._used + message.tokens + MESSAGE_OVERHEAD <= self._room

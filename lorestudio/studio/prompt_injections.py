@@ -13,9 +13,6 @@ from lorestudio.studio.macros import Macros, Segment
 from lorestudio.trace.assembled import Origin, PromptOrigin, Role
 from lorestudio.trace.model import PromptBlock, Trace
 
-MOST_DEPTH: Final = 10_000
-"""The largest depth at which the host places anything."""
-
 ROLES: Final = {0: Role.SYSTEM, 1: Role.USER, 2: Role.ASSISTANT}
 
 _AUTHORS_NOTE: Final = "2_floating_prompt"
@@ -38,12 +35,6 @@ class Injection:
     def outlet(self) -> str:
         """The outlet's name, "" for what is none."""
         return self.tag.removeprefix(_OUTLET) if self.tag.startswith(_OUTLET) else ""
-
-    @property
-    def has_place(self) -> bool:
-        """Whether it goes into the chat, at a depth and in a role that the host knows."""
-        known = self.position == 1 and self.role in ROLES
-        return known and 0 <= self.depth <= MOST_DEPTH and float(self.depth).is_integer()
 
     @property
     def stripped(self) -> list[Segment]:

@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
+from lorestudio.domain.closing import Closing
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.locks import FileLock
 from lorestudio.studio.note_data import default_folder as note_data_folder
@@ -46,7 +46,7 @@ class Unsaved:
     file: Path
 
 
-class Recovery:
+class Recovery(Closing):
     """The unsaved texts of this studio, and those that studios before it have left.
 
     The caller waits for a pause in the typing before it calls `keep`, and calls from a worker, in order: everything
@@ -120,14 +120,6 @@ class Recovery:
             if empty:
                 with suppress(OSError):
                     self._session.rmdir()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _left_in(self, session: Path) -> list[Unsaved]:
         """The texts in the folder of a studio that is gone; a folder without any is removed."""

@@ -7,20 +7,20 @@ second run would not have it takes part in it. No model and no provider is asked
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from lorestudio.engine import RunContext, run
+from lorestudio.engine import RunContext
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.note_differences import carry_notes
 from lorestudio.studio.offline_answers import OfflineAnswers, Unanswered
+from lorestudio.studio.rerun import run_offline
 from lorestudio.studio.run_differences import DifferenceKind, InputDifference, input_differences
 from lorestudio.trace.diff import EntryChange, Key, TraceDiff, compare
-from lorestudio.trace.model import Phase, StageRecord, Trace
+from lorestudio.trace.model import Trace
 
 MOST_TRIED: Final = 40
 """So many differences are tried alone; what is beyond them is tried as one."""
@@ -186,8 +186,7 @@ class _Trial:
             raise Cancelled
         stands_in = isinstance(self._start.answers, StandInAnswers) and isinstance(self._end.answers, StandInAnswers)
         unanswered = Unanswered.STAND_IN if stands_in else Unanswered.FAIL
-        answers = OfflineAnswers(self._calls, None, unanswered)
-        trace = asyncio.run(run(replace(context, answers=answers, watcher=_Stop(self._cancel)))).trace
+        trace = run_offline(context, OfflineAnswers(self._calls, None, unanswered), self._cancel)
         self._runs += 1
         if self._report is not None:
             self._report(Progress(self._runs, self._total))
@@ -201,18 +200,3 @@ def _all_of(notes: Sequence[InputDifference]) -> InputDifference:
         return carry_notes(target, source, keys)
 
     return InputDifference(DifferenceKind.NOTE, f"{len(notes)} other notes", "", "changed", carry)
-
-
-@dataclass(frozen=True, slots=True)
-class _Stop:
-    """Ends a run between two stages after a request to stop."""
-
-    token: CancelToken
-
-    def began(self, _name: str, _phase: Phase) -> None:
-        """A stage begins. Raises Cancelled."""
-        if self.token.cancelled:
-            raise Cancelled
-
-    def finished(self, _record: StageRecord) -> None:
-        """A stage is over."""

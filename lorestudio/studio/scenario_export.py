@@ -23,6 +23,7 @@ from lorestudio.settings.deeplore import declarations, dump
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.places import vault_sources
 from lorestudio.studio.project import Project
+from lorestudio.studio.rerun import trace_of
 from lorestudio.studio.scenarios import COUNTERS, run_scenario
 from lorestudio.studio.simulator import Simulator
 from lorestudio.trace.model import AiCall, StageRecord, Trace
@@ -62,9 +63,7 @@ def export_scenario(simulator: Simulator, generation: Generation) -> ExportedSce
     if tokenizer is None:
         message = f"tokens are counted with {project.counter.name}, and scenarios know estimates only. Choose chars/4."
         raise InputError(project.name, message)
-    if generation not in simulator.traces:
-        message = f"Reply #{generation.message} with swipe {generation.swipe + 1} has not been run yet."
-        raise ValueError(message)
+    trace_of(simulator.traces, generation)
     last = simulator.generations.index(generation)
     wanted = simulator.generations[: last + 1]
     contexts = [simulator.context(each) for each in wanted]

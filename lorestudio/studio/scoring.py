@@ -6,6 +6,7 @@ from lorestudio.engine.deeplore.bm25 import K1, B, tokenize
 from lorestudio.engine.deeplore.stages.bm25 import DEFAULT_THRESHOLD
 from lorestudio.engine.deeplore.stages.snapshot import scan_window
 from lorestudio.studio.generation import Generation
+from lorestudio.studio.rerun import trace_of
 from lorestudio.studio.simulator import Simulator
 from lorestudio.trace.model import StageStatus, Trace
 from lorestudio.trace.scores import BM25_STAGE, Bm25Figures, TermFigures
@@ -18,11 +19,7 @@ class Scorer:
     """
 
     def __init__(self, simulator: Simulator, generation: Generation) -> None:
-        trace = simulator.traces.get(generation)
-        if trace is None:
-            message = f"Reply #{generation.message} with swipe {generation.swipe + 1} has not been run yet."
-            raise ValueError(message)
-        self.trace: Trace = trace
+        self.trace: Trace = trace_of(simulator.traces, generation)
         self._context = simulator.context(generation)
 
     @property

@@ -6,36 +6,19 @@ asked, and the simulator's own traces and states stay what they are.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lorestudio.domain.state import ChatControls
-from lorestudio.engine import run
 from lorestudio.llm.recorded import RecordedAnswers
 from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import Cancelled, CancelToken
-from lorestudio.studio.offline_answers import OfflineAnswers, Unanswered
+from lorestudio.studio.jobs import CancelToken
+from lorestudio.studio.rerun import Rerun, run_offline
 from lorestudio.studio.simulator import Simulator
-from lorestudio.trace.model import Phase, StageRecord, Trace
+from lorestudio.trace.model import Trace
 
 Change = Callable[[ChatControls], ChatControls]
 """Other choices from those of now."""
-
-
-@dataclass(frozen=True, slots=True)
-class StopBetweenStages:
-    """A watcher that ends a run at its next stage after a request to stop, by raising Cancelled."""
-
-    token: CancelToken
-
-    def began(self, _name: str, _phase: Phase) -> None:
-        """A stage begins."""
-        if self.token.cancelled:
-            raise Cancelled
-
-    def finished(self, _record: StageRecord) -> None:
-        """A stage is over."""
 
 
 class Trials:
@@ -47,24 +30,12 @@ class Trials:
     """
 
     def __init__(self, simulator: Simulator, generation: Generation, recorded: RecordedAnswers | None = None) -> None:
-        trace = simulator.traces.get(generation)
-        if trace is None:
-            message = f"Reply #{generation.message} with swipe {generation.swipe + 1} has not been run yet."
-            raise ValueError(message)
+        self._rerun = Rerun.of(simulator, generation, recorded)
         self.generation = generation
-        self.before = trace
-        self._context = simulator.context(generation)
-        self._recorded = recorded
-        stands_in = simulator.answers.name == Unanswered.STAND_IN
-        self._unanswered = Unanswered.STAND_IN if stands_in else Unanswered.FAIL
+        self.before = self._rerun.before
 
     def run(self, change: Change, cancel: CancelToken | None = None) -> Trace:
         """The trace with other choices. Raises Cancelled between two stages after a request to stop."""
-        ctx = replace(
-            self._context,
-            controls=change(self._context.controls),
-            answers=OfflineAnswers(self.before, self._recorded, self._unanswered),
-            watcher=StopBetweenStages(cancel or CancelToken()),
-            digests={},
-        )
-        return asyncio.run(run(ctx)).trace
+        context = self._rerun.context
+        ctx = replace(context, controls=change(context.controls), digests={})
+        return run_offline(ctx, self._rerun.answers(), cancel)

@@ -10,13 +10,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from lorestudio.engine import DeepLoreIndex, RunContext, run
+from lorestudio.engine import DeepLoreIndex, RunContext
 from lorestudio.llm.recorded import RecordedAnswers
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import StopBetweenStages
-from lorestudio.studio.offline_answers import Answered, OfflineAnswers, Unanswered
+from lorestudio.studio.offline_answers import Answered
 from lorestudio.studio.project import Project
 from lorestudio.studio.project_changes import ProjectChanges
+from lorestudio.studio.rerun import Rerun, run_offline
 from lorestudio.studio.simulator import Simulator
 from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.model import Trace
@@ -45,17 +46,13 @@ class WhatIfRuns:
     """
 
     def __init__(self, simulator: Simulator, generation: Generation, recorded: RecordedAnswers | None = None) -> None:
-        trace = simulator.traces.get(generation)
-        if trace is None:
-            message = f"Reply #{generation.message} with swipe {generation.swipe + 1} has not been run yet."
-            raise ValueError(message)
+        self._rerun = rerun = Rerun.of(simulator, generation, recorded)
         self.generation = generation
-        self.trace = trace
-        self.context: RunContext = simulator.context(generation)
+        self.trace = rerun.before
+        self.context: RunContext = rerun.context
         self.changes = ProjectChanges(simulator.project)
-        self.stand_in = simulator.answers.name == Unanswered.STAND_IN
+        self.stand_in = rerun.stands_in
         self._model = simulator.model
-        self._recorded = recorded
         place = simulator.generations.index(generation)
         # Thousands of traces may be packed; each is looked at when its turn comes.
         self._before = TraceBook(simulator.traces).part(simulator.generations[:place])
@@ -71,18 +68,16 @@ class WhatIfRuns:
         Raises what `ProjectChanges.made` raises, and Cancelled.
         """
         project, ctx = self.changes.made(change), self.context
-        answers = self._answers()
+        answers = self._rerun.answers()
         same = project.index is ctx.index.vault
         changed = replace(
             ctx,
             index=ctx.index if same else DeepLoreIndex(project.index, ctx.index),
             settings=project.settings,
             controls=change.chosen_in(ctx.controls),
-            answers=answers,
-            watcher=stop,
             digests={"inputs": f"what if: {change.title}"},
         )
-        trace = asyncio.run(run(changed)).trace
+        trace = run_offline(changed, answers, stop)
         return Ran(change, project, trace, Answered.NONE in answers.answered)
 
     def replayed(self, change: Change, stop: StopBetweenStages) -> Ran:
@@ -91,7 +86,7 @@ class WhatIfRuns:
         Raises what `ProjectChanges.made` raises, and Cancelled.
         """
         project = self.changes.made(change)
-        answers = self._answers()
+        answers = self._rerun.answers()
         simulator = Simulator(project, answers, stop, self._model, base=self.context.index)
         earlier = 0
         for generation, before in self._before.items():
@@ -100,10 +95,6 @@ class WhatIfRuns:
         answers.earlier = self.trace
         trace = asyncio.run(simulator.generate(self.generation))
         return Ran(change, project, trace, Answered.NONE in answers.answered, earlier)
-
-    def _answers(self) -> OfflineAnswers:
-        unanswered = Unanswered.STAND_IN if self.stand_in else Unanswered.FAIL
-        return OfflineAnswers(self.trace, self._recorded, unanswered)
 
 
 def _lore(trace: Trace) -> Sequence[tuple[str, str, int, str]]:

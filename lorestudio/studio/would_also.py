@@ -6,16 +6,14 @@ simulator's own traces and states stay what they are.
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
 from dataclasses import replace
 from functools import cached_property
 
-from lorestudio.engine import DeepLoreIndex, Hold, RunContext, run
+from lorestudio.engine import DeepLoreIndex, Hold, RunContext
 from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import CancelToken, StopBetweenStages
-from lorestudio.studio.offline_answers import OfflineAnswers
+from lorestudio.studio.jobs import CancelToken
 from lorestudio.studio.preview import Preview
+from lorestudio.studio.rerun import Rerun, run_offline, trace_of
 from lorestudio.studio.simulator import Simulator
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import Phase, Trace
@@ -34,17 +32,15 @@ class HeldRuns:
     """
 
     def __init__(self, simulator: Simulator, generation: Generation, preview: Preview | None = None) -> None:
-        trace = simulator.traces.get(generation) if preview is None else preview.trace
-        if trace is None:
-            message = f"Reply #{generation.message} with swipe {generation.swipe + 1} has not been run yet."
-            raise ValueError(message)
-        self.trace: Trace = trace
-        self._context = simulator.context(generation)
-        self._edited = None if preview is None or preview.index is self._context.index.vault else preview.index
+        self.trace: Trace = trace_of(simulator.traces, generation) if preview is None else preview.trace
+        context = simulator.context(generation)
+        self._rerun = Rerun(generation, self.trace, context)
+        self._edited = None if preview is None or preview.index is context.index.vault else preview.index
 
     @cached_property
     def _index(self) -> DeepLoreIndex:
-        return self._context.index if self._edited is None else DeepLoreIndex(self._edited, self._context.index)
+        known = self._rerun.context.index
+        return known if self._edited is None else DeepLoreIndex(self._edited, known)
 
     @cached_property
     def _journeys(self) -> Journeys:
@@ -59,20 +55,14 @@ class HeldRuns:
         end = self._journeys.fate(entry)
         if self.trace.skip_reason or not _is_askable(end) or not 0 <= entry < len(self._index.vault.entries):
             return None
-        token = cancel or CancelToken()
-        return would_also(asyncio.run(run(self._held(entry, end, token))).trace)
+        return would_also(run_offline(self._held(entry, end), self._rerun.answers(), cancel))
 
-    def _held(self, entry: int, end: Fate, token: CancelToken) -> RunContext:
-        stopped_by = end.stage if end.state is FateState.REMOVED else ""
-        # A digest of its own, so that the trace is never taken for that of a real run.
-        parts = f"{self._context.digests.get('inputs', '')} held {entry} {self._index.vault.digest}"
+    def _held(self, entry: int, end: Fate) -> RunContext:
         return replace(
-            self._context,
+            self._rerun.context,
             index=self._index,
-            answers=OfflineAnswers(self.trace),
-            watcher=StopBetweenStages(token),
-            digests={**self._context.digests, "inputs": hashlib.sha256(parts.encode()).hexdigest()},
-            held=Hold(entry, stopped_by),
+            digests=self._rerun.digests(f"held {entry} {self._index.vault.digest}"),
+            held=Hold(entry, end.stage if end.state is FateState.REMOVED else ""),
         )
 
 

@@ -18,18 +18,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import accumulate
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from lorestudio.domain.chat import Message
+from lorestudio.domain.entry import Position
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.trace.diff import Key
 from lorestudio.trace.model import PromptBlock, Trace
-
-AFTER_MAIN, IN_CHAT, BEFORE_MAIN = 0, 1, 2
-"""Positions of injected prompts (spec: deeplore-ai-and-tools 5.7)."""
-
-DEEPEST: Final = 1000
-"""The host places nothing deeper than that (spec: deeplore-ai-and-tools 5.7)."""
+from lorestudio.trace.prompt_order import prompt_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,37 +93,27 @@ PromptPieces: TypeAlias = tuple[Piece | Stretch, ...]
 def prompt_pieces(trace: Trace, chat: ChatPieces) -> PromptPieces:
     """The prompt of a run: what stands before and after the main prompt, then the chat with what is placed in it.
 
-    After the main prompt, and within a depth and role, prompts follow each other by name, before the main prompt the
-    other way round; at one depth the order is
-    assistant, user, system, and exactly `depth` messages are newer (spec: deeplore-ai-and-tools 5.7). A depth that is
-    no whole number or beyond `DEEPEST` is never placed.
+    What the host does not place is no part of it (see `prompt_order`).
     """
+    order = prompt_order(block for block in trace.prompt if block.text.strip())
     made: list[Piece | Stretch] = []
-    for position in (BEFORE_MAIN, AFTER_MAIN):
-        # the host puts each before the main prompt in turn, so that the last one stands first
-        for block in sorted(_at(trace, position), key=lambda block: block.tag, reverse=position == BEFORE_MAIN):
-            made += _block_pieces(trace, block, chat.counter)
-    count, done = chat.before(trace.turn.message), 0
-    for block in sorted(_at(trace, IN_CHAT), key=lambda block: (-block.depth, -block.role, block.tag)):
-        if not float(block.depth).is_integer() or block.depth > DEEPEST:
-            continue
-        place = max(0, count - int(block.depth))
-        if place > done:
-            made.append(Stretch(chat, done, place))
-            done = place
+    for block in (*order.before, *order.after):
         made += _block_pieces(trace, block, chat.counter)
+    count, done = chat.before(trace.turn.message), 0
+    for place in order.in_chat:
+        if place.older(count) > done:
+            made.append(Stretch(chat, done, place.older(count)))
+            done = place.older(count)
+        for block in place.prompts:
+            made += _block_pieces(trace, block, chat.counter)
     if count > done:
         made.append(Stretch(chat, done, count))
     return tuple(made)
 
 
-def _at(trace: Trace, position: int) -> Iterator[PromptBlock]:
-    return (block for block in trace.prompt if block.position == position and block.text.strip())
-
-
 def _block_pieces(trace: Trace, block: PromptBlock, counter: TokenCounter) -> Iterator[Piece]:
     """The parts of a block; what stands between two of them belongs to the one after it."""
-    depth = block.depth if block.position == IN_CHAT else None
+    depth = block.depth if block.position == Position.IN_CHAT else None
     start = 0
     for part in (part for part in block.parts if part.entry is not None and part.end > start):
         ref = trace.entries.get(part.entry) if part.entry is not None else None

@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
+from lorestudio.domain.closing import Closing
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import TraceFormatError, from_json, to_json
 
@@ -81,7 +81,7 @@ class _DamagedError(Exception):
     """The file is no sound database of ours."""
 
 
-class TraceStore:
+class TraceStore(Closing):
     """The traces in the file at `path`, which is made where it does not exist. Raises `StoreError`."""
 
     def __init__(self, path: Path | str) -> None:
@@ -149,14 +149,6 @@ class TraceStore:
         """Close the file; closing twice does no harm."""
         with self._lock:
             self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     @contextmanager
     def _using(self) -> Iterator[sqlite3.Connection]:

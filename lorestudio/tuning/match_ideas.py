@@ -89,16 +89,8 @@ def new_chat(s: Situation) -> Iterator[Option]:
 
 def warm(s: Situation) -> Iterator[Option]:
     """Fewer mentions asked for, the most that will do."""
-    needed = s.entry.warmup
-    if needed is None:
-        return
-
-    def make(number: int) -> Change:
-        edit = NoteEdit.of(s.entry, "warmup", number) if number else NoteEdit.of(s.entry, "warmup", removed=True)
-        title = f"Lower the warmup of {s.name} to {number:,}" if number else f"Remove the warmup of {s.name}"
-        return Change("warmup", title, note=edit)
-
-    yield Option(Steps(range(math.ceil(needed) - 1, -1, -1), make))
+    if s.entry.warmup is not None:
+        yield Option(_less_of(s, "warmup", s.entry.warmup))
 
 
 def certain(s: Situation) -> Iterator[Option]:
@@ -109,16 +101,19 @@ def certain(s: Situation) -> Iterator[Option]:
 
 def rested(s: Situation) -> Iterator[Option]:
     """A shorter cooldown, the longest that will do; it works only from the injection before on."""
-    cooldown = s.entry.cooldown
-    if cooldown is None:
-        return
+    if s.entry.cooldown is not None:
+        yield Option(_less_of(s, "cooldown", s.entry.cooldown), through_history=True)
+
+
+def _less_of(s: Situation, name: str, value: float) -> Steps:
+    """Smaller values of a property of the note, the largest first; instead of 0 the property goes."""
 
     def make(number: int) -> Change:
-        edit = NoteEdit.of(s.entry, "cooldown", number) if number else NoteEdit.of(s.entry, "cooldown", removed=True)
-        title = f"Lower the cooldown of {s.name} to {number:,}" if number else f"Remove the cooldown of {s.name}"
-        return Change("cooldown", title, note=edit)
+        edit = NoteEdit.of(s.entry, name, number) if number else NoteEdit.of(s.entry, name, removed=True)
+        title = f"Lower the {name} of {s.name} to {number:,}" if number else f"Remove the {name} of {s.name}"
+        return Change(name, title, note=edit)
 
-    yield Option(Steps(range(math.ceil(cooldown) - 1, -1, -1), make), through_history=True)
+    return Steps(range(math.ceil(value) - 1, -1, -1), make)
 
 
 def no_guide(s: Situation) -> Iterator[Option]:

@@ -15,11 +15,11 @@ import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import platformdirs
 
+from lorestudio.domain.closing import Closing
 from lorestudio.domain.entry import EMPTY, LeftOutNote, NoteProblem, ParserWarning, Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.vault.entries import EntryFields
@@ -109,7 +109,7 @@ class _Shared:
     problems: dict[str, None] = field(default_factory=dict)
 
 
-class VaultCache:
+class VaultCache(Closing):
     """The cache in the file at `path`, which is made on first use. No method raises because of the file's state."""
 
     def __init__(self, path: Path | None = None, *, max_bytes: int = MAX_BYTES) -> None:
@@ -177,14 +177,6 @@ class VaultCache:
             if self._shared.connection is not None:
                 self._shared.connection.close()
                 self._shared.connection = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _use(self, work: Callable[[sqlite3.Connection], _Result | None]) -> _Result | None:
         """Do `work` on the connection; None where the cache cannot be used. A damaged file is replaced by a new one."""

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypedDict
 
-from lorestudio.domain.entry import EMPTY, Entry, LeftOutNote, NoteProblem, ParserWarning, Position, Role
+from lorestudio.domain.entry import EMPTY, MAX_DEPTH, Entry, LeftOutNote, NoteProblem, ParserWarning, Position, Role
 from lorestudio.domain.fields import BUILT_IN_FIELDS, FieldDefinition
 from lorestudio.domain.javascript import (
     Json,
@@ -45,7 +45,6 @@ _NOT_IMPLEMENTED: Final = ("sticky", "delay", "group", "group_weight")
 
 _POSITIONS: Final = {"before": Position.BEFORE, "after": Position.AFTER, "in_chat": Position.IN_CHAT}
 _ROLES: Final = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT}
-_MAX_DEPTH: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +325,7 @@ class _FrontMatter:
             "cascade_links": self.texts("cascade_links"),
             "outlet": self.outlet(),
             "position": self.choice("position", _POSITIONS),
-            "depth": None if depth is None else min(max(depth, 0), _MAX_DEPTH),
+            "depth": None if depth is None else min(max(depth, 0), MAX_DEPTH),
             "role": self.choice("role", _ROLES),
             "cooldown": cooldown if cooldown is not None and cooldown > 0 else None,
             "warmup": warmup if warmup is not None and warmup > 0 else None,

@@ -10,6 +10,7 @@ from click.testing import Result
 
 from lorestudio import __version__
 from lorestudio.cli import app as cli
+from lorestudio.cli import window as opening
 from lorestudio.studio import InputError, Project
 from lorestudio.studio.doctor import Finding
 
@@ -37,13 +38,14 @@ class Window:
 @pytest.fixture
 def window(monkeypatch: pytest.MonkeyPatch) -> Window:
     found = Window()
-    monkeypatch.setattr(cli, "_ui", lambda: found)
+    monkeypatch.setattr(opening, "_ui", lambda: found)
     return found
 
 
 def display(monkeypatch: pytest.MonkeyPatch, *, there: bool) -> None:
     monkeypatch.setattr(cli, "has_display", lambda: there)
-    monkeypatch.setattr(cli, "missing_for_x", lambda: "")
+    monkeypatch.setattr(opening, "has_display", lambda: there)
+    monkeypatch.setattr(opening, "missing_for_x", lambda: "")
 
 
 def test_help_names_every_command(lorestudio: Run) -> None:
@@ -85,8 +87,8 @@ def test_demo_in_a_folder_that_cannot_be_written(
     lorestudio: Run, window: Window, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     display(monkeypatch, there=False)
-    monkeypatch.setattr(cli.os, "access", lambda *_: False)
-    monkeypatch.setattr(cli, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(opening.os, "access", lambda *_: False)
+    monkeypatch.setattr(opening, "gettempdir", lambda: str(tmp_path))
     assert lorestudio("demo").exit_code == 0
     assert window.pictures == [tmp_path / "lorestudio-demo.png"]
 
@@ -96,7 +98,7 @@ def test_demo_with_a_display_opens_the_window_and_gives_its_code(
 ) -> None:
     display(monkeypatch, there=True)
     window = Window(code=3)
-    monkeypatch.setattr(cli, "_ui", lambda: window)
+    monkeypatch.setattr(opening, "_ui", lambda: window)
     result = lorestudio("demo")
     assert (result.exit_code, result.stdout) == (3, "")
     assert len(window.opened) == 1
@@ -118,7 +120,7 @@ def test_a_picture_that_cannot_be_written(lorestudio: Run, monkeypatch: pytest.M
     def refuse(project: Project, path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(cli, "_ui", lambda: SimpleNamespace(render_window=refuse))
+    monkeypatch.setattr(opening, "_ui", lambda: SimpleNamespace(render_window=refuse))
     result = lorestudio("demo", "--screenshot", tmp_path / "shot.png")
     assert result.exit_code == 2
     assert result.stderr == f"lorestudio: {tmp_path / 'shot.png'}: the picture cannot be written: Permission denied.\n"
@@ -183,14 +185,14 @@ def test_without_qt_the_cure_is_named(
     assert (result.exit_code, result.stdout) == (1, "")
     assert str(error) in result.stderr
     assert advice in result.stderr
-    assert advice in cli._window_problem()
+    assert advice in opening.window_problem()
 
 
 def test_a_display_that_qt_cannot_use_is_told_with_the_cure(
     lorestudio: Run, window: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     display(monkeypatch, there=True)
-    monkeypatch.setattr(cli, "missing_for_x", lambda: "libxcb-icccm.so.4: cannot open shared object file")
+    monkeypatch.setattr(opening, "missing_for_x", lambda: "libxcb-icccm.so.4: cannot open shared object file")
     result = lorestudio("demo")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "libxcb-icccm.so.4" in result.stderr
@@ -207,7 +209,7 @@ def test_doctor(lorestudio: Run, monkeypatch: pytest.MonkeyPatch, ok: bool, code
         return (Finding("Python", ok=True, message="3.11"), Finding("Demo", ok=ok, message="Install [it] again."))
 
     monkeypatch.setattr(cli, "examine", examine)
-    monkeypatch.setattr(cli, "_window_problem", lambda: "no Qt")
+    monkeypatch.setattr(cli, "window_problem", lambda: "no Qt")
     display(monkeypatch, there=False)
     result = lorestudio("doctor")
     assert result.exit_code == code

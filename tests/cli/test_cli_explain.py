@@ -86,7 +86,7 @@ def test_a_message_that_is_no_reply_and_a_swipe(lorestudio: Run, demo: tuple[obj
         (("--message", 900), "the chat has no message #900"),
         (("--message", 4, "--swipe", 7), "reply #4 has 1 swipe"),
         (("--why-not",), "name the entry that it is about with --entry"),
-        (("--answers", "someone"), "an explanation asks no provider"),
+        (("--answers", "someone"), "this asks no provider"),
         (("--mode", "psychic"), "there is no mode “psychic”"),
     ],
 )

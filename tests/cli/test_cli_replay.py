@@ -12,8 +12,8 @@ import pytest
 from click.testing import Result
 from rich.console import Console
 
-from lorestudio.cli import app as cli
 from lorestudio.cli import replaying
+from lorestudio.cli.printing import json_bytes
 from lorestudio.cli.tables import replay_summary, replay_table
 from lorestudio.studio import Progress, Simulator, demo_project, open_project
 from lorestudio.trace import from_json, summary
@@ -180,7 +180,7 @@ def test_json_of_half_a_character_is_still_utf_8(lorestudio: Run, vault: Path, t
     (vault / "Lamp.md").write_text('---\ntags: [lorebook]\nkeys: ["lamp"]\n---\nné\n', encoding="utf-8")
     result = lorestudio("replay", vault, "--chat", chat, "--json")
     assert "né" in result.stdout_bytes.decode("utf-8")
-    assert cli._json_line({"a": "\ud83d né"}) == b'{"a": "\\ud83d n\xc3\xa9"}\n'
+    assert json_bytes({"a": "\ud83d né"}) == b'{"a": "\\ud83d n\xc3\xa9"}\n'
 
 
 def test_seed_decides_the_rolls(lorestudio: Run, tmp_path: Path) -> None:

@@ -11,9 +11,11 @@ import pytest
 from lorestudio.engine import run
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings import DeepLoreSettings
-from lorestudio.studio import Generation, Simulator, open_project
+from lorestudio.studio import Generation, Simulator, demo_project, open_project
 from lorestudio.studio.preview import Previewer
 from lorestudio.studio.preview_queue import PreviewQueue
+from lorestudio.trace.limits import positional, token_limit
+from lorestudio.trace.model import Trace
 from tests.studio.previews import comparable, note, project_of
 
 LAST = Generation(5)
@@ -110,3 +112,24 @@ def test_the_queue_runs_the_newest_settings() -> None:
     assert queue.submit(Slow(), (), DeepLoreSettings(enabled=True, scan_depth=1))
     queue.work(told.append)
     assert [each.settings[0].after for each in told] == [3]
+
+
+def test_another_budget_on_the_state_that_the_chat_left() -> None:
+    simulator = Simulator(demo_project())
+    generation = simulator.generations[3]
+    asyncio.run(simulator.generate(generation))
+    previewer = Previewer(simulator, generation)
+
+    def with_budget(tokens: int) -> Trace:
+        values = {"max_tokens_budget": tokens, "unlimited_budget": False}
+        return previewer.preview((), settings=simulator.project.settings.model_copy(update=values)).trace
+
+    wide, narrow = with_budget(50_000), with_budget(200)
+    limit = token_limit(wide)
+    assert limit is not None
+    assert limit.maximum == 50_000
+    assert set(titles(wide)) >= set(titles(previewer.before))
+    assert not [each for each in wide.injections if each.truncated]
+    assert sum(each.tokens for each in positional(narrow)) <= 200
+    same = with_budget(simulator.project.settings.max_tokens_budget)
+    assert same.injections == previewer.before.injections

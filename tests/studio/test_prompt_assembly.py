@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.tokens import CHARS_4
 from lorestudio.exchange.character_card import CardData, CharacterCard
 from lorestudio.studio import Simulator, demo_project
 from lorestudio.studio.example_messages import example_blocks
@@ -16,6 +17,7 @@ from lorestudio.studio.prompt_assembly import assemble
 from lorestudio.studio.prompt_setup import Persona, PromptSetup, read_persona
 from lorestudio.trace.assembled import AssembledPrompt, Left, Origin, Role, Section
 from lorestudio.trace.model import EntryRef, PromptBlock, PromptPart, RunOutcome, Trace, Turn
+from lorestudio.trace.prompt_cache import ChatPieces, Piece, prompt_pieces
 
 SYSTEM, USER, ASSISTANT = Role.SYSTEM, Role.USER, Role.ASSISTANT
 
@@ -311,3 +313,14 @@ def test_the_prompt_of_the_demo_has_the_lore_of_its_trace() -> None:
                 wanted = one.text[part.start : part.end].strip()
                 here = [message.text_of(each) for message, each in prompt.parts if each.source.entry == part.entry]
                 assert "{{" in wanted or one.position == -1 or wanted in [text.strip() for text in here]
+
+
+@pytest.mark.parametrize(("depth", "placed"), [(1000, True), (1001, False)])
+def test_the_prompt_and_the_timeline_place_the_same(depth: int, placed: bool) -> None:
+    run = trace(block("Lamp!", depth=depth), block("Tide!", 0, tag="deeplore_y"))
+    prompt = assemble(run, CHAT, BARE)
+    told = [each for each in prompt_pieces(run, ChatPieces(CHAT.messages, CHARS_4)) if isinstance(each, Piece)]
+    texts = [text for _, text in shown(prompt)]
+    assert ("Lamp!" in texts) is placed
+    assert [each.text for each in told] == (["Tide!", "Lamp!"] if placed else ["Tide!"])
+    assert [each.reason for each in prompt.left_out] == ([] if placed else [Left.NO_PLACE])

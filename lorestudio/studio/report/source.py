@@ -12,6 +12,7 @@ from lorestudio.settings.declaration import Declaration
 from lorestudio.settings.deeplore import declarations, setting_value
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.project import Project
+from lorestudio.studio.rerun import trace_of
 from lorestudio.trace.model import Trace
 from lorestudio.trace.redaction import Pseudonyms, of_length, redacted
 from lorestudio.trace.wording import number_words, plural
@@ -70,11 +71,8 @@ def gather(project: Project, traces: Mapping[Generation, Trace], chosen: Generat
 
     Raises ValueError for a generation that was not run.
     """
-    if chosen is not None and chosen not in traces:
-        message = f"Reply #{chosen.message} with swipe {chosen.swipe + 1} has not been run yet."
-        raise ValueError(message)
+    runs = [trace_of(traces, chosen)] if chosen is not None else list(traces.values())
     chat = project.chat or Chat()
-    runs = [traces[chosen]] if chosen is not None else list(traces.values())
     turns = tuple(ReportTurn(trace, _messages(chat, trace) if chosen is not None else ()) for trace in runs)
     name = project.chat_path.name if project.chat_path is not None else ""
     return ReportSource(project.name, name, turns, _settings(project))

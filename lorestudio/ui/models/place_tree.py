@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
+from lorestudio.ui.models.tree import TreeModel
 from lorestudio.ui.qt import ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, TOOLTIP, Index
 from lorestudio.ui.words import number, tr
 
@@ -39,14 +40,13 @@ class PlaceRow:
     row: int = 0
 
 
-class PlaceTree(QAbstractItemModel):
+class PlaceTree(TreeModel[PlaceRow]):
     """`ITEM` is the row. Groups can be appended while others are shown already; `checks_changed` follows each tick."""
 
     checks_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._root = PlaceRow("")
+        super().__init__(PlaceRow(""), parent)
 
     @property
     def groups(self) -> Sequence[PlaceRow]:
@@ -93,29 +93,14 @@ class PlaceTree(QAbstractItemModel):
 
     def place(self, index: Index) -> PlaceRow | None:
         """The row behind an index."""
-        item = index.internalPointer() if index.isValid() else None
-        return item if isinstance(item, PlaceRow) else None
+        row = self.node(index)
+        return None if row is self._root else row
 
     def index_of(self, row: PlaceRow) -> QModelIndex:
         """The index of a row."""
         return self.createIndex(row.row, 0, row)
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
-
-    def index(self, row: int, column: int, parent: Index = NO_INDEX) -> QModelIndex:
-        """Qt: the index of a child."""
-        children = (self.place(parent) or self._root).children
-        return self.createIndex(row, column, children[row]) if 0 <= row < len(children) else QModelIndex()
-
-    def parent(self, index: Index = NO_INDEX) -> QModelIndex:  # type: ignore[override] # the stubs know only QObject's
-        """Qt: the index of the row above."""
-        row = self.place(index)
-        above = row.parent if row is not None else None
-        return QModelIndex() if above is None or above is self._root else self.createIndex(above.row, 0, above)
-
-    def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: how many rows are below."""
-        return len((self.place(parent) or self._root).children)
 
     def columnCount(self, parent: Index = NO_INDEX) -> int:
         """Qt: one column."""

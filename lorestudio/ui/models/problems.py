@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
+from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtGui import QIcon
 
 from lorestudio.studio.problems import Finding, Severity, check_of
+from lorestudio.ui.models.tree import TreeModel
 from lorestudio.ui.qt import (
     ACCESSIBLE_DESCRIPTION,
     ACCESSIBLE_TEXT,
@@ -57,16 +58,15 @@ def search_text(finding: Finding) -> str:
     return " ".join(parts).casefold()
 
 
-class ProblemTree(QAbstractItemModel):
+class ProblemTree(TreeModel[ProblemNode]):
     """Two columns: what, and where. `ITEM` is the node, `ENTRY_ID` the entry of a finding; `shown` counts findings."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(ProblemNode("", Severity.INFO), parent)
         self._findings: tuple[Finding, ...] = ()
         self._texts: tuple[str, ...] = ()
         self._words: tuple[str, ...] = ()
         self._least = Severity.INFO
-        self._root = ProblemNode("", Severity.INFO)
         self._icon: Callable[[Severity], QIcon | None] = lambda _severity: None
         self._titles: Callable[[Finding], str] = lambda finding: finding.filename
         self.shown = 0
@@ -103,11 +103,6 @@ class ProblemTree(QAbstractItemModel):
                     if leaf.finding is not None:
                         yield leaf.finding
 
-    def node(self, index: Index) -> ProblemNode:
-        """The row behind an index; the invisible root for an invalid one."""
-        item = index.internalPointer() if index.isValid() else None
-        return item if isinstance(item, ProblemNode) else self._root
-
     def index_of(self, finding: Finding | None) -> QModelIndex:
         """The row of a finding that says the same, an invalid index where there is none."""
         if finding is not None:
@@ -121,20 +116,6 @@ class ProblemTree(QAbstractItemModel):
         return QModelIndex()
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
-
-    def index(self, row: int, column: int, parent: Index = NO_INDEX) -> QModelIndex:
-        """Qt: the index of a child."""
-        children = self.node(parent).children
-        return self.createIndex(row, column, children[row]) if 0 <= row < len(children) else QModelIndex()
-
-    def parent(self, index: Index = NO_INDEX) -> QModelIndex:  # type: ignore[override] # the stubs know only QObject's
-        """Qt: the index of the row above."""
-        above = self.node(index).parent
-        return QModelIndex() if above is None or above is self._root else self.createIndex(above.row, 0, above)
-
-    def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: how many rows are below one."""
-        return 0 if parent.isValid() and parent.column() > 0 else len(self.node(parent).children)
 
     def columnCount(self, _parent: Index = NO_INDEX) -> int:
         """Qt: what, and where."""

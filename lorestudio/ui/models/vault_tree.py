@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from PySide6.QtCore import QAbstractItemModel, QByteArray, QMimeData, QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QObject, Qt, Signal
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.ui.models.marks import Mark, entry_kind
+from lorestudio.ui.models.tree import TreeModel
 from lorestudio.ui.qt import (
     ACCESSIBLE_DESCRIPTION,
     ACCESSIBLE_TEXT,
@@ -67,7 +68,7 @@ class Node:
         return "broken" if isinstance(note, LeftOutNote) and note.problem.broken else "left-out"
 
 
-class VaultTree(QAbstractItemModel):
+class VaultTree(TreeModel[Node]):
     """`DISPLAY` is the title, `ITEM` the node, `MARK` what became of the entry in the chosen generation.
 
     Notes can be dragged into folders: `dropped` carries them, the vault ("" where there is only one) and the folder.
@@ -78,11 +79,10 @@ class VaultTree(QAbstractItemModel):
     dropped = Signal(object, str, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(Node(Branch.FOLDER, ""), parent)
         self._index = VaultIndex()
         self._words: tuple[str, ...] = ()
         self._texts: dict[int, str] = {}
-        self._root = Node(Branch.FOLDER, "")
         self._by_id: dict[int, Node] = {}
         self._fate: Callable[[int], Mark | None] = lambda _entry: None
         self._is_dirty: Callable[[Entry | LeftOutNote], bool] = lambda _note: False
@@ -157,30 +157,11 @@ class VaultTree(QAbstractItemModel):
         """All rows of folders and groups."""
         return [self.createIndex(node.row, 0, node) for node in _walk(self._root) if node.children]
 
-    def node(self, index: Index) -> Node:
-        """The row behind an index; the invisible root for an invalid one."""
-        item = index.internalPointer() if index.isValid() else None
-        return item if isinstance(item, Node) else self._root
-
     def is_dirty(self, node: Node) -> bool:
         """Whether the row's note has unsaved text."""
         return node.item is not None and self._is_dirty(node.item)
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
-
-    def index(self, row: int, column: int, parent: Index = NO_INDEX) -> QModelIndex:
-        """Qt: the index of a child."""
-        children = self.node(parent).children
-        return self.createIndex(row, column, children[row]) if 0 <= row < len(children) else QModelIndex()
-
-    def parent(self, index: Index = NO_INDEX) -> QModelIndex:  # type: ignore[override] # the stubs know only QObject's
-        """Qt: the index of the row above."""
-        above = self.node(index).parent
-        return QModelIndex() if above is None or above is self._root else self.createIndex(above.row, 0, above)
-
-    def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: how many rows are below."""
-        return len(self.node(parent).children)
 
     def columnCount(self, parent: Index = NO_INDEX) -> int:
         """Qt: one column."""

@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.budget_trial import BudgetTrial
+from lorestudio.settings import DeepLoreSettings
+from lorestudio.studio.preview import Preview, Previewer
 from lorestudio.studio.preview_changes import PromptChanges, prompt_changes
 from lorestudio.studio.simulator import Simulator
 from lorestudio.trace.limits import positional, token_limit
@@ -253,6 +254,7 @@ class BudgetPane(Pane):
         limit = token_limit(trace) if trace is not None else None
         known = simulator is not None and generation is not None and simulator.traces.get(generation) is trace
         can_try = known and limit is not None and limit.maximum is not None
+        can_try = can_try and project is not None and project.vault_state is not None
         if can_try and trace is not None and project is not None:
             budget = project.settings.max_tokens_budget
             wanted = sum(segment.tokens for segment in budget_view(trace).segments)
@@ -263,20 +265,21 @@ class BudgetPane(Pane):
         simulator, generation = self._tried_on, self._selection.generation
         if simulator is None or generation is None or generation not in simulator.traces:
             return
-        trial = BudgetTrial(simulator, generation)
+        previewer = Previewer(simulator, generation)
+        settings = with_budget(simulator.project.settings, tokens)
         self._asked += 1
         self._session.jobs.start(
             tr("Trying another budget"),
-            lambda _report: trial.run(tokens),
-            done=partial(self._tried, self._asked, trial),
+            lambda _report: previewer.preview((), settings=settings),
+            done=partial(self._tried, self._asked),
             failed=partial(self._trial_failed, self._asked),
         )
 
-    def _tried(self, asked: int, trial: BudgetTrial, trace: Trace) -> None:
+    def _tried(self, asked: int, preview: Preview) -> None:
         if asked != self._asked:
             return
-        self._show_budget(trace)
-        self.slider.say(trial_words(prompt_changes(trial.before, trace)))
+        self._show_budget(preview.trace)
+        self.slider.say(trial_words(prompt_changes(preview.before, preview.trace)))
         self._show_entry()
 
     def _trial_failed(self, asked: int, error: Exception) -> None:
@@ -293,7 +296,7 @@ class BudgetPane(Pane):
     def _keep(self, tokens: int) -> None:
         project = self._session.project
         if project is not None:
-            settings = project.settings.model_copy(update={"max_tokens_budget": tokens, "unlimited_budget": False})
+            settings = with_budget(project.settings, tokens)
             title = tr("token budget {tokens}", tokens=number(tokens))
             self._session.adjust(title, settings=settings)
 
@@ -334,6 +337,11 @@ def caps_words(trace: Trace) -> str:
 
 def _most(maximum: float | None) -> str:
     return tr("any number") if maximum is None else number(maximum)
+
+
+def with_budget(settings: DeepLoreSettings, tokens: int) -> DeepLoreSettings:
+    """The settings with a budget of so many tokens."""
+    return settings.model_copy(update={"max_tokens_budget": tokens, "unlimited_budget": False})
 
 
 def trial_words(changes: PromptChanges) -> str:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollA
 
 from lorestudio.studio.why_not import Answer, Change, WhyNot
 from lorestudio.studio.why_not_words import PARTS, conclusion, further_groups, moves, standing
+from lorestudio.ui.layouts import drop_all
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.why_not_search import WhyNotSearch
 from lorestudio.ui.widgets.progress import ProgressStrip
@@ -129,13 +130,7 @@ class WhyNotPage(QWidget):
 
     def _fill(self, found: WhyNot | None) -> None:
         focused = next((place for place, row in enumerate(self.rows) if row.button.hasFocus()), None)
-        while self._column.count():
-            item = self._column.takeAt(0)
-            widget = item.widget() if item is not None else None
-            if widget is not None:
-                widget.hide()
-                widget.setParent(None)
-                widget.deleteLater()
+        drop_all(self._column)
         self.rows, self.first_steps = [], []
         for place, answer in enumerate(found.answers if found is not None else (), start=1):
             row = AnswerRow(answer, place, self._list)

@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from lorestudio.ui.layouts import drop_all
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.words import tr
@@ -69,12 +70,7 @@ class MessageBar(QFrame):
         self.label.setText(text)
         self.label.setToolTip(details)
         self.setAccessibleName(text)
-        while self._buttons.count():
-            item = self._buttons.takeAt(0)
-            widget = item.widget() if item is not None else None
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        drop_all(self._buttons)
         for action, title in buttons:
             button = QPushButton(title, self)
             button.clicked.connect(partial(self.pressed.emit, action))

@@ -8,6 +8,7 @@ from typing import Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from lorestudio.ui.layouts import drop_all
 from lorestudio.ui.theme import Theme, glyph
 
 TEXT_WIDTH: Final = 480
@@ -59,12 +60,7 @@ class EmptyState(QWidget):
         self.text.setText(text)
         self.setAccessibleName(title)
         self.setAccessibleDescription(text)
-        while self._buttons.count():
-            item = self._buttons.takeAt(0)
-            widget = item.widget() if item is not None else None
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        drop_all(self._buttons)
         self._buttons.addStretch(1)
         for place, (action, caption) in enumerate(buttons):
             button = QPushButton(caption, self)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from lorestudio.domain.entry import MAX_DEPTH
 from lorestudio.domain.javascript import Json, number_text, to_number, trim
 from lorestudio.vault.entries import field_name
 from lorestudio.vault.lint.model import FixSpec, Hit
@@ -31,7 +32,6 @@ _CHOICES: Final = {"position": ("before", "after", "in_chat"), "role": ("system"
 _FLAGS: Final = ("constant", "excludeRecursion")
 _FALSE: Final = frozenset({"false", "no", "off", "n", "0"})
 _TRUE: Final = frozenset({"true", "yes", "on", "y", "1"})
-_MAX_DEPTH: Final = 10_000
 
 
 def unread_names(note: Note, rules: Rules) -> Iterator[Hit]:
@@ -119,8 +119,8 @@ def _limits(note: Note, values: Mapping[str, Json]) -> Iterator[Hit]:
     if chance is not None and chance < 0:
         yield Hit("P58", f"probability: {number_text(chance)} is below 0 and counts as 0.", note.written("probability"))
     depth = _number(values.get("depth"))
-    if depth is not None and not 0 <= depth <= _MAX_DEPTH:
-        limit = 0 if depth < 0 else _MAX_DEPTH
+    if depth is not None and not 0 <= depth <= MAX_DEPTH:
+        limit = 0 if depth < 0 else MAX_DEPTH
         yield Hit("P58", f"depth: {number_text(depth)} counts as {limit}.", note.written("depth"))
 
 

@@ -6,7 +6,7 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import fixed_1
 from lorestudio.engine.context import RunContext
 from lorestudio.engine.deeplore.bm25 import Scored
-from lorestudio.engine.deeplore.stages.cascade_links import luck_decides
+from lorestudio.engine.deeplore.luck import luck_decides
 from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.stage import Ledger, skipped
 from lorestudio.trace.model import Phase, StageRecord

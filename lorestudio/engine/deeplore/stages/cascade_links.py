@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from lorestudio.domain.entry import Entry
 from lorestudio.engine.context import RunContext
+from lorestudio.engine.deeplore.luck import luck_decides
 from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.stage import Ledger, skipped
 from lorestudio.trace.model import Phase, StageRecord
-
-
-def luck_decides(state: RunState, ledger: Ledger, entry: Entry) -> bool:
-    """The probability test of the indirect ways in; the failed roll is put on record."""
-    if entry.probability == 0:
-        ledger.refuse(entry, "probability_zero")
-        return False
-    if entry.probability is not None and entry.probability < 1:
-        roll = state.draw()
-        if roll > entry.probability:
-            ledger.refuse(entry, "probability_lost", probability=entry.probability, roll=roll)
-            return False
-    return True
 
 
 class CascadeLinksStage:

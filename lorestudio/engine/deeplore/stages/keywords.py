@@ -6,6 +6,7 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.engine.context import RunContext
 from lorestudio.engine.deeplore.keys import Hits, KeyHit, KeyMatcher
+from lorestudio.engine.deeplore.luck import luck_decides
 from lorestudio.engine.deeplore.scan import ScanWindow
 from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.stage import Ledger, skipped
@@ -67,14 +68,8 @@ class KeywordsStage:
             if found < entry.warmup:
                 ledger.refuse(entry, "warmup_short", needed=entry.warmup, found=found)
                 return False
-        if entry.probability == 0:
-            ledger.refuse(entry, "probability_zero")
+        if not luck_decides(state, ledger, entry):
             return False
-        if entry.probability is not None and entry.probability < 1:
-            roll = state.draw()
-            if roll > entry.probability:
-                ledger.refuse(entry, "probability_lost", probability=entry.probability, roll=roll)
-                return False
         if state.cooling(entry) > 0:
             ledger.refuse(entry, "cooling_down", left=state.cooling(entry))
             return False

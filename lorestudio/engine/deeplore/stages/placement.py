@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from lorestudio.domain.entry import Entry, Position
+from lorestudio.domain.entry import MAX_DEPTH, Entry, Position
 from lorestudio.domain.javascript import number, number_text, to_number
 from lorestudio.domain.state import Prompt
 from lorestudio.engine.context import RunContext
@@ -16,7 +16,6 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.trace.model import Injection, Phase, PromptBlock, PromptPart, StageRecord
 
 SEPARATOR = "\n\n"
-MAX_DEPTH = 10_000
 MANAGED_TAGS = ("deeplore_constants", "deeplore_lore")
 """Groups that a host's prompt manager may hold under their own name."""
 

@@ -10,7 +10,7 @@ from lorestudio.domain.javascript import fold, head, length, trim
 from lorestudio.engine.context import RunContext
 from lorestudio.engine.deeplore.index import DeepLoreIndex
 from lorestudio.engine.deeplore.keys import KeyHit, KeyMatcher
-from lorestudio.engine.deeplore.stages.cascade_links import luck_decides
+from lorestudio.engine.deeplore.luck import luck_decides
 from lorestudio.engine.deeplore.state import RunState
 from lorestudio.engine.stage import Ledger, skipped
 from lorestudio.trace.model import Phase, StageRecord
