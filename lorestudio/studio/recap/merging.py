@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.javascript import Json
 from lorestudio.exchange.chat_records import message_record, read_message
-from lorestudio.memory.recap.records import NAMESPACE, OLD_NAMESPACE, mapping
+from lorestudio.memory.recap.records import NAMESPACE, OLD_NAMESPACE
 from lorestudio.studio.recap.chat_file import OURS, grafted
+
+_READ: Final = tuple(each.name for each in fields(Message) if each.compare and each.name != "extra")
 
 
 def with_recaps(chat: Chat, before: Chat, after: Chat) -> Chat:
@@ -39,10 +43,10 @@ def with_recaps(chat: Chat, before: Chat, after: Chat) -> Chat:
 
 def alters_runs(before: Chat, after: Chat) -> bool:
     """Whether runs over the chats may differ: anything but recaps has changed, such as who is hidden."""
-    pairs = zip(before.messages, after.messages, strict=False)
-    return len(before.messages) != len(after.messages) or any(
-        one is not other and _bare(one) != _bare(other) for one, other in pairs
-    )
+    if len(before.messages) != len(after.messages):
+        return True
+    pairs = zip(before.messages, after.messages, strict=True)
+    return not all(one is other or _alike_but_recaps(one, other) for one, other in pairs)
 
 
 def _alike(old: Sequence[Message], mine: Sequence[Message]) -> int:
@@ -72,6 +76,10 @@ def _with_recap(message: Message, was: Message, now: Message, moved: int) -> Mes
     return replace(_shifted(message, moved), extra=made.extra, raw=made.raw, line=made.line, is_system=hidden)
 
 
-def _bare(message: Message) -> Message:
-    extra = {key: value for key, value in message.extra.items() if key not in (NAMESPACE, OLD_NAMESPACE)}
-    return replace(message, extra=mapping(extra))
+def _alike_but_recaps(one: Message, other: Message) -> bool:
+    same = all(getattr(one, name) == getattr(other, name) for name in _READ)
+    return same and (one.extra is other.extra or _others(one.extra) == _others(other.extra))
+
+
+def _others(extra: Mapping[str, Json]) -> Mapping[str, Json]:
+    return {key: value for key, value in extra.items() if key not in (NAMESPACE, OLD_NAMESPACE)}

@@ -21,7 +21,7 @@ from lorestudio.ui.recap.desk import NoRecaps, RecapDesk
 from lorestudio.ui.recap.pane import RecapPane
 from lorestudio.ui.recap.queueing import Enqueue, RecapCost, RecapQueue
 from lorestudio.ui.recap.settings_dialog import RecapSettingsDialog
-from lorestudio.ui.words import tr
+from lorestudio.ui.words import shorten, tr
 
 if TYPE_CHECKING:
     from lorestudio.ui.main_window import MainWindow
@@ -284,7 +284,8 @@ class RecapCommands(CommandGroup):
             self.pane.show_unsaved(desk.picture, unsaved=desk.unsaved)
 
     def _show_queue(self) -> None:
-        self.pane.show_queue(self.desk.queue, source_title(self.queue.source))
+        source = self.queue.source
+        self.pane.show_queue(self.desk.queue, _short(source), source_title(source))
         self._window.update_actions()
 
     def _look(self) -> None:
@@ -301,3 +302,10 @@ class RecapCommands(CommandGroup):
             self.pane.messages.view.choose(message)
         generation = selection.generation
         self.desk.look_at(generation.message if generation is not None else message)
+
+
+def _short(source: Source) -> str:
+    """Who writes, as short as a button needs it."""
+    if source.kind is AnswerKind.PROVIDER:
+        return shorten(source.profile, 18)
+    return {AnswerKind.STAND_IN: tr("Stand-in"), AnswerKind.RECORDED: tr("Recorded")}.get(source.kind, tr("I type"))

@@ -79,8 +79,8 @@ class RecapPane(Pane):
         for page, title in (
             (self.messages, tr("Messages")),
             (self.scenes, tr("Scenes")),
-            (self.running, tr("Running recap")),
-            (self.prompt, tr("In the prompt")),
+            (self.running, tr("Running")),
+            (self.prompt, tr("Prompt")),
             (self.queue, tr("Queue")),
         ):
             self.tabs.addTab(page, title)
@@ -132,7 +132,6 @@ class RecapPane(Pane):
         row.addStretch(1)
         self.asked.setProperty("kind", "text")
         self.asked.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.asked.setToolTip(tr("Who writes the recaps; chosen for this chat’s runs as well"))
         row.addWidget(self.asked)
         column.addLayout(row)
         column.addWidget(self.state)
@@ -215,8 +214,8 @@ class RecapPane(Pane):
         self.save.setVisible(unsaved)
         self.notice.setVisible(bool(told))
 
-    def show_queue(self, queue: QueuePicture, asked: str) -> None:
-        """Show how far the queue is, and who is asked."""
+    def show_queue(self, queue: QueuePicture, asked: str, spoken: str) -> None:
+        """Show how far the queue is, and who is asked: in short, and in full."""
         self.queue.show_queue(queue)
         title = tr("Queue ({left})", left=number(queue.left)) if queue.left else tr("Queue")
         self.tabs.setTabText(self.tabs.indexOf(self.queue), title)
@@ -230,7 +229,8 @@ class RecapPane(Pane):
         self.progress.setValue(queue.done)
         self.progress.setAccessibleDescription(queue_words(queue))
         self.asked.setText(asked)
-        self.asked.setAccessibleName(tr("Recaps are written by: {who}", who=asked))
+        self.asked.setAccessibleName(tr("Recaps are written by: {who}", who=spoken))
+        self.asked.setToolTip(tr("{who}. Chosen for the runs of this chat as well.", who=spoken))
 
     def _press(self, name: str) -> None:
         if name == "again":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from lorestudio.ui.theme import Theme
 from lorestudio.ui.words import count, number, shorten, tr
 
 LOGGED: Final = 50
+_RETRY: Final = re.compile(r"^Retry [^:]*: ")
 
 _STATES: Final = {
     "pending": ("Waits", "pause", "text_muted"),
@@ -57,7 +59,7 @@ class QueuePage(Page):
         )
         super().__init__(
             theme, columns, lambda row: row.key, lambda row: row.remark or row.words, tr("Queue of recap work"),
-            (104, 210),
+            (104, 180),
         )  # fmt: skip
         self._queue = QueuePicture()
         self.empty.say(
@@ -87,7 +89,9 @@ class QueuePage(Page):
         waiting = [
             QueueRow(item.id, str(item.status), item.words, _remark(item.error, item.pause_before), True,
                      item.pause_before)
-            for item in queue.state.operations
+            for item in sorted(
+                queue.state.operations, key=lambda one: (not one.is_active, -one.priority, one.created_at)
+            )
         ]  # fmt: skip
         over = [
             QueueRow(f"{place} {item.id}", item.outcome, item.words, f"{_when(item.at)} {item.summary}".strip(), False)
@@ -112,10 +116,8 @@ class QueuePage(Page):
         )
         self.hurry.setEnabled(queue.retry_at is not None)
         self.clear.setEnabled(bool(queue.left))
-        told = [queue_words(queue)]
-        if isinstance(row, QueueRow) and row.remark:
-            told.append(f"{row.words}: {row.remark}")
-        self.say("\n".join(told) if self.model.rows else "")
+        about_row = isinstance(row, QueueRow) and bool(row.remark)
+        self.say(f"{row.words}: {row.remark}" if about_row else queue_words(queue))
 
     def _keep_time(self) -> None:
         if self._queue.retry_at is not None and self.isVisible():
@@ -139,7 +141,10 @@ def queue_words(queue: QueuePicture) -> str:
     left = count(queue.left, "step", "steps")
     if queue.retry_at is not None:
         wait = max(0, round(queue.retry_at - time.time()))
-        return tr("An attempt failed; the next one is in {seconds} s. {left} left.", seconds=number(wait), left=left)
+        failed = next((item for item in queue.state.operations if item.status == "retrying"), None)
+        why = _RETRY.sub("", failed.error or "").rstrip(".") if failed is not None else ""
+        what = tr("An attempt failed: {why}.", why=shorten(why, 160)) if why else tr("It waits before the next step.")
+        return tr("{what} The next one is in {seconds} s. {left} left.", what=what, seconds=number(wait), left=left)
     if queue.state.paused:
         what = tr("Pausing: the step under way is finished first.") if queue.working else tr("Paused.")
         return tr("{what} {left} left.", what=what, left=left)

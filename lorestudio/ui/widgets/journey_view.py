@@ -42,15 +42,25 @@ class StageHeader(QHeaderView):
     BAND = 18
     SIGN = 15
     """Room for the sign of a stage that runs or failed."""
+    LEAST = 64
+    """The header never gets lower than this."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(HORIZONTAL, parent)
         self._theme = theme
+        self._most = 200
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
         self.setMinimumSectionSize(CELL_WIDTH)
         self.setAccessibleName(tr("Stages"))
         theme.changed.connect(self.viewport().update)
+
+    def leave_room(self, height: int) -> None:
+        """Take at most half of the view's `height` in pixels, so that a low pane shows rows too."""
+        most = max(self.LEAST, height // 2)
+        if most != self._most:
+            self._most = most
+            self.updateGeometry()
 
     def sizeHint(self) -> QSize:
         """Qt: tall enough for the longest name, within reason."""
@@ -59,7 +69,8 @@ class StageHeader(QHeaderView):
         names = [str(model.headerData(column, HORIZONTAL) or "") for column in range(1, model.columnCount())]
         longest = max((metrics.horizontalAdvance(name) for name in names), default=60.0)
         signs = any(model.headerData(column, HORIZONTAL, MARK) for column in range(1, model.columnCount()))
-        return QSize(100, round(min(longest, 90) + self.BAND + 10 + (self.SIGN if signs else 0)))
+        wanted = round(min(longest, 90) + self.BAND + 10 + (self.SIGN if signs else 0))
+        return QSize(100, min(wanted, self._most))
 
     def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
         """Qt: draw one stage."""
@@ -221,7 +232,8 @@ class JourneyView(QTableView):
         super().__init__(parent)
         self.setModel(model)
         self.setItemDelegate(CellDelegate(theme, self))
-        self.setHorizontalHeader(StageHeader(theme, self))
+        self.stages = StageHeader(theme, self)
+        self.setHorizontalHeader(self.stages)
         self.setVerticalHeader(TitleHeader(theme, self))
         self.setShowGrid(False)
         self.setCornerButtonEnabled(False)
@@ -265,6 +277,7 @@ class JourneyView(QTableView):
         if width != self.verticalHeader().maximumWidth():
             self.verticalHeader().setFixedWidth(width)
             self.updateGeometries()
+        self.stages.leave_room(self.height())
         super().resizeEvent(event)
         if self.currentIndex().isValid():
             self.scrollTo(self.currentIndex())

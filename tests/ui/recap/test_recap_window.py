@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.llm.errors import ErrorKind
 from lorestudio.settings.recap import RecapSettings
+from lorestudio.studio import Simulator
 from lorestudio.studio import chat_editing as editing
 from lorestudio.studio.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source
 from lorestudio.studio.chat_editing import Voice
@@ -363,7 +365,8 @@ def test_an_attempt_that_fails_is_waited_for_and_hurried(
     press("Ask Mine")
     desk, page = opened.recap_commands.desk, opened.recap_commands.pane.queue
     qtbot.waitUntil(lambda: desk.queue.retry_at is not None, timeout=10_000)
-    assert "the next one is in" in opened.recap_commands.pane.state.text()
+    assert "the server is down" in opened.recap_commands.pane.state.text()
+    assert "The next one is in" in opened.recap_commands.pane.state.text()
     assert page.hurry.isEnabled()
     provider.error = None
     page.hurry.click()
@@ -515,7 +518,7 @@ def test_by_itself_a_provider_waits_for_the_person(
 def test_the_demo_and_chats_without_a_file_say_what_to_do(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
 ) -> None:
-    window = make_window(make_project(tmp_path / "vault"))
+    window = make_window(make_project(tmp_path / "vault"), make_simulator=Simulator)
     window.show_pane("recap")
     settle(window, qtbot)
     assert "in no file yet" in window.recap_commands.pane.empty.title.text()
@@ -523,6 +526,43 @@ def test_the_demo_and_chats_without_a_file_say_what_to_do(
     settle(window, qtbot)
     assert "demo" in window.recap_commands.pane.empty.title.text()
     assert not window.commands.actions["recap.run"].isEnabled()
+
+
+def test_a_person_may_type_the_recap(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    opened.session.choose(source=Source(AnswerKind.TYPED))
+    settle(opened, qtbot)
+    opened.chat.choose(4)
+    opened.run("recap.message")
+    qtbot.waitUntil(lambda: opened._question is not None)
+    assert opened._question is not None
+    opened._question.question.reply("I ride to the harbour.")
+    settle(opened, qtbot)
+    assert namespace(path, 4)["memory"] == "I ride to the harbour."
+
+
+def test_without_a_recorded_answer_the_step_fails_at_once_and_says_so(
+    opened: MainWindow, path: Path, qtbot: QtBot
+) -> None:
+    opened.session.choose(source=Source(AnswerKind.RECORDED))
+    settle(opened, qtbot)
+    opened.chat.choose(4)
+    run(opened, "recap.message", qtbot)
+    assert "1 step of recap work failed" in said(opened)
+    assert opened.recap_commands.desk.queue.left == 0
+    assert rows(opened)[4].error == namespace(path, 4)["error"] != ""
+
+
+def test_everything_in_the_pane_has_a_name_and_can_be_reached(opened: MainWindow, qtbot: QtBot) -> None:
+    run(opened, "recap.run", qtbot)
+    pane = opened.recap_commands.pane
+    for place in range(pane.tabs.count()):
+        pane.tabs.setCurrentIndex(place)
+        settle(opened, qtbot)
+        for widget in pane.findChildren(QWidget):
+            if not widget.isVisible() or widget.focusPolicy() == Qt.FocusPolicy.NoFocus:
+                continue
+            named = widget.accessibleName() or getattr(widget, "text", lambda: "")()
+            assert named or isinstance(widget, QTabBar), widget.metaObject().className()
 
 
 def test_settings_are_kept_and_used(opened: MainWindow, qtbot: QtBot) -> None:
