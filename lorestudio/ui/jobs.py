@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, Signal
+from shiboken6 import isValid
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +97,15 @@ class Jobs(QObject):
         self.wait()
 
     def _until_closed(self, told: Callable[[Any], object]) -> Callable[[Any], object]:
-        return lambda news: None if self._closed else told(news)
+        """`told`, unless everything is closed by then, or the dialog or pane that it belongs to is deleted."""
+        owner = getattr(told, "__self__", None)
+
+        def tell(news: object) -> None:
+            gone = isinstance(owner, QObject) and not isValid(owner)
+            if not self._closed and not gone:
+                told(news)
+
+        return tell
 
     def _forget(self, job: Job) -> None:
         self._running.pop(job, None)
