@@ -20,7 +20,7 @@ from lorestudio.llm.answers import LiveAnswers, TypedAnswers
 from lorestudio.llm.budgeting import CostEstimate
 from lorestudio.llm.client import ChatClient
 from lorestudio.llm.clients import client_for
-from lorestudio.llm.errors import LlmError
+from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import DRAFT, KEYS, PREFILTER, REPLY, SEARCH, SUMMARY, ChatReply, ChatRequest
 from lorestudio.llm.profiles import (
@@ -56,6 +56,7 @@ __all__ = [
     "ChatRequest",
     "Connections",
     "CostEstimate",
+    "ErrorKind",
     "KeySource",
     "Keys",
     "LlmError",

@@ -67,6 +67,7 @@ WORDS: Final[Mapping[str, str]] = {
 
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 _ALTERNATIVE = re.compile(r"\|(?![^{]*\})")  # a bar that is not inside a field
+_DOUBLE_STOP = re.compile(r"(?<![.…])([.…])\.(?=\s|$)")  # a detail that is a sentence of its own, or cut short
 
 
 class _MissingError(LookupError):
@@ -139,9 +140,10 @@ def fill(template: str, details: Mapping[str, Json]) -> str | None:
     A detail is missing when it is absent, None, or an empty text or list; `!v` shows those as "nothing".
     """
     try:
-        return "".join(_part(alternatives, details) for alternatives in _parts(template))
+        text = "".join(_part(alternatives, details) for alternatives in _parts(template))
     except _MissingError:
         return None
+    return _DOUBLE_STOP.sub(r"\1", text)
 
 
 def fields(template: str, *, required: bool = True) -> frozenset[str]:

@@ -55,6 +55,9 @@ def test_plural_chooses_by_number_or_by_length(value, forms, words):
         ("[to {a}|by {b:# token|# tokens}]", {"a": 3, "b": 1}, "to 3"),
         ("of [{a!q}|another]", {}, "of another"),
         ("plain", {}, "plain"),
+        ("It says: {a}. So.", {"a": "Nobody there."}, "It says: Nobody there. So."),
+        ("It says: {a}.", {"a": "Nobody th…"}, "It says: Nobody th…"),
+        ("In {a}.", {"a": "../lore"}, "In ../lore."),
         ("{a}", {"a": {"x": 1, "y": [2, 3]}}, "x: 1 and y: 2 and 3"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton
 
 from lorestudio.llm.errors import ErrorKind, failed
 from lorestudio.settings.behaviour import FIXED
@@ -368,6 +368,8 @@ def test_a_failed_stage_is_red_with_its_error_and_the_fallback(real, tmp_path, q
     assert text.startswith("AI selection:")
     assert "overloaded" in text
     assert "what the keys match" in text
+    assert "Try again in a minute, or choose another profile." in text
+    asked = next(button for button in window.trace.failure.findChildren(QPushButton) if button.text() == "Ask again")
     model = window.trace.model
     assert model.headerData(model.column_of("AI selection"), HORIZONTAL, MARK) is BROKEN
     assert any(step.stage == "AI selection" and step.error for step in window.trace.funnel_model._steps)
@@ -375,7 +377,7 @@ def test_a_failed_stage_is_red_with_its_error_and_the_fallback(real, tmp_path, q
     assert "half-open" in window.trace.ai.plain
     assert "Taken instead" in window.trace.ai.plain
     client.error = None
-    window.run("replay.all")  # what failed is run again
+    asked.click()  # what failed is run again
     agree(qtbot)
     idle(window, qtbot)
     assert not window.trace.failure.isVisible()

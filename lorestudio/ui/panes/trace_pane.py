@@ -27,6 +27,7 @@ from lorestudio.ui.choices import source_title
 from lorestudio.ui.editor.preview_words import preview_words, tried
 from lorestudio.ui.live import LiveRun
 from lorestudio.ui.models.ai_calls import failures, switch_lines
+from lorestudio.ui.models.ai_remedies import remedy
 from lorestudio.ui.models.funnel_list import FunnelList, Step
 from lorestudio.ui.models.journey_table import JourneyTable, cell_sentence
 from lorestudio.ui.models.live_trace import live_trace
@@ -127,7 +128,7 @@ class TracePane(Pane):
         self.live = LiveBar(theme, self)
         self.live.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
         self.live.followed.connect(lambda: self.wanted.emit("replay.follow"))
-        self.failure = MessageBar(theme, self)
+        self.failure = MessageBar(theme, self, stacked=True)
         self.failure.pressed.connect(self.wanted)
         self.failure.closed.connect(self.failure.hide)
         self.remarks = RunRemarks(theme, self)
@@ -394,7 +395,8 @@ class TracePane(Pane):
         failed = failures(trace)
         if failed:
             text = "\n".join(f"{sentence_case(name)}: {sentence}" for name, sentence in failed)
-            self.failure.say(text, "error", (("trace.ai", tr("Show the call")),))
+            cure = remedy(trace)
+            self.failure.say("\n".join(filter(None, (text, cure.text))), "error", cure.actions)
         elif trace.warnings:
             self.failure.say("\n".join(trace.warnings), "warning")
         else:

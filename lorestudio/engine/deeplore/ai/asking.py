@@ -74,11 +74,12 @@ def on_record(
 ) -> AiCall:
     """The call as a trace keeps it; `source` names who was asked where the reply does not.
 
-    Kind and status of an error decide whether the circuit breaker counts it, so they are kept with its message.
+    Kind and status of an error decide whether the circuit breaker counts it, so they are kept with its message, and so
+    is what to do about it.
     """
     details: dict[str, Json] = {"merged_into_user": merged}
     if error is not None:
-        details |= {"error_kind": error.kind.value, "error_status": error.status}
+        details |= {"error_kind": error.kind.value, "error_status": error.status, "advice": error.advice}
     if reply is not None:
         details |= {
             "input_tokens": reply.usage.input,
