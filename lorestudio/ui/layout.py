@@ -14,6 +14,9 @@ LAYOUT_VERSION: Final = 4
 NARROW: Final = 1150
 """A window less wide than this (device-independent pixels) stacks its panes into tabs."""
 
+LOW: Final = 900
+"""A window less high than this has the budget as a tab behind the answers to "why?", so that the trace shows rows."""
+
 HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "settings", "compare", "systems", "recap"})
 """Panes that are not in sight until somebody wants them."""
 
@@ -44,7 +47,10 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
     else:
         window.splitDockWidget(chat, entry, _V)
         window.splitDockWidget(trace, why, _V)
-        window.splitDockWidget(why, budget, _V)
+        if height < LOW:
+            window.tabifyDockWidget(why, budget)
+        else:
+            window.splitDockWidget(why, budget, _V)
         window.tabifyDockWidget(trace, problems)
     window.tabifyDockWidget(problems, docks["timeline"])
     behind_entry = ("graph", "links", "bench", "settings", "recap")
@@ -62,7 +68,11 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
     trace.raise_()
     window.resizeDocks([vault, chat, trace], [round(width * part) for part in (0.18, 0.38, 0.44)], _H)
     window.resizeDocks([chat, entry], [round(height * part) for part in (0.56, 0.44)], _V)
-    window.resizeDocks([trace, why, budget], [round(height * part) for part in (0.48, 0.26, 0.26)], _V)
+    if height < LOW:
+        why.raise_()
+        window.resizeDocks([trace, why], [round(height * part) for part in (0.6, 0.4)], _V)
+    else:
+        window.resizeDocks([trace, why, budget], [round(height * part) for part in (0.48, 0.26, 0.26)], _V)
 
 
 def save(window: QMainWindow, settings: QSettings) -> None:
