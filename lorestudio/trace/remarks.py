@@ -17,7 +17,7 @@ TOO_BROAD_SHARE: Final = 0.5
 TOO_BROAD_ENTRIES: Final = 8
 """From so many entries on it is a sign of a key that fits everything, when half of them match."""
 
-_UNASKED: Final = frozenset({"constant", "hy_eligible"})
+_UNASKED: Final = frozenset({"constant", "offered", "hy_eligible"})
 """Reasons that let an entry in whatever the chat says."""
 
 UNITS_A_TOKEN: Final = {"chars/4": 4.0, "chars/3.35": 3.35}

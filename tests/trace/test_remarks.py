@@ -42,6 +42,12 @@ def test_constants_are_not_counted() -> None:
     assert too_broad(trace(constants, keywords(added(9, key="the")))) is None
 
 
+def test_what_is_offered_to_a_model_unasked_is_not_counted() -> None:
+    """In AI-only mode every entry is offered, whatever the chat says."""
+    whole = StageRecord("whole vault", Phase.MATCH, verdicts=tuple(added(n, "offered") for n in range(10)))
+    assert too_broad(trace(whole)) is None
+
+
 def test_without_one_key_that_stands_out_none_is_blamed() -> None:
     found = too_broad(trace(keywords(*(added(n, key=f"key {n}") for n in range(8)))))
     assert found is not None
