@@ -150,6 +150,8 @@ class LlmError(Exception):
     def text(self) -> str:
         """Sentence, the first words of the foreign message, and advice."""
         quoted = "" if self.kind in _WITHOUT_QUOTE else cut(self.message, SHOWN_LENGTH)
+        if quoted and self.advice and not quoted.endswith((".", "!", "?", "…")):
+            quoted += "."
         return " ".join(part for part in (self.sentence, f"It says: {quoted}" if quoted else "", self.advice) if part)
 
     @property

@@ -61,6 +61,9 @@ class ChatCommands(CommandGroup):
         self.replies.undecided.connect(self.composer.ask_about)
         self.replies.ended.connect(self._reply_ended)
         self.replies.failed.connect(self._reply_failed)
+        self.replies.shortened.connect(
+            lambda text: window.say(Notice(text, "warning", actions=("chat.setup",), key="reply"))
+        )
         self.replies.cost_known.connect(self._ask_cost)
         window.chat.delegate.edited.connect(self._edited)
 

@@ -83,8 +83,9 @@ def local_now() -> datetime:
 class ReplyWork(QObject):
     """At most one reply at a time. All signals come on the GUI thread.
 
-    `said` carries what is going on, `heard` a piece of text, `failed` a sentence while nothing had come, `undecided` a
-    sentence where the person has to decide about what came, `cost_known` a ReplyCost that `agree` answers.
+    `said` carries what is going on, `heard` a piece of text, `failed` a sentence while nothing had come,
+    `shortened` a sentence about a reply that is in the chat and ends in the middle, `undecided` a sentence where the
+    person has to decide about what came, `cost_known` a ReplyCost that `agree` answers.
     """
 
     began = Signal()
@@ -92,6 +93,7 @@ class ReplyWork(QObject):
     heard = Signal(str)
     ended = Signal()
     failed = Signal(str)
+    shortened = Signal(str)
     undecided = Signal(str)
     cost_known = Signal(object)
 
@@ -226,6 +228,9 @@ class ReplyWork(QObject):
             self.undecided.emit(tr("The chat was changed while the reply came. Keep it, and it goes to the end."))
         else:
             self._put(asking, result.reply)
+            if result.reply.cut_off:
+                cut = next((note for note in result.reply.notes if "cut off" in note), tr("The reply was cut off."))
+                self.shortened.emit(tr("{cut} Raise “Longest reply” for the next one.", cut=cut))
 
     def _went_wrong(self, asking: _Asking, error: Exception) -> None:
         if asking is not self._asking:

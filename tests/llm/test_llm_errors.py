@@ -124,3 +124,8 @@ def test_errors_travel(way: object) -> None:
     error = LlmError(ErrorKind.QUOTA, "empty", status=402, who="Mine", advice="Pay.")
     other = way(error)  # type: ignore[operator]
     assert (other.kind, other.status, other.text) == (error.kind, error.status, error.text)
+
+
+def test_what_the_provider_says_ends_before_the_advice() -> None:
+    assert "It says: bad key. Check" in failed("bad key", 401).text
+    assert "It says: Who are you? Check" in failed("Who are you?", 401).text

@@ -21,6 +21,8 @@ from lorestudio.ui.actions import ACTIONS, conflicts
 from lorestudio.ui.chat_actions import CHAT_ACTIONS
 from lorestudio.ui.main_window import MainWindow
 from lorestudio.ui.prompt_setup_dialog import PromptSetupDialog
+from lorestudio.ui.widgets.composer import Composer
+from tests.ui.conftest import drain
 
 CHAT = (
     '{"user_name":"Wren","character_name":"Ada","chat_metadata":{}}\n'
@@ -74,8 +76,10 @@ class Answers:
     name = "test"
     label = "Test"
 
-    def __init__(self, hear: Callable[[str], None], pieces: list[str], error: Exception | None, wait: bool) -> None:
-        self._hear, self._pieces, self._error, self._wait = hear, pieces, error, wait
+    def __init__(
+        self, hear: Callable[[str], None], pieces: list[str], error: Exception | None, wait: bool, finish: str
+    ) -> None:
+        self._hear, self._pieces, self._error, self._wait, self._finish = hear, pieces, error, wait, finish
 
     async def answer(self, request: ChatRequest) -> ChatReply:
         ASKED.append(request)
@@ -85,7 +89,7 @@ class Answers:
             await asyncio.Event().wait()
         if self._error is not None:
             raise self._error
-        return ChatReply("".join(self._pieces), source="Test · small")
+        return ChatReply("".join(self._pieces), source="Test · small", finish=self._finish)
 
 
 ASKED: list[ChatRequest] = []
@@ -97,10 +101,10 @@ def answer(monkeypatch: pytest.MonkeyPatch, opened: MainWindow) -> Callable[...,
     ASKED.clear()
     opened.settings.setValue("chat/writer", "recorded")
 
-    def say(*pieces: str, error: Exception | None = None, wait: bool = False) -> None:
+    def say(*pieces: str, error: Exception | None = None, wait: bool = False, finish: str = "stop") -> None:
         def make(_source: Source, _chat: object, _connections: object, observer: object, *, fresh: bool) -> object:
             hear: Callable[[str], None] = observer.heard  # type: ignore[attr-defined]  # what the window hands over
-            made: AnswerSource = Answers(hear, list(pieces), error, wait)
+            made: AnswerSource = Answers(hear, list(pieces), error, wait, finish)
             return made, "small"
 
         monkeypatch.setattr(reply_work, "make_answers", make)
@@ -258,6 +262,27 @@ def test_a_reply_is_written_into_the_chat(opened: MainWindow, answer: Callable[.
     assert not opened.chat_commands.replies.busy
     assert not opened.chat_commands.composer.reply_box.isVisibleTo(opened)
     assert opened.session.adjustments.undo_title == "reply #4"
+
+
+def test_a_reply_that_ends_at_the_limit_says_so(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
+    answer("Skarn circ", finish="length")
+    opened.run("reply.get")
+    qtbot.waitUntil(lambda: texts(opened)[-1] == "Skarn circ", timeout=20_000)
+    settle(opened, qtbot)
+    assert any("cut off" in text and "“Longest reply”" in text for text in opened.bars.texts)
+
+
+def test_a_narrow_composer_keeps_a_line_for_the_message(qtbot: QtBot) -> None:
+    composer = Composer()
+    qtbot.addWidget(composer)
+    composer.show()
+    composer.resize(360, 100)
+    drain()
+    assert composer.field.geometry().bottom() < composer.voice.geometry().top()
+    assert composer.field.width() > 300
+    composer.resize(520, 100)
+    drain()
+    assert composer.field.geometry().left() > composer.voice.geometry().right()
 
 
 def test_another_reply_is_a_swipe(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QActionGroup, QKeyEvent
+from PySide6.QtGui import QActionGroup, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QMenu,
@@ -27,6 +28,9 @@ MOST_LINES: Final = 6
 
 REPLY_LINES: Final = 5
 _LONGEST: Final = 22
+NARROW: Final = 430
+"""A composer less wide than this (device-independent pixels) has its field above the rest."""
+
 _BORDER: Final = 5
 """Pixels of border and margin around a field, as the style sheet has it."""
 
@@ -79,8 +83,9 @@ class Composer(QWidget):
         column.setContentsMargins(8, 4, 8, 4)
         column.setSpacing(4)
         column.addWidget(self._make_reply())
-        row = QHBoxLayout()
-        row.setSpacing(6)
+        self._grid = QGridLayout()
+        self._grid.setSpacing(6)
+        self._grid.setColumnStretch(1, 1)
         self.voice = QComboBox(self)
         for voice in Voice:
             self.voice.addItem("", voice)
@@ -98,13 +103,32 @@ class Composer(QWidget):
         self.field.textChanged.connect(self._changed)
         self.field.finished.connect(self.write)
         self.field.given_up.connect(self.left)
-        row.addWidget(self.voice, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.field, 1)
-        row.addLayout(self._make_buttons())
-        column.addLayout(row)
+        self._buttons = self._make_buttons()
+        self._narrow: bool | None = None
+        self._arrange(narrow=False)
+        column.addLayout(self._grid)
         self._writers = QActionGroup(self)
         self.show_names("", "")
         self._changed()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a narrow composer has its field in a line of its own."""
+        super().resizeEvent(event)
+        self._arrange(narrow=event.size().width() < NARROW)
+
+    def _arrange(self, *, narrow: bool) -> None:
+        if narrow == self._narrow:
+            return
+        self._narrow = narrow
+        for widget in (self.voice, self.field, self._buttons):
+            self._grid.removeWidget(widget)
+        below = 1 if narrow else 0
+        self._grid.addWidget(self.voice, below, 0, Qt.AlignmentFlag.AlignTop)
+        if narrow:
+            self._grid.addWidget(self.field, 0, 0, 1, 3)
+        else:
+            self._grid.addWidget(self.field, 0, 1)
+        self._grid.addWidget(self._buttons, below, 2, Qt.AlignmentFlag.AlignTop)
 
     # ---- writing ----------------------------------------------------------------------------------------------------
 
@@ -218,15 +242,15 @@ class Composer(QWidget):
         self.reply_box.hide()
         return self.reply_box
 
-    def _make_buttons(self) -> QVBoxLayout:
-        column = QVBoxLayout()
-        column.setSpacing(4)
-        row = QHBoxLayout()
+    def _make_buttons(self) -> QWidget:
+        box = QWidget(self)
+        row = QHBoxLayout(box)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
-        self.send = QPushButton(tr("Write"), self)
+        self.send = QPushButton(tr("Write"), box)
         self.send.setToolTip(tr("Put the message into the chat (Ctrl+Enter)"))
         self.send.clicked.connect(self.write)
-        self.reply_button = QToolButton(self)
+        self.reply_button = QToolButton(box)
         self.reply_button.setProperty("kind", "text")
         self.reply_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.reply_button.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
@@ -236,9 +260,7 @@ class Composer(QWidget):
         self.reply_button.clicked.connect(lambda: self.wanted.emit("reply.get"))
         row.addWidget(self.send)
         row.addWidget(self.reply_button)
-        column.addLayout(row)
-        column.addStretch(1)
-        return column
+        return box
 
     def _changed(self) -> None:
         lines = min(MOST_LINES, max(1, self.field.document().blockCount()))
