@@ -5,7 +5,8 @@ from __future__ import annotations
 import _thread
 import json
 import re
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -226,6 +227,15 @@ def test_a_key_that_is_not_there_is_told_before_anything_is_sent(lorestudio: Run
     assert "Nothing was sent." in result.stderr
 
 
+@pytest.fixture
+def ctrl_c_works() -> Iterator[None]:
+    """Tests that run in the background were told to ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_works")
 def test_ctrl_c_in_the_middle_of_a_question(lorestudio: Run, vault: Path, chat: Path) -> None:
     async def interrupting(call: Call) -> None:
         _thread.interrupt_main()

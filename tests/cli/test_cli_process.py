@@ -60,6 +60,7 @@ def test_bad_input_ends_with_2_and_writes_nothing(tmp_path: Path, scenario: dict
 def test_a_real_ctrl_c_ends_with_130(tmp_path: Path, vault: Path, chat: Path) -> None:
     code = """
 import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background was told to ignore it
 from lorestudio.cli import app as cli, replaying
 advance = replaying._advance
 def interrupting(*inputs):
