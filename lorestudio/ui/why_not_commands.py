@@ -116,6 +116,7 @@ class WhyNotCommands(CommandGroup):
         if project is None:
             return
         wanted = not self.search.goes_in
+        self.page.area.setFocus()  # the button that was pressed goes, and Qt would choose the next pane's field
         if change.note is not None:
             path = self._path(change.note.vault, change.note.filename)
             if path is None:
@@ -173,6 +174,9 @@ class WhyNotCommands(CommandGroup):
         if not waiting:
             self._applied = None
             reached = self.search.goes_in is applied.wanted_in
+            had_keyboard = self._window.current_pane() is self._window.why
             self._window.why.show_answers(not reached)
+            if had_keyboard:
+                self._window.why.focus_target().setFocus()
             if not reached:  # a first step: what is in the way now?
                 self.search.begin()

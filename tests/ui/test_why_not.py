@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.project import demo_project, open_project
@@ -118,6 +119,19 @@ def test_a_setting_that_helps_is_found_applied_and_taken_back(window) -> None:
     window.run("adjust.undo")
     settle(window)
     assert injected(window, 11) == before
+
+
+def test_applying_leaves_the_keyboard_with_the_answer(window) -> None:
+    """The button is gone by then; what is typed next must not end in the note's keys."""
+    window.activateWindow()
+    look_at(window, 11, "Court of Weather")
+    found = find(window)
+    place = next(place for place, each in enumerate(found.answers) if each.change.code == "token_budget")
+    window.why_not.page.rows[place].button.setFocus()
+    QTest.keyClick(window.why_not.page.rows[place].button, Qt.Key.Key_Space)
+    settle(window)
+    assert "Court of Weather" in injected(window, 11)
+    assert QApplication.focusWidget() is window.why.browser
 
 
 def test_a_note_that_helps_is_written_through_the_change_log(window, tmp_path) -> None:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from lorestudio.studio.why_not import Answer, Change, WhyNot
 from lorestudio.studio.why_not_words import PARTS, conclusion, further_groups, moves, standing
@@ -79,6 +89,7 @@ class WhyNotPage(QWidget):
         column.addWidget(self.progress)
         column.addWidget(self.summary)
         column.addWidget(self.area, 1)
+        self._searching = False
         search.changed.connect(self.refresh)
         self.refresh()
 
@@ -113,7 +124,8 @@ class WhyNotPage(QWidget):
         if shown != self._shown:
             self._shown = shown
             self._fill(found)
-        if found is not None and found.complete and self.area.hasFocus():
+        ended, self._searching = self._searching and not search.running, search.running
+        if ended and found is not None and found.complete and self.area.hasFocus():
             self.focus_first()
 
     def _words(self, found: WhyNot | None) -> str:
@@ -130,6 +142,9 @@ class WhyNotPage(QWidget):
 
     def _fill(self, found: WhyNot | None) -> None:
         focused = next((place for place, row in enumerate(self.rows) if row.button.hasFocus()), None)
+        keyboard = QApplication.focusWidget()
+        if keyboard is not None and self._list.isAncestorOf(keyboard):
+            self.area.setFocus()  # what has it goes, and Qt would choose a field of the next pane
         drop_all(self._column)
         self.rows, self.first_steps = [], []
         for place, answer in enumerate(found.answers if found is not None else (), start=1):
