@@ -39,7 +39,9 @@ HybridStage: TypeAlias = Literal["keyword prefilter", "semantic rank", "duplicat
 FactsStage: TypeAlias = Literal[
     "memories", "similarity", "outdated memories", "forgetting and variety", "memory injection",
 ]  # fmt: skip
-WorldInfoStage: TypeAlias = Literal["book", "keys", "inclusion groups", "probability and budget"]
+WorldInfoStage: TypeAlias = Literal[
+    "book", "vector activation", "keys", "inclusion groups", "probability and budget", "placement",
+]  # fmt: skip
 StageName: TypeAlias = DeepLoreStage | ContextWindowStage | HybridStage | WorldInfoStage | RecapStage | FactsStage
 """A stage of a run, as `StageRecord.name` spells it."""
 

@@ -1,22 +1,93 @@
-"""Settings of SillyTavern's World Info (spec: deeplore-ai-and-tools 5.4). Keys in files are SillyTavern's."""
+"""Settings of SillyTavern's World Info (spec: deeplore-ai-and-tools 5.4, 5.6). Keys in files are SillyTavern's."""
 
 from __future__ import annotations
+
+from typing import Final
 
 from pydantic import ConfigDict
 
 from lorestudio.settings.declaration import Group, Section
+from lorestudio.settings.hybrid import STAND_IN
 
+books = Group("Lorebooks")
 scanning = Group("World Info")
+noting = Group("Author's note")
+similar = Group("Vector Storage")
+
+BY_BOOKS: Final = "auto"
+VAULT: Final = "vault"
+BOOKS: Final = "books"
+
+_FILES = (
+    "One file a line: World Info (.json), a lorebook of Agnaistic's, NovelAI's or Risu's, or a character card with a "
+    "book inside (.png, .json)."
+)
+
+_OTHER_KEYS: Final = {
+    "scan_note": "allowWIScan",
+    "vectors": "enabled_world_info",
+    "vectors_for_all": "enabled_for_all",
+    "vector_messages": "query",
+    "vector_entries": "max_entries",
+    "vector_threshold": "score_threshold",
+}
+_OWN_KEYS: Final = frozenset(
+    {"source", "book", "character_books", "chat_books", "persona_books", "worlds", "avatar", "embedder"}
+)
+
+
+def _alias(name: str) -> str:
+    """The name in files: the studio's own ones are as they are, the others SillyTavern's."""
+    return name if name in _OWN_KEYS else _OTHER_KEYS.get(name, f"world_info_{name}")
 
 
 class WorldInfoSettings(Section):
-    """The global settings of World Info, with the values that a new SillyTavern is shipped with."""
+    """The lorebooks, the global settings of World Info, and those of the extensions that have a say in it.
 
-    model_config = ConfigDict(alias_generator=lambda name: name if name == "book" else f"world_info_{name}")
+    The defaults are those that a new SillyTavern is shipped with.
+    """
 
-    book: str = scanning(
-        "", "Lorebook", "A World Info file (.json) to scan instead of the vault; empty: the vault.",
+    model_config = ConfigDict(alias_generator=_alias)
+
+    source: str = books(
+        BY_BOOKS, "What is scanned", "The vault's notes, or lorebooks of SillyTavern's.",
+        choices={
+            BY_BOOKS: "Lorebooks where any is named here, else the vault.",
+            VAULT: "The vault, whatever is named here.",
+            BOOKS: "Lorebooks, also those that only the chat and the card name.",
+        },
         affects=("book",),
+    )  # fmt: skip
+    book: str = books(
+        "", "Global lorebooks", f"Active in every chat. {_FILES}", affects=("book",), long=True,
+    )  # fmt: skip
+    character_books: str = books(
+        "", "Lorebooks of the character",
+        f"The character's own book and further ones. {_FILES}", affects=("book",), long=True,
+    )  # fmt: skip
+    chat_books: str = books("", "Lorebook of the chat", f"It always goes first. {_FILES}", affects=("book",), long=True)
+    persona_books: str = books(
+        "", "Lorebook of the persona", f"It stands behind the chat's. {_FILES}", affects=("book",), long=True,
+    )  # fmt: skip
+    worlds: str = books(
+        "", "SillyTavern's folder of lorebooks",
+        "The folder “worlds” in SillyTavern's data: books that the chat and the card name are looked for there.",
+        affects=("book",), local=True,
+    )  # fmt: skip
+    character_strategy: int = books(
+        1, "Insertion strategy", "Whose entries are offered to the budget first.",
+        choices={
+            0: "Evenly: global entries and those of the character together, by order.",
+            1: "The character's lorebooks first.",
+            2: "Global lorebooks first.",
+        },
+        affects=("book",), checked=True,
+    )  # fmt: skip
+    avatar: str = books(
+        "", "Character's file name",
+        "What character filters call the character: its picture's name without .png. Empty: the names of card, chat "
+        "folder and character all count.",
+        affects=("keys",), advanced=True,
     )  # fmt: skip
     depth: int = scanning(
         2, "Scan depth", "So many of the newest messages are searched for keys.", unit="messages", low=0, high=1000,
@@ -59,4 +130,36 @@ class WorldInfoSettings(Section):
     use_group_scoring: bool = scanning(
         False, "Groups by score", "Of a group the entry with the most keys found is taken.",
         affects=("inclusion groups",),
+    )  # fmt: skip
+    scan_note: bool = noting(
+        False, "Notes are searched",
+        "The author's note, in the turns in which it is inserted, and the card's depth prompt are searched for keys, "
+        "as “Allow WI scan” does.",
+        affects=("keys",),
+    )  # fmt: skip
+    vectors: bool = similar(
+        False, "Entries by similarity",
+        "Entries that are marked as vectorised come in when they are like the end of the chat.",
+        affects=("vector activation",),
+    )  # fmt: skip
+    vectors_for_all: bool = similar(
+        False, "For all entries", "Entries need no mark for that.", affects=("vector activation",)
+    )
+    vector_messages: int = similar(
+        2, "Messages asked with", "So many of the newest messages are what entries are compared with.",
+        unit="messages", low=1, high=99, affects=("vector activation",),
+    )  # fmt: skip
+    vector_entries: int = similar(
+        5, "Most entries", "No more than the most similar ones come in.", unit="entries", low=1, high=9999,
+        affects=("vector activation",),
+    )  # fmt: skip
+    vector_threshold: float = similar(
+        0.25, "Least similarity", "Entries less similar than this stay out.", low=0.0, high=1.0,
+        affects=("vector activation",),
+    )  # fmt: skip
+    embedder: str = similar(
+        STAND_IN, "Who makes the vectors",
+        "stand-in (offline, by words and letters; it knows no meaning), none, or the name of a provider profile whose "
+        "model makes embeddings.",
+        affects=("vector activation",),
     )  # fmt: skip

@@ -2,8 +2,7 @@
 
 The order is that of SillyTavern's chat completion with the Prompt Manager as it is delivered (spec:
 deeplore-ai-and-tools 5.7): main prompt, persona, description, personality, scenario, example messages, chat history,
-post-history. World Info of SillyTavern's own would stand behind the main prompt and behind the scenario; it is not part
-of a run here. The lore is what the trace says that the host was handed, by position:
+post-history. The lore is what the trace says that the host was handed, by position:
 
 * 2 before the main prompt, 0 after it, each a message of its own;
 * 1 in the chat; texts of one depth and role are one message;
@@ -25,9 +24,9 @@ from typing import Final
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Position
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.engine.macros import Macros, Segment
 from lorestudio.studio.example_messages import example_blocks
-from lorestudio.studio.macros import Macros, Segment
-from lorestudio.studio.prompt_injections import ROLES, Injection, handed_over
+from lorestudio.studio.prompt_injections import ROLES, Injection, examples_of, handed_over
 from lorestudio.studio.prompt_setup import GROUP_NUDGE, NEW_CHAT, NEW_EXAMPLE, NEW_GROUP_CHAT, PromptSetup
 from lorestudio.trace.assembled import (
     AssembledMessage,
@@ -200,11 +199,17 @@ class _Assembly:
 
     def _examples(self) -> list[AssembledMessage]:
         card = self._setup.card
-        if card is None:
-            return []
-        source = PromptOrigin(Origin.CARD, "example messages")
+        top, bottom = examples_of(self._trace)
+        own = [(card.data.mes_example, PromptOrigin(Origin.CARD, "example messages"))] if card is not None else []
+        return [message for text, source in (*top, *own, *bottom) for message in self._example(text, source)]
+
+    def _example(self, text: str, source: PromptOrigin) -> list[AssembledMessage]:
+        """The messages of an example text; one in which nobody speaks has no place, as in SillyTavern."""
         made: list[AssembledMessage] = []
-        for block in example_blocks(self._macros.fill(card.data.mes_example), self._user, self._character):
+        blocks = example_blocks(self._macros.fill(text), self._user, self._character)
+        if not blocks and source.entry is not None:
+            self._leave([(text, source)], Left.NO_PLACE)
+        for block in blocks:
             turns: list[AssembledMessage] = []
             head = self._message(Role.SYSTEM, self._frame(NEW_EXAMPLE, "start of an example"), Section.EXAMPLES)
             if head is None or not self._fits(head):

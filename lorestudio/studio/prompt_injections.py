@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from lorestudio.domain.authors_note import NOTE_TAG, authors_note
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.javascript import WHITE_SPACE, Json, to_number
+from lorestudio.domain.javascript import WHITE_SPACE
+from lorestudio.engine.macros import Macros, Segment
+from lorestudio.engine.worldinfo.placing import EXAMPLE_TAGS
 from lorestudio.exchange.character_card import CharacterCard
-from lorestudio.studio.macros import Macros, Segment
 from lorestudio.trace.assembled import Origin, PromptOrigin, Role
 from lorestudio.trace.model import PromptBlock, Trace
 
 ROLES: Final = {0: Role.SYSTEM, 1: Role.USER, 2: Role.ASSISTANT}
 
-_AUTHORS_NOTE: Final = "2_floating_prompt"
+_NOTE_ORIGIN: Final = PromptOrigin(Origin.NOTE, "author's note", tag=NOTE_TAG)
 _DEPTH_PROMPT: Final = "DEPTH_PROMPT"
 _OUTLET: Final = "customWIOutlet_"
 _NOTES: Final = {"deeplore_notebook": "notebook", "deeplore_ai_notepad": "AI notepad"}
@@ -54,13 +56,15 @@ class Injection:
 def handed_over(trace: Trace, chat: Chat, end: int, card: CharacterCard | None, macros: Macros) -> list[Injection]:
     """All of it for a generation behind the first `end` messages, macros filled in.
 
-    The outlets among them become known to `macros`.
+    The outlets among them become known to `macros`. Entries of World Info around the author's note come with it; those
+    that are example dialogue are not among them, see `examples_of`.
     """
-    blocks = [_held(block, _lore(block, trace), macros) for block in trace.prompt]
+    blocks = [_held(block, lore_of(block, trace), macros) for block in trace.prompt if block.tag not in EXAMPLE_TAGS]
     for block in trace.notes:
         source = PromptOrigin(Origin.NOTE, _NOTES.get(block.tag, "from an earlier generation"), tag=block.tag)
         blocks.append(_held(block, [(block.text, source)], macros))
-    own = (_authors_note(chat, end, macros), _depth_prompt(card, macros))
+    note = None if any(block.tag == NOTE_TAG for block in trace.prompt) else _authors_note(chat, end, macros)
+    own = (note, _depth_prompt(card, macros))
     found = [*(each for each in own if each is not None), *blocks]
     macros.outlets = {each.outlet: each.segments for each in found if each.outlet}
     return [
@@ -69,19 +73,32 @@ def handed_over(trace: Trace, chat: Chat, end: int, card: CharacterCard | None, 
     ]
 
 
+def examples_of(trace: Trace) -> tuple[list[Segment], list[Segment]]:
+    """World Info that is example dialogue before the card's and after it, in the order the model reads it.
+
+    The host puts each one before what is there, so that of the former the highest order stands first.
+    """
+    found: dict[str, list[Segment]] = {tag: [] for tag in EXAMPLE_TAGS}
+    for block in trace.prompt:
+        if block.tag in found:
+            found[block.tag] += [each for each in lore_of(block, trace) if each[1].entry is not None]
+    top, bottom = (found[tag] for tag in EXAMPLE_TAGS)
+    return list(reversed(top)), bottom
+
+
 def _held(block: PromptBlock, segments: Sequence[Segment], macros: Macros) -> Injection:
     filled = [(macros.fill(text), source) for text, source in segments]
     return Injection(block.tag, block.position, block.depth, block.role, filled)
 
 
-def _lore(block: PromptBlock, trace: Trace) -> list[Segment]:
+def lore_of(block: PromptBlock, trace: Trace) -> list[Segment]:
     """The block's text by entry, and what stands between them."""
     frame = PromptOrigin(Origin.FRAME, "between entries", tag=block.tag)
     segments: list[Segment] = []
     done = 0
     for part in block.parts:
         segments.append((block.text[done : part.start], frame))
-        source = frame
+        source = _NOTE_ORIGIN if block.tag == NOTE_TAG else frame
         if part.entry is not None:
             known = trace.entries.get(part.entry)
             title = known.title if known is not None else f"entry {part.entry}"
@@ -93,18 +110,10 @@ def _lore(block: PromptBlock, trace: Trace) -> list[Segment]:
 
 def _authors_note(chat: Chat, end: int, macros: Macros) -> Injection | None:
     """The chat's own note, in the turns in which it is due (spec: deeplore-ai-and-tools 5.2, 5.7)."""
-    metadata = chat.metadata
-    text = metadata.get("note_prompt")
-    interval = _whole(metadata.get("note_interval"), 1)
-    turns = sum(each.is_user for each in chat.messages[:end])
-    if not isinstance(text, str) or not text.strip() or interval <= 0:
+    note = authors_note(chat.metadata)
+    if not note.text.strip() or not note.due(sum(each.is_user for each in chat.messages[:end])):
         return None
-    if interval > 1 and (turns < interval or turns % interval):
-        return None
-    source = PromptOrigin(Origin.NOTE, "author's note", tag=_AUTHORS_NOTE)
-    position, depth = _whole(metadata.get("note_position"), 1), _whole(metadata.get("note_depth"), 4)
-    role = _whole(metadata.get("note_role"), 0)
-    return Injection(_AUTHORS_NOTE, position, depth, role, [(macros.fill(text), source)])
+    return Injection(NOTE_TAG, note.position, note.depth, note.role, [(macros.fill(note.text), _NOTE_ORIGIN)])
 
 
 def _depth_prompt(card: CharacterCard | None, macros: Macros) -> Injection | None:
@@ -114,11 +123,3 @@ def _depth_prompt(card: CharacterCard | None, macros: Macros) -> Injection | Non
     role = next((number for number, name in ROLES.items() if name == prompt.role), 0)
     source = PromptOrigin(Origin.CARD, "depth prompt", tag=_DEPTH_PROMPT)
     return Injection(_DEPTH_PROMPT, 1, prompt.depth, role, [(macros.fill(prompt.prompt), source)])
-
-
-def _whole(value: Json, default: int) -> int:
-    """A setting of the chat as a whole number; what is none counts as the default."""
-    if value is None or isinstance(value, bool):
-        return default
-    number = to_number(value)
-    return int(number) if float(number).is_integer() else default

@@ -12,13 +12,10 @@ from lorestudio.engine.contextwindow.counting import WordList, WordListCounter
 from lorestudio.engine.contextwindow.system import ContextWindowSystem
 from lorestudio.engine.hybrid.system import HybridSystem
 from lorestudio.engine.systems import System
-from lorestudio.engine.worldinfo.book import BookEntry, BookError, read_book
-from lorestudio.engine.worldinfo.system import WorldInfoSystem
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.facts import FactsSettings
-from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.sections import assigned, read_section
@@ -29,6 +26,7 @@ from lorestudio.studio.jobs import CancelToken, Progress
 from lorestudio.studio.project import Project
 from lorestudio.studio.recap.system import RecapSystem
 from lorestudio.studio.system_simulator import SystemSimulator
+from lorestudio.studio.world_info import world_info_system
 from lorestudio.trace.model import Trace
 
 DEEPLORE: Final = "deeplore"
@@ -76,18 +74,10 @@ async def replay_with(
     return await SystemSimulator(project, system).replay(on_progress, cancel)
 
 
-def _world_info(settings: Section, _project: Project) -> System:
+def _world_info(settings: Section, project: Project) -> System:
     if not isinstance(settings, WorldInfoSettings):
         raise TypeError(f"{type(settings).__name__} are no settings of World Info")
-    return WorldInfoSystem(settings, _lorebook(settings.book) if settings.book else None)
-
-
-def _lorebook(file: str) -> tuple[BookEntry, ...]:
-    path = Path(file).expanduser()
-    try:
-        return read_book(parse_json(read_bytes(path), path))
-    except BookError as error:
-        raise InputError(str(path), str(error)) from None
+    return world_info_system(settings, project)
 
 
 def _hybrid(settings: Section, _project: Project) -> System:

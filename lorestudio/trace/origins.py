@@ -45,6 +45,8 @@ _BY_REASON: Final = {
     "wi_key": KEYWORD,
     "wi_constant": ALWAYS,
     "wi_decorator": ALWAYS,
+    "wi_similar": SIMILAR,
+    "wi_vector": SIMILAR,
     "cw_match": KEYWORD,
     "cw_link": CASCADE,
     "cw_dependant": CASCADE,

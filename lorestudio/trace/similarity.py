@@ -9,8 +9,10 @@ from lorestudio.trace.model import Trace, Verdict
 from lorestudio.trace.reasons import explain
 from lorestudio.trace.wording import number_words, plural
 
-RANK_STAGE: Final = "semantic rank"
-_TAKEN: Final = "hy_ranked"
+RANK_STAGES: Final = ("semantic rank", "vector activation")
+"""The stages that choose by similarity: hybrid retrieval's, and World Info's."""
+
+_TAKEN: Final = frozenset({"hy_ranked", "wi_similar"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +52,25 @@ class Similarities:
 
 def similarities(trace: Trace) -> Similarities | None:
     """The scores of a run, None where nothing was ranked by them."""
-    record, threshold = trace.stage(RANK_STAGE), _number(trace.facts.get("threshold"))
+    record = next((found for name in RANK_STAGES if (found := trace.stage(name)) is not None), None)
+    threshold = _number(trace.facts.get("threshold"))
     if record is None or threshold is None:
         return None
     scored = [(score, verdict) for verdict in record.verdicts if (score := _score(verdict)) is not None]
     if not scored:
         return None
     scored.sort(key=lambda each: -each[0])
-    limit = next((limit.maximum for limit in trace.limits if limit.unit == "entries"), None)
+    limit = _number(trace.facts.get("ranked_at_most"))
+    if limit is None:
+        limit = next((limit.maximum for limit in trace.limits if limit.unit == "entries"), None)
     entries = tuple(
         Similarity(
             verdict.entry,
             trace.entries[verdict.entry].title if verdict.entry in trace.entries else f"entry {verdict.entry}",
             score,
             rank,
-            verdict.reason == _TAKEN,
-            "Taken" if verdict.reason == _TAKEN else explain(verdict, trace).label,
+            verdict.reason in _TAKEN,
+            "Taken" if verdict.reason in _TAKEN else explain(verdict, trace).label,
         )
         for rank, (score, verdict) in enumerate(scored, 1)
     )

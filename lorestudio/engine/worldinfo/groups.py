@@ -29,52 +29,58 @@ def choose(
     *,
     scoring: bool,
 ) -> GroupChoice:
-    """Choose within each group, in the order the groups come up. An entry may be in several."""
+    """Choose within each group, in the order the groups come up. An entry may be in several.
+
+    Timed effects are looked at in all groups first, then scores, then one of each group is taken. Who went out of one
+    group takes no part in the others any more.
+    """
     choice = GroupChoice()
     active_groups = {entry.group for entry in active}
     groups: dict[str, list[BookEntry]] = {}
     for entry in new:
         for group in entry.groups:
-            groups.setdefault(group, []).append(entry)
-    for name, everyone in groups.items():
-        members = _timed_members(name, everyone, timed, choice)
-        sticky = any(entry.uid in timed.sticky for entry in members)
-        if not sticky and (scoring or any(entry.group_scoring for entry in members)):
-            members = _best(name, members, score, choice, scoring=scoring)
+            members = groups.setdefault(group, [])
+            if entry not in members:
+                members.append(entry)
+    sticky = {name for name, members in groups.items() if _any_sticky(name, members, timed, choice)}
+    for name, members in groups.items():
+        if name not in sticky and (scoring or any(entry.group_scoring for entry in members)):
+            _only_best(name, _left(members, choice), score, choice, scoring=scoring)
+    for name, members in groups.items():
+        if name in sticky:
+            continue
         if name in active_groups:
-            _remove(choice, members, "wi_group_active", {"group": name})
-        elif not sticky:
-            _one(name, members, draw, choice)
+            _remove(choice, _left(members, choice), "wi_group_active", {"group": name})
+        else:
+            _one(name, _left(members, choice), draw, choice)
     return choice
 
 
-def _timed_members(name: str, everyone: list[BookEntry], timed: Timed, choice: GroupChoice) -> list[BookEntry]:
-    """A sticky member drives the others out; what cools down or waits goes."""
-    members = [entry for entry in everyone if entry.uid not in choice.removed]
+def _left(members: Iterable[BookEntry], choice: GroupChoice) -> list[BookEntry]:
+    return [entry for entry in members if entry.uid not in choice.removed]
+
+
+def _any_sticky(name: str, everyone: list[BookEntry], timed: Timed, choice: GroupChoice) -> bool:
+    """Whether a member is sticky: it drives the others out. What cools down or waits goes, sticky or not."""
+    members = _left(everyone, choice)
     sticky = [entry for entry in members if entry.uid in timed.sticky]
     if sticky:
         _remove(choice, [entry for entry in members if entry not in sticky], "wi_group_sticky", {"group": name})
-        return sticky
     out = [entry for entry in members if entry.uid in timed.cooling or entry.uid in timed.waiting]
     _remove(choice, out, "wi_group_timed", {"group": name})
-    return [entry for entry in members if entry not in out]
+    return bool(sticky)
 
 
-def _best(
+def _only_best(
     name: str, members: list[BookEntry], score: Callable[[BookEntry], int], choice: GroupChoice, *, scoring: bool
-) -> list[BookEntry]:
-    """Those with the most keys found; who takes no part in scoring stays."""
+) -> None:
+    """Those with the most keys found stay, and who takes no part in scoring."""
     scores = {entry.uid: score(entry) for entry in members}
     most = max(scores.values(), default=0)
-    left = []
     for entry in members:
         takes_part = scoring if entry.group_scoring is None else entry.group_scoring
         if takes_part and scores[entry.uid] < most:
-            details: dict[str, Json] = {"group": name, "score": scores[entry.uid], "most": most}
-            _remove(choice, [entry], "wi_group_score", details)
-        else:
-            left.append(entry)
-    return left
+            _remove(choice, [entry], "wi_group_score", {"group": name, "score": scores[entry.uid], "most": most})
 
 
 def _one(name: str, members: list[BookEntry], draw: Callable[[], float], choice: GroupChoice) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -58,13 +59,26 @@ def occurs(key: str, text: str, how: Matching) -> bool:
 @lru_cache(maxsize=4096)
 def pattern_of(key: str) -> Pattern | None:
     """The pattern that a key between slashes is, None for a plain key; a broken pattern is a plain key."""
+    try:
+        return _compiled(key)
+    except PatternError:
+        return None
+
+
+def broken_patterns(keys: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The keys that look like a pattern and are none that can be used, with the reason."""
+    for key in keys:
+        try:
+            _compiled(trim(key))
+        except PatternError as error:
+            yield trim(key), str(error).rstrip(".")
+
+
+def _compiled(key: str) -> Pattern | None:
     found = _PATTERN.fullmatch(key)
     if found is None or _INNER_SLASH.search(found[1]):
         return None
-    try:
-        return compile_pattern(found[1].replace("\\/", "/"), found[2])
-    except PatternError:
-        return None
+    return compile_pattern(found[1].replace("\\/", "/"), found[2])
 
 
 @lru_cache(maxsize=4096)

@@ -12,7 +12,8 @@ from typing import Final
 
 from lorestudio.domain.entry import Entry, Position
 from lorestudio.domain.javascript import Json
-from lorestudio.engine.worldinfo.book import BookEntry, Logic, Place, entry_of
+from lorestudio.engine.worldinfo.book import BookEntry, Logic, Place
+from lorestudio.engine.worldinfo.native import native_entry
 
 TOP_ORDER: Final = 1000
 MESSAGES_PER_GENERATION: Final = 2
@@ -28,6 +29,15 @@ _SPELLINGS: Final = {
     "use_group_scoring": "useGroupScoring",
     "case_sensitive": "caseSensitive",
     "match_whole_words": "matchWholeWords",
+    "scan_depth": "scanDepth",
+    "outlet": "outletName",
+    "ignore_budget": "ignoreBudget",
+    "match_persona_description": "matchPersonaDescription",
+    "match_character_description": "matchCharacterDescription",
+    "match_character_personality": "matchCharacterPersonality",
+    "match_character_depth_prompt": "matchCharacterDepthPrompt",
+    "match_scenario": "matchScenario",
+    "match_creator_notes": "matchCreatorNotes",
 }
 """Properties that a lorebook spells in another way; all others are `wi_` and the lorebook's own word."""
 
@@ -40,7 +50,7 @@ def as_book_entry(entry: Entry, *, disabled: bool = False) -> BookEntry:
             word = name.removeprefix("wi_")
             own[_SPELLINGS.get(word, word)] = list(value) if isinstance(value, tuple) else value
     native: dict[str, Json] = {**_native(entry), **own, "disable": disabled or own.get("disable") is True}
-    return entry_of(native, str(entry.id))
+    return native_entry(native, str(entry.id))
 
 
 def _native(entry: Entry) -> Mapping[str, Json]:

@@ -6,22 +6,24 @@ with the budget.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from lorestudio.domain.chat import Message
-from lorestudio.domain.entry import Entry, Position, Role, VaultIndex
-from lorestudio.domain.javascript import Json, round_half_up
-from lorestudio.engine.randomness import Mulberry32
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json
 from lorestudio.engine.stage import Ledger
 from lorestudio.engine.systems import Decided, Moment, Step, entry_refs, run_steps
-from lorestudio.engine.worldinfo.book import BookEntry, Place
-from lorestudio.engine.worldinfo.mapping import as_book_entry
-from lorestudio.engine.worldinfo.scan import Loop, Part, Scan, Scanned, Scanner, Source
-from lorestudio.engine.worldinfo.timed import TimedState, after, at
+from lorestudio.engine.worldinfo.book import BookEntry
+from lorestudio.engine.worldinfo.books import Lorebook
+from lorestudio.engine.worldinfo.decision import Decision, WorldInfoState, decided
+from lorestudio.engine.worldinfo.haystack import Scan
+from lorestudio.engine.worldinfo.scan import Loop, Part, Scanned
+from lorestudio.engine.worldinfo.similarity import Vectors
+from lorestudio.engine.worldinfo.surroundings import Surroundings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.trace.model import (
+    AiCall,
     Injection,
     Limit,
     Phase,
@@ -29,19 +31,13 @@ from lorestudio.trace.model import (
     PromptPart,
     RunOutcome,
     StageRecord,
+    StageStatus,
     Trace,
 )
 
 NAME: Final = "world-info"
 
 _PHASES: Final = {Part.KEYS: Phase.MATCH, Part.GROUPS: Phase.GATE, Part.BUDGET: Phase.BUDGET}
-_SLOTS: Final = {
-    Place.NOTE_TOP: "above the author's note",
-    Place.NOTE_BOTTOM: "below the author's note",
-    Place.EXAMPLES_TOP: "before the example dialogue",
-    Place.EXAMPLES_BOTTOM: "after the example dialogue",
-    Place.OUTLET: "in an outlet",
-}
 _RULES: Final = {
     "AND_ANY": "at least one of them",
     "NOT_ALL": "not all of them",
@@ -51,19 +47,18 @@ _RULES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class WorldInfoState:
-    """What goes on from one generation to the next."""
-
-    timed: TimedState = field(default_factory=TimedState)
-    random_state: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class WorldInfoSystem:
-    """Decides as SillyTavern's own World Info does, over the vault, or over a lorebook where `book` is given."""
+    """Decides as SillyTavern's own World Info does, over the vault, or over lorebooks where `books` is given.
+
+    Without `vectors` nothing comes in by similarity.
+    """
 
     settings: WorldInfoSettings = field(default_factory=WorldInfoSettings)
-    book: tuple[BookEntry, ...] | None = None
+    books: tuple[Lorebook, ...] | None = field(default=None, repr=False)
+    around: Surroundings = field(default_factory=Surroundings, repr=False)
+    vectors: Vectors | None = None
+    remarks: tuple[str, ...] = ()
+    """Sentences for the person about books that are not scanned, or not as their author may expect."""
 
     @property
     def name(self) -> str:
@@ -78,34 +73,18 @@ class WorldInfoSystem:
     async def decide(self, moment: Moment, state: object = None) -> Decided:
         """Run one generation from the timed effects that the one before left."""
         known = state if isinstance(state, WorldInfoState) else WorldInfoState(random_state=moment.seed)
-        run = _Run(moment, self.settings, known, self.book)
+        made = await decided(moment, self.settings, self.books, self.around, self.vectors, known)
+        run = _Run(moment, self, made)
         records = await run_steps(run.steps(), run.candidate_ids, moment.timer)
-        return Decided(run.trace(records), run.after)
+        return Decided(run.trace(records), made.after)
 
 
 class _Run:
-    """One generation under way."""
+    """One generation told in stages, after it was decided."""
 
-    def __init__(
-        self,
-        moment: Moment,
-        settings: WorldInfoSettings,
-        state: WorldInfoState,
-        book: tuple[BookEntry, ...] | None,
-    ) -> None:
-        self.moment, self.settings = moment, settings
-        self.index = moment.index if book is None else index_of(book)
-        self.entries = {str(entry.id): entry for entry in self.index.entries}
-        listed = book if book is not None else tuple(_of_vault(moment))
-        numbered = tuple(replace(entry, uid=str(place)) for place, entry in enumerate(listed)) if book else listed
-        self.book = sorted(numbered, key=lambda entry: -entry.order)
-        self.by_uid = {entry.uid: entry for entry in self.book}
-        random = Mulberry32(state.random_state)
-        timed = at(moment.turn.message, self.book, state.timed)
-        self.scanned = Scanner(
-            self.book, self._source(), settings, timed, moment.counter, random.next, self._budget()
-        ).run()
-        self.after = WorldInfoState(after(moment.turn.message, self.scanned.active, timed.state), random.state)
+    def __init__(self, moment: Moment, system: WorldInfoSystem, made: Decision) -> None:
+        self.moment, self.system, self.settings, self.made = moment, system, system.settings, made
+        self.scanned, self.similar, self.entries = made.scanned, made.similar, made.world.entries
         self.candidates: list[Entry] = []
         self.injections: tuple[Injection, ...] = ()
         self.blocks: tuple[PromptBlock, ...] = ()
@@ -115,33 +94,65 @@ class _Run:
         return tuple(entry.id for entry in self.candidates)
 
     def steps(self) -> tuple[Step, ...]:
-        """The stages: those of each loop of the scan, and the placement."""
-        steps = [self._step("book", Phase.LOAD, None, Part.KEYS)]
+        """The stages: the books, similarity where it has a say, those of each loop of the scan, and the placement."""
+        steps = [Step("book", Phase.LOAD, self._load)]
+        if self.settings.vectors or any(entry.vectorized for entry in self.made.world.book):
+            steps.append(Step("vector activation", Phase.SELECT, self._tell_similar))
         counts = dict.fromkeys(Scan, 0)
         for loop in self.scanned.loops:
             counts[loop.scan] += 1
             suffix = "" if loop.scan is Scan.FIRST else f" ({loop.scan} {counts[loop.scan]})"
             steps += [
-                self._step(f"{part}{suffix}", _PHASES[part], loop, part)
+                self._step(f"{part}{suffix}", loop, part)
                 for part in Part
                 if loop.scan is Scan.FIRST or any(event.part is part for event in loop.events)
             ]
         return (*steps, Step("placement", Phase.INJECT, self._place))
 
-    def _step(self, name: str, phase: Phase, loop: Loop | None, part: Part) -> Step:
+    def _step(self, name: str, loop: Loop, part: Part) -> Step:
         async def work() -> StageRecord:
-            ledger = Ledger(_Named(name, phase), self.candidates)
-            return self._load(ledger) if loop is None else self._tell(ledger, loop, part)
+            return self._tell(self._ledger(name, _PHASES[part]), loop, part)
 
-        return Step(name, phase, work)
+        return Step(name, _PHASES[part], work)
+
+    def _ledger(self, name: str, phase: Phase) -> Ledger:
+        return Ledger(_Named(name, phase), self.candidates)
 
     # ---- stages -----------------------------------------------------------------------------------------------------
 
-    def _load(self, ledger: Ledger) -> StageRecord:
-        for entry in self.index.entries:
-            if entry.guide:
-                ledger.refuse(entry, "guide_hidden")
-        return ledger.close(())
+    async def _load(self) -> StageRecord:
+        ledger = self._ledger("book", Phase.LOAD)
+        world = self.made.world
+        if world.books is None:
+            for entry in world.index.entries:
+                if entry.guide:
+                    ledger.refuse(entry, "guide_hidden")
+            return ledger.close(())
+        books: list[Json] = [f"{book.name} ({book.role}, {len(book.entries)})" for book in world.books.used]
+        details: dict[str, Json] = {"books": books, "remarks": " ".join(self.system.remarks)}
+        return ledger.close((), note="wi_books" if books else "wi_no_books", details=details)
+
+    async def _tell_similar(self) -> StageRecord:
+        ledger, settings, found = self._ledger("vector activation", Phase.SELECT), self.settings, self.similar
+        ranks = {uid: rank for rank, uid in enumerate(sorted(found.scores, key=lambda uid: -found.scores[uid]), 1)}
+        for uid, score in found.scores.items():
+            entry, shown = self.entries[uid], round(score, 4)
+            details: dict[str, Json] = {"score": shown, "threshold": settings.vector_threshold, "rank": ranks[uid]}
+            if uid in found.taken:
+                self.candidates.append(entry)
+                ledger.add(entry, "wi_similar", **details)
+            elif score >= settings.vector_threshold:
+                ledger.refuse(entry, "wi_similar_beyond", limit=settings.vector_entries, **details)
+            else:
+                ledger.refuse(entry, "wi_unlike", **details)
+        if found.problem:
+            record = ledger.close(self.candidates, note="wi_vectors_failed", details={"problem": found.problem})
+            return _with_status(record, StageStatus.FAILED, found.problem)
+        if not settings.vectors:
+            marked = sum(entry.vectorized for entry in self.made.world.book)
+            record = ledger.close(self.candidates, note="wi_vectors_off", details={"marked": marked})
+            return _with_status(record, StageStatus.SKIPPED)
+        return ledger.close(self.candidates, note="" if found.scores else "wi_nothing_compared")
 
     def _tell(self, ledger: Ledger, loop: Loop, part: Part) -> StageRecord:
         for event in loop.events:
@@ -149,16 +160,17 @@ class _Run:
                 continue
             entry = self.entries[event.uid]
             details = self._details(event.details)
-            if part is Part.KEYS and event.taken:
+            there = entry in self.candidates
+            if event.taken and there:
+                ledger.keep(entry, event.reason, **details)
+            elif event.taken:
                 self.candidates.append(entry)
                 ledger.add(entry, event.reason, **details)
-            elif part is Part.KEYS:
-                ledger.refuse(entry, event.reason, **details)
-            elif event.taken:
-                ledger.keep(entry, event.reason, **details)
-            else:
+            elif there:
                 self.candidates.remove(entry)
                 ledger.remove(entry, event.reason, **details)
+            else:
+                ledger.refuse(entry, event.reason, **details)
         looked_at: dict[str, Json] = {"messages": min(self.settings.depth, len(self.moment.chat))}
         first = part is Part.KEYS and loop.scan is Scan.FIRST
         return ledger.close(
@@ -166,76 +178,81 @@ class _Run:
         )
 
     async def _place(self) -> StageRecord:
-        ledger = Ledger(_Named("placement", Phase.INJECT), self.candidates)
-        groups: dict[tuple[Place, int, int], list[BookEntry]] = {}
-        for entry in sorted(self.scanned.active, key=lambda each: each.order):
-            at_depth = entry.place is Place.AT_DEPTH
-            slot = (entry.place, entry.depth if at_depth else 0, entry.role if at_depth else int(Role.SYSTEM))
-            groups.setdefault(slot, []).append(entry)
+        ledger = self._ledger("placement", Phase.INJECT)
+        where, scanned = self.made.placement, self.scanned
+        active = {entry.uid: entry for entry in scanned.active}
+        for entry, reason in where.nowhere:
+            self.candidates.remove(self.entries[entry.uid])
+            ledger.remove(self.entries[entry.uid], reason)
         injections: list[Injection] = []
         blocks: list[PromptBlock] = []
-        for (place, depth, role), members in sorted(groups.items()):
-            position, tag = _position(place), _tag(place, depth, role)
+        for block in where.blocks:
             parts, text = [], ""
-            for member in members:
-                note = self.entries[member.uid]
-                content = self._substituted(member.content)
-                text += "\n" if text else ""
-                parts.append(PromptPart(len(text), len(text) + len(content), note.id))
-                text += content
-                if place in _SLOTS:
-                    ledger.keep(note, "wi_other_slot", slot=_SLOTS[place])
+            for piece in block.pieces:
+                note = self.entries.get(piece.uid)
+                if note is not None or piece.note:
+                    part = PromptPart(len(text), len(text) + len(piece.text), note.id if note is not None else None)
+                    parts.append(part)
+                text += piece.text
+                if note is None:
+                    continue
+                if block.slot:
+                    ledger.keep(note, "wi_other_slot", slot=block.slot)
                 else:
-                    ledger.keep(note, "wi_placed", position=position, depth=depth, role=role)
+                    ledger.keep(note, "wi_placed", position=block.position, depth=block.depth, role=block.role)
                 injections.append(
                     Injection(
-                        note.id, note.title, "(constant)" if member.constant else _keys_of(self.scanned, member.uid),
-                        self.moment.counter.count(content), note.priority, position, depth, role, tag,
-                        note.content_hash,
+                        note.id, note.title, _label(active[piece.uid], scanned),
+                        self.moment.counter.count(piece.text), note.priority, block.position, block.depth, block.role,
+                        block.tag, note.content_hash,
                     )
                 )  # fmt: skip
-            blocks.append(PromptBlock(tag, position, depth, role, text, tuple(parts)))
+            blocks.append(PromptBlock(block.tag, block.position, block.depth, block.role, text, tuple(parts)))
         self.injections, self.blocks = tuple(injections), tuple(blocks)
-        self.candidates = [self.entries[injection_uid(injection)] for injection in injections]
+        by_id = {entry.id: entry for entry in self.candidates}
+        self.candidates = [by_id[injection.entry] for injection in injections]
         return ledger.close(self.candidates, note="" if blocks else "no_prompt")
 
     # ---- the trace --------------------------------------------------------------------------------------------------
 
     def trace(self, records: tuple[StageRecord, ...]) -> Trace:
         """Everything that was decided."""
-        moment, scanned = self.moment, self.scanned
-        warnings: tuple[str, ...] = ()
+        moment, scanned, vectors, world = self.moment, self.scanned, self.system.vectors, self.made.world
+        warnings: list[str] = []
         if scanned.overflowed:
-            warnings = (f"The budget of {scanned.budget} tokens was full, so the scan ended early.",)
+            warnings.append(f"The budget of {scanned.budget} tokens was full, so the scan ended early.")
+        if self.similar.problem:
+            warnings.append(f"No entry came in by similarity: {self.similar.problem}.")
+        facts: dict[str, Json] = {"counter": moment.counter.name, "counted_exactly": moment.counter.exact}
+        calls: tuple[AiCall, ...] = ()
+        if self.settings.vectors and vectors is not None:
+            facts |= {
+                "vectors": vectors.label,
+                "threshold": self.settings.vector_threshold,
+                "ranked_at_most": self.settings.vector_entries,
+            }
+            if self.similar.scores or self.similar.problem:
+                problem = self.similar.problem
+                calls = (AiCall("embedding", "", self.similar.query, 0, False, error=problem, source=vectors.label),)
         return Trace(
             system=NAME,
             mode="recursive" if self.settings.recursive else "one scan",
             outcome=RunOutcome.INJECTED if self.blocks else RunOutcome.NOTHING_INJECTED,
             turn=moment.turn,
-            entries=entry_refs(self.index.entries, records),
-            index_size=len(self.index.entries),
+            entries=entry_refs(world.index.entries, records),
+            index_size=len(world.index.entries),
             stages=records,
             injections=self.injections,
             prompt=self.blocks,
             limits=(Limit("token budget", scanned.used, scanned.budget, "tokens"),),
+            ai_calls=calls,
             seed=moment.seed,
             draws=scanned.draws,
-            digests=moment.digests,
+            digests={**moment.digests, **({"lorebooks": world.digest} if world.books is not None else {})},
             clock_ms=moment.clock_ms,
-            warnings=warnings,
-            facts={"counter": moment.counter.name, "counted_exactly": moment.counter.exact},
+            warnings=tuple(warnings),
+            facts=facts,
         )
-
-    def _source(self) -> Source:
-        names = self.settings.include_names
-        texts = tuple(_searched(message, names=names) for message in reversed(self.moment.chat))
-        return Source(texts, self.moment.character)
-
-    def _budget(self) -> int:
-        settings = self.settings
-        context = self.moment.context_size or settings.context
-        budget = round_half_up(settings.budget * context / 100) or 1
-        return min(budget, settings.budget_cap) if settings.budget_cap > 0 else budget
 
     def _details(self, details: Mapping[str, Json]) -> dict[str, Json]:
         """The details with messages and other entries as a trace names them."""
@@ -251,10 +268,10 @@ class _Run:
         logic = known.pop("logic", None)
         if isinstance(logic, str):
             known["rule"] = _RULES[logic]
+        score = known.get("score")
+        if isinstance(score, float):
+            known["score"] = round(score, 4)
         return known
-
-    def _substituted(self, text: str) -> str:
-        return text.replace("{{user}}", self.moment.user).replace("{{char}}", self.moment.character)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,56 +280,17 @@ class _Named:
     phase: Phase
 
 
-def injection_uid(injection: Injection) -> str:
-    """The uid of the entry that went in."""
-    return str(injection.entry)
+def _with_status(record: StageRecord, status: StageStatus, error: str = "") -> StageRecord:
+    return replace(record, status=status, error=error)
 
 
-def index_of(book: Sequence[BookEntry]) -> VaultIndex:
-    """A lorebook as an index, so that a trace can name its entries."""
-    entries = tuple(
-        Entry(
-            place,
-            f"uid {entry.uid}",
-            "lorebook",
-            entry.comment or ", ".join(entry.keys) or f"entry {entry.uid}",
-            entry.content,
-            entry.keys,
-            entry.secondary,
-            priority=entry.order,
-            constant=entry.constant,
-            content_hash=entry.digest,
-        )
-        for place, entry in enumerate(book)
-    )
-    return VaultIndex(entries, vaults=("lorebook",))
-
-
-def _of_vault(moment: Moment) -> list[BookEntry]:
-    return [
-        as_book_entry(entry, disabled=any(rule.matches(entry) for rule in moment.controls.blocks))
-        for entry in moment.index.entries
-        if not entry.guide
-    ]
-
-
-def _searched(message: Message, *, names: bool) -> str:
-    return f"{message.name}: {message.text}" if names and message.name is not None else message.text
-
-
-def _position(place: Place) -> int:
-    if place is Place.AT_DEPTH:
-        return int(Position.IN_CHAT)
-    return int(Position.BEFORE if place is Place.BEFORE else Position.AFTER)
-
-
-def _tag(place: Place, depth: int, role: int) -> str:
-    return f"customDepthWI-{depth}-{role}" if place is Place.AT_DEPTH else f"worldInfo_{place.name.lower()}"
-
-
-def _keys_of(scanned: Scanned, uid: str) -> str:
+def _label(entry: BookEntry, scanned: Scanned) -> str:
+    """What brought the entry in, as its injection says it."""
+    if entry.constant:
+        return "(constant)"
     for loop in scanned.loops:
         for event in loop.events:
-            if event.uid == uid and event.part is Part.KEYS and event.taken:
-                return str(event.details.get("key", ""))
+            if event.uid == entry.uid and event.part is Part.KEYS and event.taken:
+                score = event.details.get("score")
+                return f"similarity {score:.2f}" if isinstance(score, float) else str(event.details.get("key", ""))
     return ""

@@ -40,16 +40,16 @@ class Timed:
 
 def at(count: int, entries: Sequence[BookEntry], state: TimedState) -> Timed:
     """The effects at a message count. A sticky effect that ends begins its cooldown at once."""
-    sticky, ended = _running("sticky", count, entries, state.sticky)
+    sticky, lasting_sticky, ended = _running("sticky", count, entries, state.sticky)
     started = {
         entry.uid: Effect(entry.digest, count, count + entry.cooldown, protected=True)
         for entry in entries
         if entry.uid in ended and entry.cooldown
     }
-    cooldown, _ = _running("cooldown", count, entries, {**state.cooldown, **started})
+    cooldown, lasting_cooldown, _ = _running("cooldown", count, entries, {**state.cooldown, **started})
     waiting = frozenset(entry.uid for entry in entries if entry.delay and count < entry.delay)
     cooling = {uid: effect.end for uid, effect in cooldown.items()}
-    return Timed(TimedState(sticky, cooldown), frozenset(sticky), cooling, waiting)
+    return Timed(TimedState(lasting_sticky, lasting_cooldown), frozenset(sticky), cooling, waiting)
 
 
 def after(count: int, activated: Iterable[BookEntry], state: TimedState) -> TimedState:
@@ -65,23 +65,28 @@ def after(count: int, activated: Iterable[BookEntry], state: TimedState) -> Time
 
 def _running(
     kind: str, count: int, entries: Sequence[BookEntry], effects: Mapping[str, Effect]
-) -> tuple[dict[str, Effect], set[str]]:
-    """The effects that go on, and the entries whose effect has ended just now."""
+) -> tuple[dict[str, Effect], dict[str, Effect], set[str]]:
+    """The effects that work, those that are kept, and the entries whose effect has ended just now.
+
+    An effect of an entry that is gone or was changed works no longer, and is kept until its end, so that the entry
+    begins no new one before that.
+    """
     known = {entry.uid: entry for entry in entries}
-    running: dict[str, Effect] = {}
+    works: dict[str, Effect] = {}
+    kept: dict[str, Effect] = {}
     ended: set[str] = set()
     for uid, effect in effects.items():
         entry = known.get(uid)
         if count <= effect.start and not effect.protected:
             continue
-        if entry is None or entry.digest != effect.digest:  # changed: it runs out without an entry
-            if count < effect.end and entry is None:
-                running[uid] = effect
+        if entry is None or entry.digest != effect.digest:
+            if count < effect.end:
+                kept[uid] = effect
             continue
         if not (entry.sticky if kind == "sticky" else entry.cooldown):
             continue
         if count >= effect.end:
             ended.add(uid)
         else:
-            running[uid] = effect
-    return running, ended
+            works[uid] = kept[uid] = effect
+    return works, kept, ended

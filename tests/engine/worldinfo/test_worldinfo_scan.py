@@ -3,9 +3,11 @@
 import pytest
 
 from lorestudio.domain.tokens import CharacterEstimate
-from lorestudio.engine.worldinfo.book import BookError, Logic, Place, read_book, split_decorators
+from lorestudio.engine.worldinfo.book import BookError, Logic, Place, split_decorators
+from lorestudio.engine.worldinfo.haystack import Source
 from lorestudio.engine.worldinfo.keys import Matching, occurs
-from lorestudio.engine.worldinfo.scan import Part, Scanner, Source
+from lorestudio.engine.worldinfo.lorebook import read_book
+from lorestudio.engine.worldinfo.scan import Part, Scanner
 from lorestudio.engine.worldinfo.timed import Effect, TimedState, after, at
 from lorestudio.settings.worldinfo import WorldInfoSettings
 
@@ -23,7 +25,7 @@ def scan(raws, *messages, settings=PLAIN, draws=(), budget=10_000, state=None, c
     book = sorted(entries(*raws), key=lambda entry: -entry.order)
     timed = at(count, book, state or TimedState())
     numbers = iter(draws)
-    source = Source(tuple(reversed(messages)), character)
+    source = Source(tuple(reversed(messages)), frozenset({character}))
     return Scanner(book, source, settings, timed, WORDS, lambda: next(numbers), budget).run()
 
 

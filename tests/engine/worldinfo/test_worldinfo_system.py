@@ -9,7 +9,8 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, Position, VaultIndex
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.engine.systems import Moment
-from lorestudio.engine.worldinfo.book import Logic, Place, read_book
+from lorestudio.engine.worldinfo.book import Logic, Place
+from lorestudio.engine.worldinfo.lorebook import read_lorebook
 from lorestudio.engine.worldinfo.mapping import as_book_entry
 from lorestudio.engine.worldinfo.system import WorldInfoSystem
 from lorestudio.settings.worldinfo import WorldInfoSettings
@@ -80,11 +81,11 @@ def test_a_small_context_ends_the_scan_and_says_so():
 
 
 def test_a_lorebook_takes_the_place_of_the_vault():
-    book = read_book({"entries": {"7": {"uid": 7, "key": ["dragon"], "content": "Of {{char}}.", "comment": "Wyrm"}}})
-    trace = decide(["the dragon"], book=book).trace
+    document = {"entries": {"7": {"uid": 7, "key": ["dragon"], "content": "Of {{char}}.", "comment": "Wyrm"}}}
+    trace = decide(["the dragon"], book=(read_lorebook(document, "Eldoria"),)).trace
     assert titles(trace) == ["Wyrm"]
     assert trace.prompt[0].text == "Of Skarn."
-    assert trace.entries[0].filename == "uid 7"
+    assert (trace.entries[0].vault, trace.entries[0].filename) == ("Eldoria", "uid 7")
 
 
 def test_a_note_as_an_entry_of_a_lorebook():
