@@ -31,6 +31,7 @@ from lorestudio.cli.facts import facts
 from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
 from lorestudio.cli.lint import lint
+from lorestudio.cli.lorebooks import BookOption, CardOption, with_card
 from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.notes import list_links, rename_note, search_notes
 from lorestudio.cli.options import (
@@ -183,6 +184,8 @@ def replay(
     system: SystemOption = DEEPLORE,
     system_settings: SystemSettingsOption = None,
     assignments: SetOption = None,
+    book: BookOption = None,
+    card: CardOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all traces as JSON.")] = False,
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
@@ -193,8 +196,11 @@ def replay(
         if system != DEEPLORE:
             if messages is not None:
                 raise InputError("--messages", f"{system} is replayed as a whole. Leave the range out.")
-            _say_traces(replay_system(project, system, system_settings, assignments), project, as_json=as_json)
+            traces = replay_system(with_card(project, card), system, system_settings, assignments, book)
+            _say_traces(traces, project, as_json=as_json)
             return
+        if book:
+            raise InputError("--book", "lorebooks are scanned by --system world-info.")
         asked = answering(answers, project)
         if mode_of(project.settings).asks_model:
             agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)

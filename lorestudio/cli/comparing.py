@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -15,12 +16,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from lorestudio.cli.lorebooks import BookOption, with_books
 from lorestudio.cli.messages import clear_messages, say_all
 from lorestudio.cli.options import NeededChat, SeedOption
 from lorestudio.domain.javascript import Json
 from lorestudio.studio import Project, open_project
-from lorestudio.studio.comparing import Comparison, TurnComparison, candidate, compare_candidates
+from lorestudio.studio.comparing import Candidate, Comparison, TurnComparison, candidate, compare_candidates
 from lorestudio.studio.systems import DEEPLORE, KINDS, kind_of, replay_with
+from lorestudio.studio.world_info import WORLD_INFO, WorldInfoSystem
 from lorestudio.trace import Trace
 
 SYSTEMS: Final = ", ".join((DEEPLORE, *KINDS))
@@ -51,12 +54,16 @@ def compare(
     ] = None,
     settings: Annotated[Path | None, typer.Option("--settings", help="DeepLore settings of every run.")] = None,
     seed: SeedOption = 0,
+    book: BookOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
 ) -> None:
     """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""
     with clear_messages():
         project = open_project(vault, chat, settings, seed)
-        found = asyncio.run(compare_candidates(project, [candidate(text) for text in run or ()]))
+        chosen = [candidate(text) for text in run or ()]
+        if book:
+            chosen = [_with_books(each, book) for each in chosen]
+        found = asyncio.run(compare_candidates(project, chosen))
         say_all(project.problems)
         if as_json:
             typer.echo(json.dumps(comparison_json(found), ensure_ascii=False))
@@ -66,10 +73,22 @@ def compare(
         console.print(totals_table(found))
 
 
-def replay_system(project: Project, name: str, file: Path | None, assignments: list[str] | None) -> tuple[Trace, ...]:
-    """The traces of a chat decided by a system other than DeepLore. Raises InputError and SettingsError."""
+def replay_system(
+    project: Project,
+    name: str,
+    file: Path | None,
+    assignments: Sequence[str] | None = None,
+    books: Sequence[str] | None = None,
+) -> tuple[Trace, ...]:
+    """The traces of a chat decided by a system other than DeepLore. Raises InputError and SettingsError.
+
+    What World Info remarks on its lorebooks is said once.
+    """
     kind = kind_of(name)
-    return asyncio.run(replay_with(project, kind.make(kind.read(file, assignments or ()), project)))
+    system = kind.make(with_books(kind.read(file, assignments or ()), books or ()), project)
+    if isinstance(system, WorldInfoSystem):
+        say_all(system.remarks)
+    return asyncio.run(replay_with(project, system))
 
 
 def turns_table(found: Comparison) -> Table:
@@ -144,6 +163,12 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
             for turn in found.turns
         ],
     }
+
+
+def _with_books(chosen: Candidate, books: Sequence[str]) -> Candidate:
+    if chosen.system != WORLD_INFO or chosen.settings is None:
+        return chosen
+    return replace(chosen, settings=with_books(chosen.settings, books))
 
 
 def _cell(found: Comparison, turn: TurnComparison, place: int) -> Text:

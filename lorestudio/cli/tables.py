@@ -142,7 +142,7 @@ def replay_summary(traces: Sequence[Trace], project: Project) -> str:
         most = ", ".join(f"{title} ({count}×)" for title, count in injected.most_common(5))
         lines.append(f"Injected most often: {most}.")
     never = [entry.title for entry in project.index.entries if entry.title not in injected and not entry.guide]
-    if never and not all(trace.system in _REMEMBERING for trace in traces):
+    if never and not all(trace.system in _REMEMBERING or "lorebooks" in trace.digests for trace in traces):
         lines.append(f"Never injected: {len(never)} of {len(project.index.entries)} entries.")
     totals = ai_totals(traces)
     if totals.sentence:

@@ -40,7 +40,7 @@ FactsStage: TypeAlias = Literal[
     "memories", "similarity", "outdated memories", "forgetting and variety", "memory injection",
 ]  # fmt: skip
 WorldInfoStage: TypeAlias = Literal[
-    "book", "vector activation", "keys", "inclusion groups", "probability and budget", "placement",
+    "book", "vector activation", "keys", "inclusion groups", "probability and budget",
 ]  # fmt: skip
 StageName: TypeAlias = DeepLoreStage | ContextWindowStage | HybridStage | WorldInfoStage | RecapStage | FactsStage
 """A stage of a run, as `StageRecord.name` spells it."""

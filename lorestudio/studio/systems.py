@@ -16,6 +16,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.facts import FactsSettings
+from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.sections import assigned, read_section
@@ -25,6 +26,7 @@ from lorestudio.studio.facts.system import FactsSystem
 from lorestudio.studio.jobs import CancelToken, Progress
 from lorestudio.studio.project import Project
 from lorestudio.studio.recap.system import RecapSystem
+from lorestudio.studio.sillytavern_world_info import from_sillytavern, is_sillytavern
 from lorestudio.studio.system_simulator import SystemSimulator
 from lorestudio.studio.world_info import world_info_system
 from lorestudio.trace.model import Trace
@@ -48,13 +50,23 @@ class SystemKind:
 
     def read(self, path: Path | None = None, assignments: Sequence[str] = ()) -> Section:
         """Settings from a file, its defaults without one, changed by `NAME=VALUE`. Raises SettingsError."""
-        base = self.settings() if path is None else read_section(path, self.settings)
-        return assigned(assignments, self.settings, base)
+        return assigned(assignments, self.settings, self.settings() if path is None else self.read_file(path))
+
+    def read_file(self, path: Path) -> Section:
+        """Settings from a file of their keys; those of World Info also from SillyTavern's settings.json.
+
+        Raises SettingsError.
+        """
+        if self.settings is WorldInfoSettings:
+            document = parse_json(read_bytes(path), path)
+            if isinstance(document, Mapping) and is_sillytavern(document):
+                return from_sillytavern(document, path)
+        return read_section(path, self.settings)
 
 
 def kind_of(name: str) -> SystemKind:
-    """The system of that name. Raises InputError where there is none."""
-    kind = KINDS.get(name)
+    """The system of that name, with its hyphens or without. Raises InputError where there is none."""
+    kind = KINDS.get(name) or _BY_LETTERS.get(name.replace("-", ""))
     if kind is None:
         raise InputError("--system", f"there is no system “{name}”. There are: {', '.join((DEEPLORE, *KINDS))}.")
     return kind
@@ -165,3 +177,5 @@ KINDS: Final[Mapping[str, SystemKind]] = MappingProxyType(
     }
 )
 """The systems beside DeepLore by their names."""
+
+_BY_LETTERS: Final = MappingProxyType({name.replace("-", ""): kind for name, kind in KINDS.items()})

@@ -13,6 +13,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.engine.worldinfo.book import Extra
 from lorestudio.engine.worldinfo.books import BookRole, Lorebook, in_play
 from lorestudio.engine.worldinfo.surroundings import Surroundings
+from lorestudio.engine.worldinfo.system import NAME as WORLD_INFO
 from lorestudio.engine.worldinfo.system import WorldInfoSystem
 from lorestudio.exchange.lorebooks import card_book, load_lorebook
 from lorestudio.exchange.problems import InputError
@@ -187,8 +188,10 @@ def check_files(files: Iterable[BookFile]) -> tuple[Lorebook, ...]:
 __all__ = [
     "FIELDS",
     "ROLE_WORDS",
+    "WORLD_INFO",
     "BookFile",
     "InputError",
+    "WorldInfoSystem",
     "book_file",
     "book_files",
     "check_files",

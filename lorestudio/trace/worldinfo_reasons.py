@@ -37,6 +37,7 @@ WORLD_INFO: Final = (
            "Switch on “Entries by similarity”.", details=("marked",)),
     Reason("wi_vectors_failed", WARNING, "No vectors", "Nothing was compared: {problem}.",
            "Set “Who makes the vectors”.", details=("problem",)),
+    Reason("wi_compared", NEUTRAL, "Compared", "Vectors: {by}.", details=("by",)),
     Reason("wi_nothing_compared", NEUTRAL, "Nothing to compare",
            "No entry is marked as vectorised, or the newest messages have no text.",
            "Mark entries, or switch on “For all entries”."),

@@ -55,3 +55,33 @@ def test_bad_input_is_named(arguments, words):
     result = run(*arguments)
     assert result.exit_code == 2
     assert words in result.output
+
+
+def test_replay_over_lorebooks(tmp_path):
+    entry = {"uid": 0, "key": ["kite"], "constant": True, "content": "Kites.", "comment": "Kites", "future": 1}
+    for name in ("Hollin", "Quay"):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"entries": {"0": entry}}))
+    books = ["--book", str(tmp_path / "Hollin.json"), "--book", f"chat:{tmp_path / 'Quay.json'}"]
+    result = run("replay", *WORLD, "--system", "worldinfo", *books, "--json")
+    assert result.exit_code == 0
+    assert "Hollin: 1 entry has the field “future”" in result.stderr
+    traces = [from_json(document) for document in json.loads(result.stdout)]
+    assert all({ref.vault for ref in trace.entries.values()} == {"Hollin", "Quay"} for trace in traces)
+    result = run("compare", *WORLD, "--run", "world-info", "--run", "hybrid", *books, "--json")
+    first = json.loads(result.stdout)["turns"][0]["runs"][0]["entries"]
+    assert [each["vault"] for each in first] == ["Hollin", "Quay"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--book", "a.json"], "--system world-info"),
+        (["--system", "hybrid", "--book", "a.json"], "--system world-info"),
+        (["--system", "world-info", "--book", "chat:/no/such.json"], "no such file"),
+        (["--system", "world-info", "--card", "/no/such.png"], "cannot be read"),
+    ],
+)
+def test_lorebooks_that_cannot_be_used(arguments, words):
+    result = run("replay", *WORLD, *arguments)
+    assert result.exit_code == 2
+    assert words in result.output

@@ -152,7 +152,9 @@ class _Run:
             marked = sum(entry.vectorized for entry in self.made.world.book)
             record = ledger.close(self.candidates, note="wi_vectors_off", details={"marked": marked})
             return _with_status(record, StageStatus.SKIPPED)
-        return ledger.close(self.candidates, note="" if found.scores else "wi_nothing_compared")
+        label = self.system.vectors.label if self.system.vectors is not None else ""
+        note = "wi_compared" if found.scores else "wi_nothing_compared"
+        return ledger.close(self.candidates, note=note, details={"by": label})
 
     def _tell(self, ledger: Ledger, loop: Loop, part: Part) -> StageRecord:
         for event in loop.events:

@@ -1,9 +1,12 @@
 """SillyTavern's scan, rule by rule (spec: deeplore-ai-and-tools 5.6)."""
 
+from functools import partial
+
 import pytest
 
 from lorestudio.domain.tokens import CharacterEstimate
-from lorestudio.engine.worldinfo.book import BookError, Logic, Place, split_decorators
+from lorestudio.engine.macros import Macros
+from lorestudio.engine.worldinfo.book import BookError, Extra, Logic, Place, split_decorators
 from lorestudio.engine.worldinfo.haystack import Source
 from lorestudio.engine.worldinfo.keys import Matching, occurs
 from lorestudio.engine.worldinfo.lorebook import read_book
@@ -20,13 +23,27 @@ def entries(*raws):
     return read_book({"entries": {str(place): {"uid": place, **raw} for place, raw in enumerate(raws)}})
 
 
-def scan(raws, *messages, settings=PLAIN, draws=(), budget=10_000, state=None, count=10, character=""):
+def scan(
+    raws,
+    *messages,
+    settings=PLAIN,
+    draws=(),
+    budget=10_000,
+    state=None,
+    count=10,
+    character="",
+    similar=None,
+    macros=None,
+    **lent,
+):
     """The newest message comes last, as in a chat."""
     book = sorted(entries(*raws), key=lambda entry: -entry.order)
     timed = at(count, book, state or TimedState())
     numbers = iter(draws)
-    source = Source(tuple(reversed(messages)), frozenset({character}))
-    return Scanner(book, source, settings, timed, WORDS, lambda: next(numbers), budget).run()
+    source = Source(tuple(reversed(messages)), frozenset({character}), **lent)
+    filled = Macros(macros or {}).fill
+    draw = partial(next, numbers)
+    return Scanner(book, source, settings, timed, WORDS, draw, budget, substituted=filled, similar=similar or {}).run()
 
 
 def active(*arguments, **options):
@@ -233,11 +250,96 @@ def test_an_entry_that_changed_loses_its_effect():
     state = TimedState(sticky={"0": Effect("another digest", 10, 20)})
     assert at(12, entries(key("x", sticky=9)), state).sticky == frozenset()
     assert at(12, (), state).state.sticky == state.sticky  # gone for now: it may come back
+    changed = at(12, entries(key("x", sticky=9)), state).state
+    assert after(12, entries(key("x", sticky=9)), changed).sticky == state.sticky  # nothing new before its end
+    assert at(20, entries(key("x", sticky=9)), state).state.sticky == {}
 
 
 def test_a_delay_waits_for_messages():
     assert active([key("x", delay=11)], "x", count=10) == []
     assert active([key("x", delay=10)], "x", count=10) == [0]
+
+
+def test_in_a_group_a_sticky_entry_that_cools_down_goes_and_takes_the_others_along():
+    """Spec 5.6, 3a: a sticky member drives the others out, and members on cooldown are removed."""
+    raws = [key("x", group="g", sticky=2, cooldown=5), key("x", group="g")]
+    state = after(10, entries(raws[0]), TimedState())
+    assert active(raws, "x", state=state, count=11) == []
+    assert active([{**raws[0], "cooldown": 0}, raws[1]], "x", count=11,
+                  state=after(10, entries({**raws[0], "cooldown": 0}), TimedState())) == [0]  # fmt: skip
+
+
+# ---- macros, texts that are lent, similarity, newer fields -----------------------------------------------------------
+
+
+def test_macros_are_filled_in_before_keys_are_sought_and_texts_counted():
+    assert active([key("{{char}}")], "Skarn wakes", macros={"char": "Skarn"}) == [0]
+    assert active([key("{{char}}")], "{{char}}", macros={"char": ""}) == []  # nothing is left of the key
+    raws = [key("x", content="{{user}}")]
+    assert active(raws, "x", macros={"user": "Wren"}, budget=6) == [0]  # four letters and a line break
+    assert active(raws, "x", macros={"user": "Wren"}, budget=5) == []
+    spread = [key("x", content="{{user}}"), key("wren")]
+    assert active(spread, "x", macros={"user": "Wren"}) == [0, 1]  # recursion reads what the model would
+
+
+def test_a_blank_secondary_key_is_never_found():
+    for logic, expected in ((Logic.AND_ANY, []), (Logic.NOT_ALL, [0]), (Logic.NOT_ANY, [0]), (Logic.AND_ALL, [])):
+        assert active([key("x", keysecondary=[" "], selectiveLogic=int(logic))], "x y") == expected
+
+
+def test_messages_are_trimmed_and_texts_of_a_loop_are_one_for_patterns():
+    assert active([key("/\x01wren/i")], "  Wren") == [0]
+    raws = [key("x", order=9, content="one"), key("x", order=8, content="two"), key("/\x01two/")]
+    assert active(raws, "x") == [0, 1]  # the mark stands before the texts of a loop, not before each
+    assert active([*raws[:2], key("/one\ntwo/")], "x") == [0, 1, 2]
+
+
+def test_texts_of_the_prompt_are_lent_to_all_and_of_the_card_to_those_who_ask():
+    scanned = scan([key("gale")], "calm", prompts=(("the author's note", "a gale"),))
+    assert [entry.uid for entry in scanned.active] == ["0"]
+    assert scanned.loops[0].events[0].details["lent"] == "the author's note"
+    extras = {Extra.SCENARIO: "a gale"}
+    assert active([key("gale", matchScenario=True)], "calm", extras=extras) == [0]
+    assert active([key("gale"), key("gale", matchCreatorNotes=True)], "calm", extras=extras) == []
+    assert active([key("gale", scanDepth=0)], "calm", prompts=(("note", "a gale"),)) == []  # depth 0: nothing at all
+
+
+def test_similar_entries_need_no_key_but_heed_everything_before_keys():
+    raws = [
+        {"content": "a"}, {"content": "b", "disable": True}, {"content": "c", "delay": 99},
+        {"content": "@@dont_activate\nd"}, {"content": "e", "delayUntilRecursion": True},
+    ]  # fmt: skip
+    scanned = scan(raws, "x", similar=dict.fromkeys("01234", 0.5))
+    assert {entry.uid for entry in scanned.active} == {"0", "4"}  # the last one by recursion
+    assert reasons(scanned, 0) == ["wi_vector", "wi_fits"]
+    assert reasons(scanned, 3) == ["wi_never"]
+
+
+def test_triggers_name_kinds_of_generation():
+    assert active([key("x", triggers=["swipe"]), key("x", triggers=["normal", "swipe"]), key("x")], "x") == [1, 2]
+    assert active([key("x", triggers=["swipe"])], "x", kind="swipe") == [0]
+
+
+def test_what_ignores_the_budget_comes_in_behind_the_one_that_broke_it():
+    raws = [key("x", content="1234567890", order=9), key("x", content="1", order=5),
+            key("x", content="2", order=1, ignoreBudget=True)]  # fmt: skip
+    scanned = scan(raws, "x", budget=5)
+    assert [entry.uid for entry in scanned.active] == ["2"]
+    last = [reasons(scanned, uid)[-1] for uid in (0, 1, 2)]
+    assert last == ["wi_over_budget", "wi_behind_budget", "wi_ignores_budget"]
+
+
+def test_scores_of_a_wider_scan_leave_recursion_out():
+    settings = PLAIN.model_copy(update={"min_activations": 3, "depth": 1})
+    raws = [key("qq", content="yy zz"), key("aa", "yy", "zz", group="g", useGroupScoring=True, excludeRecursion=True),
+            key("aa", "bb", group="g", useGroupScoring=True, excludeRecursion=True)]  # fmt: skip
+    assert active(raws, "aa bb", "qq", settings=settings) == [0, 2]
+
+
+def test_a_wider_scan_is_followed_by_recursion_even_where_nothing_was_put_aside():
+    """The buffer holds an empty text then, which is what lets delayed entries in."""
+    settings = PLAIN.model_copy(update={"min_activations": 1, "depth": 1})
+    assert active([key("oath", delayUntilRecursion=True)], "an oath", "b", settings=settings) == [0]
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------

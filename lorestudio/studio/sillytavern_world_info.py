@@ -1,0 +1,50 @@
+"""World Info as a SillyTavern has it set: its settings.json as settings of the system.
+
+Source: spec: deeplore-ai-and-tools 5.1 (where books lie), 5.4 (the keys), 5.6 (Vector Storage, "allow WI scan").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.settings.declaration import declared
+from lorestudio.settings.sections import section_of
+from lorestudio.settings.worldinfo import WorldInfoSettings
+
+_SECTION: Final = "world_info_settings"
+
+
+def is_sillytavern(document: Json) -> bool:
+    """Whether a document is SillyTavern's settings.json."""
+    return isinstance(document, Mapping) and isinstance(document.get(_SECTION), Mapping)
+
+
+def from_sillytavern(document: Mapping[str, Json], path: Path) -> WorldInfoSettings:
+    """The settings, and the books that are active everywhere, from the folder beside the file.
+
+    What SillyTavern keeps there and World Info here does not have (alerts, extra books of characters) is left out.
+    Raises SettingsError for a value that cannot be.
+    """
+    own, extensions = _part(document, _SECTION), _part(document, "extension_settings")
+    values: dict[str, Json] = {}
+    for source in (own, _part(extensions, "note"), _part(extensions, "vectors")):
+        values |= dict(_known(source))
+    worlds = path.parent / "worlds"
+    selected = _part(own, "world_info").get("globalSelect")
+    names = [name for name in selected if isinstance(name, str)] if isinstance(selected, list) else []
+    values |= {"worlds": str(worlds), "book": "\n".join(str(worlds / f"{name}.json") for name in names)}
+    return section_of(values, WorldInfoSettings, str(path))
+
+
+def _known(values: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    """What is a setting here, under SillyTavern's key."""
+    keys = {each.alias for each in declared(WorldInfoSettings) if each.alias != each.name}
+    return ((key, value) for key, value in values.items() if key in keys and value is not None)
+
+
+def _part(values: Mapping[str, Json], name: str) -> Mapping[str, Json]:
+    found = values.get(name)
+    return found if isinstance(found, Mapping) else {}
