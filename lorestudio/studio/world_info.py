@@ -13,16 +13,33 @@ from lorestudio.domain.javascript import Json
 from lorestudio.engine.worldinfo.book import Extra
 from lorestudio.engine.worldinfo.books import BookRole, Lorebook, in_play
 from lorestudio.engine.worldinfo.surroundings import Surroundings
-from lorestudio.engine.worldinfo.system import NAME as WORLD_INFO
-from lorestudio.engine.worldinfo.system import WorldInfoSystem
+from lorestudio.engine.worldinfo.system import NAME, WorldInfoSystem
 from lorestudio.exchange.lorebooks import card_book, load_lorebook
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.worldinfo import BOOKS, BY_BOOKS, VAULT, WorldInfoSettings
+from lorestudio.settings.worldinfo import BY_BOOKS, VAULT, WorldInfoSettings
 from lorestudio.studio.embedding import KnownVectors, embedder_named
 from lorestudio.studio.project import Project
 from lorestudio.studio.prompt_setup import PromptSetup
 
-FIELDS: Final = {
+__all__ = [
+    "WORLD_INFO",
+    "BookFile",
+    "BookRole",
+    "LookedAt",
+    "WorldInfoSystem",
+    "added_file",
+    "book_file",
+    "book_files",
+    "look_at",
+    "surroundings",
+    "with_book_files",
+    "world_info_system",
+]
+
+WORLD_INFO: Final = NAME
+"""The system's name."""
+
+_FIELDS: Final = {
     BookRole.GLOBAL: "book",
     BookRole.CHARACTER: "character_books",
     BookRole.CHAT: "chat_books",
@@ -30,7 +47,7 @@ FIELDS: Final = {
 }
 """The settings with the files of each role."""
 
-ROLE_WORDS: Final = {
+_ROLE_WORDS: Final = {
     BookRole.GLOBAL: "a global lorebook",
     BookRole.CHARACTER: "the character's",
     BookRole.CHAT: "the chat's",
@@ -50,7 +67,7 @@ def book_files(settings: WorldInfoSettings) -> tuple[BookFile, ...]:
     """The files that the settings name, by role and in their order."""
     return tuple(
         BookFile(line.strip(), role)
-        for role, name in FIELDS.items()
+        for role, name in _FIELDS.items()
         for line in str(getattr(settings, name)).splitlines()
         if line.strip()
     )
@@ -60,7 +77,7 @@ def with_book_files(settings: WorldInfoSettings, files: Iterable[BookFile]) -> W
     """The settings with these files in place of those they named; a setting that says to scan the vault gives way."""
     listed = list(files)
     update: dict[str, Json] = {
-        name: "\n".join(file.path for file in listed if file.role is role) for role, name in FIELDS.items()
+        name: "\n".join(file.path for file in listed if file.role is role) for role, name in _FIELDS.items()
     }
     if listed and settings.source == VAULT:
         update["source"] = BY_BOOKS
@@ -167,7 +184,7 @@ def _remarks(books: tuple[Lorebook, ...]) -> Iterator[str]:
             yield f"{book.name}: {remark}"
     for dropped, kept in playing.dropped:
         if dropped.place == kept.place:
-            yield f"{kept.name} is listed twice; it is scanned once, as {ROLE_WORDS[kept.role]}."
+            yield f"{kept.name} is listed twice; it is scanned once, as {_ROLE_WORDS[kept.role]}."
         else:
             yield (
                 f"{dropped.place} is not scanned: there is another lorebook “{kept.name}” ({kept.place}), and "
@@ -175,28 +192,30 @@ def _remarks(books: tuple[Lorebook, ...]) -> Iterator[str]:
             )
 
 
-def scans_books(settings: WorldInfoSettings) -> bool:
-    """Whether lorebooks are scanned and not the vault."""
-    return settings.source == BOOKS or (settings.source == BY_BOOKS and bool(book_files(settings)))
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """A file as it was looked at: the book, or a sentence why there is none."""
+
+    file: BookFile
+    book: Lorebook | None = None
+    problem: str = ""
 
 
-def check_files(files: Iterable[BookFile]) -> tuple[Lorebook, ...]:
-    """The books, read. Waits for the disk. Raises InputError for the first that cannot be used."""
-    return tuple(load_lorebook(Path(file.path).expanduser(), file.role) for file in files)
+def look_at(files: Iterable[BookFile]) -> tuple[LookedAt, ...]:
+    """Each file read, for a person to see. Waits for the disk."""
+    return tuple(_looked_at(file) for file in files)
 
 
-__all__ = [
-    "FIELDS",
-    "ROLE_WORDS",
-    "WORLD_INFO",
-    "BookFile",
-    "InputError",
-    "WorldInfoSystem",
-    "book_file",
-    "book_files",
-    "check_files",
-    "scans_books",
-    "surroundings",
-    "with_book_files",
-    "world_info_system",
-]
+def added_file(path: Path) -> BookFile:
+    """A file with the role that its content suggests. Waits for the disk."""
+    try:
+        return BookFile(str(path), load_lorebook(path).role)
+    except InputError:
+        return BookFile(str(path), BookRole.GLOBAL)  # looking at it says what is wrong
+
+
+def _looked_at(file: BookFile) -> LookedAt:
+    try:
+        return LookedAt(file, load_lorebook(Path(file.path).expanduser(), file.role))
+    except InputError as error:
+        return LookedAt(file, problem=str(error))

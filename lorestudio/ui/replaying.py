@@ -21,6 +21,7 @@ from lorestudio.studio.simulator import Simulator
 from lorestudio.studio.system_simulator import SystemSimulator
 from lorestudio.studio.systems import kind_of
 from lorestudio.studio.trace_book import TraceBook
+from lorestudio.studio.world_info import WorldInfoSystem
 from lorestudio.trace.model import Trace
 from lorestudio.ui.choices import RunChoice
 from lorestudio.ui.live import LiveBoard
@@ -275,7 +276,12 @@ def _of_system(project: Project, replay: Replay, known: ChatRuns | None) -> Syst
         if not failed:
             return known
     kind = kind_of(wanted.choice.system)
-    return SystemSimulator(project, kind.make(wanted.choice.settings or kind.settings(), project))
+    system = kind.make(wanted.choice.settings or kind.settings(), project)
+    if isinstance(system, WorldInfoSystem) and system.remarks:
+        told = count(len(system.remarks), "remark on the lorebooks", "remarks on the lorebooks")
+        text = tr("World Info: {told}. {first}", told=told, first=system.remarks[0])
+        replay.problems.append(text)
+    return SystemSimulator(project, system)
 
 
 def _remember(simulators: dict[RunChoice, ChatRuns], choice: RunChoice, simulator: ChatRuns) -> None:

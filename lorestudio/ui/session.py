@@ -42,6 +42,7 @@ from lorestudio.studio.scoring import Scorer
 from lorestudio.studio.simulator import Simulator, Superseded, generations
 from lorestudio.studio.system_simulator import SystemSimulator
 from lorestudio.studio.trace_book import TraceBook
+from lorestudio.studio.world_info import WORLD_INFO
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.trace.text import turn_words
@@ -478,10 +479,15 @@ class Session(QObject):
             )
 
     def take_setup(self, setup: PromptSetup) -> None:
-        """Card, persona and frame of the prompts from now on; no run depends on them."""
-        if self.project is not None:
-            self.project = replace(self.project, setup=setup)
-            self.setup_changed.emit()
+        """Card, persona and frame of the prompts from now on. Of all runs only World Info's look at them."""
+        if self.project is None:
+            return
+        self.project = replace(self.project, setup=setup)
+        for choice in [choice for choice in self._simulators if choice.system == WORLD_INFO]:
+            del self._simulators[choice]
+        self.setup_changed.emit()
+        if self.choice.system == WORLD_INFO and self.auto_replay:
+            self.replay()
 
     def chat_saved(self, path: Path, document: ChatDocument, chat: Chat, controls: ChatControls) -> None:
         """The chat stands in this file now, as it is given here; what was chosen for its runs stays chosen."""

@@ -42,6 +42,14 @@ SYSTEM_ACTIONS: Final[tuple[Action, ...]] = (
         separator_before=True,
     ),
     Action(
+        "worldinfo.books",
+        "Lorebooks of World Info…",
+        "Run/System",
+        enabled_when=_project,
+        icon="list",
+        tip="Scan SillyTavern's lorebooks in place of the vault: files, whose they are, and in what order",
+    ),
+    Action(
         "systems.compare",
         "Compare systems…",
         "Run/System",

@@ -13,14 +13,17 @@ from PySide6.QtWidgets import QFileDialog
 
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.files import write_atomically
+from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.comparison_report import comparison_as_markdown, comparison_rows
 from lorestudio.studio.system_settings import KnownSettings, SystemSettingsFiles
 from lorestudio.studio.systems import KINDS, kind_of
+from lorestudio.studio.world_info import WORLD_INFO
 from lorestudio.ui import dialogs
 from lorestudio.ui.choices import system_title
 from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.systems.actions import SYSTEMS
+from lorestudio.ui.systems.books_dialog import BooksDialog
 from lorestudio.ui.systems.compare_pane import BUTTONS, SystemsPane
 from lorestudio.ui.systems.settings_dialog import SystemSettingsDialog
 from lorestudio.ui.timeline.export import csv_bytes
@@ -40,6 +43,8 @@ class SystemCommands(CommandGroup):
         self.compare = SystemsPane(window.theme, window.session, window.selection)
         self.dialog: SystemSettingsDialog | None = None
         """The dialog that was opened last, while it is open."""
+        self.books: BooksDialog | None = None
+        """That of the lorebooks, while it is open."""
 
     @property
     def panes(self) -> tuple[SystemsPane]:
@@ -50,6 +55,7 @@ class SystemCommands(CommandGroup):
         """What each action does."""
         return {f"system.{name}": partial(self.choose, name) for name in SYSTEMS} | {
             "system.settings": self.show_settings,
+            "worldinfo.books": self.open_books,
             "systems.compare": self.show_comparison,
             "systems.copy": self.copy,
             "systems.csv": partial(self._ask_file, ".csv"),
@@ -106,8 +112,37 @@ class SystemCommands(CommandGroup):
         dialog = self.dialog = SystemSettingsDialog(self._window.theme, kind, known, self._window)
         dialog.accepted_settings.connect(partial(self.configure, system))
         dialog.finished.connect(partial(self._closed, dialog))
+        if system == WORLD_INFO:
+            dialog.add_door(tr("Lorebooks…"), self._leave_for_books)
         dialog.open()
         return dialog
+
+    def open_books(self) -> BooksDialog:
+        """Show the lorebooks that World Info scans."""
+        known = self._session.choices.systems.get(WORLD_INFO)
+        settings = known if isinstance(known, WorldInfoSettings) else WorldInfoSettings()
+        if self.books is not None:
+            self.books.close()
+        dialog = self.books = BooksDialog(self._window.theme, self._session.jobs, settings, self._window)
+        dialog.accepted_settings.connect(self._take_books)
+        dialog.finished.connect(partial(self._books_closed, dialog))
+        dialog.open()
+        return dialog
+
+    def _take_books(self, settings: Section) -> None:
+        """Scan these books from now on, with World Info."""
+        self.configure(WORLD_INFO, settings)
+        self.choose(WORLD_INFO)
+
+    def _leave_for_books(self) -> None:
+        """What was set so far is kept, and the lorebooks are shown."""
+        if self.dialog is not None:
+            self.dialog.accept()
+        self.open_books()
+
+    def _books_closed(self, dialog: BooksDialog, _result: int) -> None:
+        if self.books is dialog:
+            self.books = None
 
     def configure(self, system: str, settings: Section) -> None:
         """Use these settings from now on, keep them in their file, and replay what they change."""

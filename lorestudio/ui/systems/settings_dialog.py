@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Final
 
@@ -86,6 +86,14 @@ class SystemSettingsDialog(QDialog):
             if not same(self._values[name], each.default):
                 self.set_value(name, each.default)
 
+    def add_door(self, text: str, opened: Callable[[], None]) -> QPushButton:
+        """A button for what has a dialog of its own."""
+        door = QPushButton(text, self)
+        door.setAutoDefault(False)
+        door.clicked.connect(opened)
+        self._row.insertWidget(1, door)
+        return door
+
     def accept(self) -> None:
         """Qt: hand the settings over and close."""
         self.accepted_settings.emit(self.settings)
@@ -138,7 +146,7 @@ class SystemSettingsDialog(QDialog):
         column.addLayout(self._buttons())
 
     def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
+        row = self._row = QHBoxLayout()
         self.defaults = QPushButton(tr("All defaults"), self)
         self.defaults.setAutoDefault(False)
         self.defaults.clicked.connect(self.set_defaults)
