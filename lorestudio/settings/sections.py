@@ -71,6 +71,13 @@ def _parsed(text: str) -> Json:
     return text
 
 
+def _outside(known: Declaration, value: float) -> bool:
+    """Whether a number is none of the choices that are the only ones, or beyond the limits."""
+    if known.checked and known.choices:
+        return value not in known.choices
+    return known.low is not None and known.high is not None and not known.low <= value <= known.high
+
+
 def _checked(known: Declaration, value: Json, where: str) -> Json:
     """The value in the type of its declaration. Raises SettingsError."""
     problem = ""
@@ -83,7 +90,7 @@ def _checked(known: Declaration, value: Json, where: str) -> Json:
         problem = "is no number"
     elif known.type is int and not float(value).is_integer():
         problem = "is no whole number"
-    elif known.low is not None and known.high is not None and not known.low <= value <= known.high:
+    elif _outside(known, value):
         problem = f"may be {known.allowed}"
     if problem:
         raise SettingsError(f"{where}, “{known.alias}”: {value!r} {problem}.")

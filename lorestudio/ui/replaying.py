@@ -149,6 +149,7 @@ class Replayer:
     ) -> None:
         self._make_simulator, self._connections = make_simulator, connections
         self._keep_in, self._board = keep_in, board
+        self._told: set[str] = set()  # remarks on lorebooks are said once
 
     @property
     def keeps(self) -> bool:
@@ -179,7 +180,12 @@ class Replayer:
         wanted = replay.wanted
         simulator = replay.simulators.get(wanted.choice)
         if isinstance(simulator, SystemSimulator) or not wanted.choice.is_deeplore:
-            return _of_system(project, replay, simulator)
+            made = _of_system(project, replay, simulator)
+            if made is not simulator and isinstance(made.system, WorldInfoSystem):
+                told = _lorebook_remarks(made.system)
+                replay.problems += [text for text in told if text not in self._told]
+                self._told.update(told)
+            return made
         # What is recorded may have grown since; reading it again costs nothing.
         read_again = wanted.asked and wanted.choice.source.kind is AnswerKind.RECORDED
         if simulator is None or wanted.fresh or read_again:
@@ -276,12 +282,17 @@ def _of_system(project: Project, replay: Replay, known: ChatRuns | None) -> Syst
         if not failed:
             return known
     kind = kind_of(wanted.choice.system)
-    system = kind.make(wanted.choice.settings or kind.settings(), project)
-    if isinstance(system, WorldInfoSystem) and system.remarks:
-        told = count(len(system.remarks), "remark on the lorebooks", "remarks on the lorebooks")
-        text = tr("World Info: {told}. {first}", told=told, first=system.remarks[0])
-        replay.problems.append(text)
-    return SystemSimulator(project, system)
+    return SystemSimulator(project, kind.make(wanted.choice.settings or kind.settings(), project))
+
+
+def _lorebook_remarks(system: WorldInfoSystem) -> list[str]:
+    """One sentence for the window, which has the others where the lorebooks are listed."""
+    more = len(system.remarks) - 1
+    if more < 1:
+        return [tr("World Info: {remark}", remark=remark) for remark in system.remarks]
+    others = count(more, "more remark", "more remarks")
+    text = tr("World Info: {remark} “Lorebooks of World Info” has {others}.", remark=system.remarks[0], others=others)
+    return [text]
 
 
 def _remember(simulators: dict[RunChoice, ChatRuns], choice: RunChoice, simulator: ChatRuns) -> None:

@@ -148,6 +148,8 @@ def test_sillytaverns_settings_are_taken_over(tmp_path: Path) -> None:
     assert (settings.depth, settings.recursive, settings.character_strategy, settings.budget) == (7, False, 0, 30)
     assert (settings.scan_note, settings.vectors, settings.vector_messages) == (True, True, 3)
     assert settings.book == str(tmp_path / "worlds" / "Eldoria.json")
+    with pytest.raises(SettingsError, match="0, 1, 2"):
+        kind_of("world-info").read(file, ["world_info_character_strategy=7"])
     file.write_text(json.dumps({"world_info_settings": {"world_info_depth": "deep"}}))
     with pytest.raises(SettingsError, match="world_info_depth"):
         kind_of("world-info").read(file)

@@ -59,6 +59,7 @@ class Haystack:
         self._recursion: list[str] = []
         self._feeding: list[tuple[BookEntry, str]] = []
         self._skew = 0
+        self._texts: dict[tuple[int, bool, tuple[Extra, ...]], str] = {}
 
     @property
     def depth(self) -> int:
@@ -83,6 +84,7 @@ class Haystack:
         """Let the texts of these entries be searched, too; returns them as they were put aside."""
         text = "\n".join(content for _, content in entries)
         self._recursion.append(text)
+        self._texts.clear()
         self._feeding += entries
         return text
 
@@ -91,10 +93,13 @@ class Haystack:
         depth = self._depth_of(entry)
         if depth <= 0:
             return ""
-        found = [*self._messages[:depth], *(text for _, text in self._lent(entry))]
-        if scan is not Scan.WIDER:
-            found += self._recursion
-        return MARK + _JOINER.join(found)
+        asked = (depth, scan is Scan.WIDER, entry.extras)
+        if asked not in self._texts:
+            found = [*self._messages[:depth], *(text for _, text in self._lent(entry))]
+            if scan is not Scan.WIDER:
+                found += self._recursion
+            self._texts[asked] = MARK + _JOINER.join(found)
+        return self._texts[asked]
 
     def where(self, key: str, how: Matching, entry: BookEntry) -> dict[str, Json]:
         """The newest message that holds the key, else the text that was lent, else the entry whose text it is."""

@@ -295,7 +295,6 @@ class BooksDialog(QDialog):
             entries = str(len(book.entries)) if book is not None else ""
             item = QTreeWidgetItem(self.list, [name, tr(_ROLES[each.file.role]), entries, remarks])
             item.setToolTip(_NAME, each.file.path)
-            item.setTextAlignment(_ENTRIES, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             if each.problem:
                 item.setIcon(_REMARKS, self._theme.icon("error", "error"))
         item_there = self.list.topLevelItem(chosen) if chosen >= 0 else None
@@ -311,9 +310,12 @@ class BooksDialog(QDialog):
         if there:
             each = self.books[row]
             self.role.setCurrentIndex(self.role.findData(each.file.role.value))
-            told = list(each.book.remarks) if each.book is not None else [each.problem] if each.problem else []
-            nothing = tr("Everything in it has its effect here.") if each.book is not None else tr("Being read…")
-            self.about.setPlainText("\n".join([each.file.path, *(told or [nothing])]))
+            book = each.book
+            if book is not None:
+                told = book.remarks or (tr("Everything in it has its effect here."),)
+                self.about.setPlainText("\n".join([each.file.path, *told]))
+            else:
+                self.about.setPlainText(each.problem or tr("{path} is being read…", path=each.file.path))
         else:
             self.about.setPlainText(tr("Choose a lorebook in the list to read what of it has no effect here."))
         self._tell()

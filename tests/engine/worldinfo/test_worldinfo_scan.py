@@ -1,8 +1,11 @@
 """SillyTavern's scan, rule by rule (spec: deeplore-ai-and-tools 5.6)."""
 
+import re
 from functools import partial
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lorestudio.domain.tokens import CharacterEstimate
 from lorestudio.engine.macros import Macros
@@ -81,6 +84,15 @@ def key(*words, **more):
 )
 def test_key_test(word, text, case, whole, found):
     assert occurs(word, text, Matching(case, whole)) is found
+
+
+@given(st.text("aż_ -1", min_size=1, max_size=3), st.text("aż_ -1\x01", max_size=12))
+def test_whole_words_are_those_of_the_pattern(word, text):
+    """Spec 5.6: `(?:^|\\W)(key)(?:$|\\W)`, in which only ASCII letters, digits and _ are part of a word."""
+    key = word.strip()
+    pattern = re.compile(rf"(?:\A|\W)({re.escape(key)})(?:\Z|\W)", re.ASCII)
+    expected = key in text if len(key.split()) > 1 else pattern.search(text) is not None
+    assert occurs(word, text, Matching(True, True)) is expected
 
 
 def test_the_newest_messages_are_scanned():

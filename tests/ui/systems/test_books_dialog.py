@@ -12,6 +12,7 @@ from lorestudio.settings.worldinfo import BOOKS, WorldInfoSettings
 from lorestudio.studio.prompt_setup import PromptSetup
 from lorestudio.studio.simulator import Simulator
 from lorestudio.studio.world_info import BookFile, BookRole, book_files
+from lorestudio.ui.notices import Notice
 from tests.ui.systems.test_choosing import settled
 from tests.ui.worlds import make_project
 
@@ -51,6 +52,8 @@ def rows(dialog: BooksDialog) -> list[list[str]]:
 
 
 def test_files_are_added_given_a_role_and_scanned(real: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    notices: list[Notice] = []
+    real.session.notice.connect(notices.append)
     dialog = opened(real)
     assert "vault's notes are scanned" in dialog.state.text()
     dialog.add([lorebook(tmp_path / "Eldoria.json", odd=1), lorebook(tmp_path / "Tavern.json")])
@@ -71,7 +74,14 @@ def test_files_are_added_given_a_role_and_scanned(real: MainWindow, qtbot: QtBot
     )
     traces = list(real.session.traces.values())
     assert {injection.title for injection in traces[0].injections} == {"of Eldoria", "of Tavern"}
+    told = [notice.text for notice in notices]
+    assert [text for text in told if text.startswith("World Info")] == [
+        "World Info: Eldoria: 1 entry has the field “odd”, which the scan does not know: it changes nothing."
+    ]
     assert real.systems.files.path("world-info").exists()
+    real.systems.configure("world-info", settings.model_copy(update={"depth": 9}))
+    settled(qtbot, real)
+    assert sum(notice.text.startswith("World Info") for notice in notices) == 1  # said once
 
 
 def test_a_file_that_cannot_be_used_is_said_and_can_be_removed(real: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
