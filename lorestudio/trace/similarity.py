@@ -45,7 +45,8 @@ class Similarities:
         """The threshold and what it let through."""
         taken = sum(each.taken for each in self.entries)
         amount = plural(len(self.entries), "# candidate has|# candidates have")
-        text = f"{amount} a similarity; {number_words(self.above)} reach the threshold of {self.threshold:g}"
+        reach = plural(self.above, "# reaches|# reach")
+        text = f"{amount} a similarity; {reach} the threshold of {self.threshold:g}"
         limited = f", of which the first {number_words(taken)} were taken" if taken < self.above else ""
         return f"{text}{limited}."
 

@@ -184,6 +184,30 @@ def test_of_a_group_one_is_drawn_by_weight():
     assert "wi_group_drawn" in reasons(scanned, 1)
 
 
+@given(
+    st.lists(
+        st.builds(
+            lambda groups, weight, override: key(
+                "x", group=", ".join(groups), groupWeight=weight, groupOverride=override
+            ),
+            st.lists(st.sampled_from("abc"), max_size=2, unique=True),
+            st.integers(0, 100),
+            st.booleans(),
+        ),
+        max_size=6,
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_of_every_group_one_comes_in_at_most(raws, random):
+    draws = [random.random() for _ in range(9)]
+    scanned = scan(raws, "x", draws=draws, settings=ONCE)
+    groups = [name for entry in scanned.active for name in entry.groups]
+    assert len(groups) == len(set(groups))
+    left = {entry.uid for entry in scanned.active}
+    assert {str(uid) for uid, raw in enumerate(raws) if not raw["group"]} <= left
+    assert not raws or left  # there is always somebody to take
+
+
 def test_priority_in_a_group_needs_no_draw():
     raws = [key("x", group="g", groupOverride=True, order=5), key("x", group="g", groupOverride=True, order=9),
             key("x", group="g", order=99)]  # fmt: skip
