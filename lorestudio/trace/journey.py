@@ -19,6 +19,10 @@ _WITHOUT_NOTES: Final = {"facts": "fm_no_memory", "recap": "recap_no_recap"}
 """Systems whose candidates are none of the vault's notes, and the reason that says so of a note."""
 
 
+_OVER_LOREBOOKS: Final = frozenset({"wi_books", "wi_no_books"})
+"""The notes of World Info's stage “book” where it scans lorebooks in place of the vault."""
+
+
 class CellState(StrEnum):
     """What a stage was to an entry.
 
@@ -277,6 +281,8 @@ def _never(trace: Trace, entry: int) -> Fate:
     own = min(trace.entries, default=FOREIGN_IDS) >= FOREIGN_IDS  # in a trace as the system made it all ids are low
     if own and entry < FOREIGN_IDS and trace.system in _WITHOUT_NOTES:
         return Fate(entry, FateState.NEVER, "", None, _WITHOUT_NOTES[trace.system])
+    if own and entry < FOREIGN_IDS and any(record.note in _OVER_LOREBOOKS for record in trace.stages):
+        return Fate(entry, FateState.NEVER, "", None, "wi_not_in_book")
     records = sorted(trace.stages, key=lambda record: record.name != KEYWORD_STAGE)
     for record in records:
         if record.default_reason:

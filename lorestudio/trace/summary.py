@@ -193,6 +193,9 @@ _ENDED: Final = {
 }
 
 
+WORLD_INFO_KEYS: Final = "keys"
+"""The stage of World Info that looks for keys in the chat."""
+
 _WHERE: Final = (
     "in {messages:an empty text|the last message|the last # messages}[ ({characters:# character|# characters})]"
 )
@@ -202,9 +205,14 @@ _HELD_BACK: Final = (
 )
 
 
+_KEPT_OUT: Final = "Nothing came in: {refused} of {entries:# entry|# entries} {refused:was|were} kept out."
+
+
 def _nothing(trace: Trace, decided: Mapping[int, Fate]) -> list[SummaryPiece]:
     """Why no entry was ever a candidate."""
-    keywords = trace.stage(KEYWORD_STAGE)
+    keywords, world_info = trace.stage(KEYWORD_STAGE), trace.stage(WORLD_INFO_KEYS)
+    if keywords is None and world_info is not None:
+        keywords = world_info
     if keywords is None or keywords.status is not StageStatus.RAN:
         noted = keywords or next((record for record in trace.stages if record.note), None)
         if noted is not None and noted.note:
@@ -216,7 +224,9 @@ def _nothing(trace: Trace, decided: Mapping[int, Fate]) -> list[SummaryPiece]:
         item.entry for item in decided.values() if item.state is FateState.REFUSED and item.phase is not Phase.LOAD
     ]
     if refused:
-        return _linked(fill(_HELD_BACK, figures | {"refused": len(refused)}) or "Nothing came in.", refused)
+        # What World Info refuses may be switched off, and was not looked for then.
+        template = _HELD_BACK if world_info is None else _KEPT_OUT
+        return _linked(fill(template, figures | {"refused": len(refused)}) or "Nothing came in.", refused)
     if not figures.get("messages"):
         return [SummaryPiece("Nothing matched: there was no message to search for keys.")]
     return [SummaryPiece(fill(_NO_KEYS_FOUND, figures) or "Nothing matched.")]

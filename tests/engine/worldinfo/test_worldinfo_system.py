@@ -22,7 +22,9 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import RunOutcome, Turn
 from lorestudio.trace.reasons import explain, explain_stage
+from lorestudio.trace.renumber import FOREIGN_IDS, renumbered
 from lorestudio.trace.similarity import similarities
+from lorestudio.trace.summary import summary
 
 WORLD = (
     Entry(0, "Skarn.md", "v", "Skarn", "A dragon of the fortress.", ("dragon",), priority=10),
@@ -47,6 +49,9 @@ def lorebook(*raws, name="Eldoria", role=BookRole.GLOBAL):
     """A lorebook whose entries are always active unless they say otherwise."""
     entries = {str(uid): {"uid": uid, "constant": True, "comment": f"e{uid}", **raw} for uid, raw in enumerate(raws)}
     return (read_lorebook({"entries": entries}, name, role),)
+
+
+PLAIN = {"constant": False}
 
 
 def blocks(trace):
@@ -183,6 +188,20 @@ def test_each_entry_is_named_after_its_book_and_the_stage_says_what_is_scanned()
     assert "World (global, 1) and Skarn (chat, 1)" in explain_stage(trace.stages[0], trace)
 
 
+def test_a_turn_in_which_nothing_came_in_is_summed_up():
+    book = lorebook({**PLAIN, "key": ["gale"]}, {**PLAIN, "key": ["calm"], "disable": True})
+    assert summary(decide(["calm"], book=book[:1]).trace) == "Nothing came in: 1 of 2 entries was kept out."
+    silent = lorebook({**PLAIN, "key": ["gale"]})
+    assert "none of the keys of 1 entry is in the last message" in summary(decide(["calm"], book=silent).trace)
+    assert "there is no lorebook to scan" in summary(decide(["calm"], book=()).trace)
+
+
+def test_a_note_of_the_vault_takes_no_part_where_lorebooks_are_scanned():
+    over_books = renumbered(decide(["x"], book=lorebook({"content": "t"})).trace, FOREIGN_IDS)
+    assert reason(over_books, 0) == "wi_not_in_book"
+    assert reason(decide(["x"]).trace, 0) == "wi_no_key"
+
+
 class Letters:
     """Vectors that count letters."""
 
@@ -197,7 +216,6 @@ class Letters:
 
 
 SIMILAR = WorldInfoSettings(vectors=True, vector_threshold=0.9, vector_entries=1)
-PLAIN = {"constant": False}
 
 
 def test_a_vectorised_entry_comes_in_by_likeness_to_the_newest_messages():
