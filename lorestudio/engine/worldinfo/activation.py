@@ -49,7 +49,7 @@ class Activation:
         return self._by_keys(entry, scan)
 
     def score(self, entry: BookEntry, scan: Scan) -> int:
-        """How many keys of the entry are found, as groups count it: written as they are, macros and blanks included."""
+        """How many keys of the entry are found, as groups count it: SillyTavern fills in no macros for that."""
         if not entry.keys:
             return 0
         how, text = self._matching(entry), self.haystack.text(entry, scan)

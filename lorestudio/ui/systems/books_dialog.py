@@ -316,8 +316,11 @@ class BooksDialog(QDialog):
                 self.about.setPlainText("\n".join([each.file.path, *told]))
             else:
                 self.about.setPlainText(each.problem or tr("{path} is being read…", path=each.file.path))
-        else:
+        elif self.books:
             self.about.setPlainText(tr("Choose a lorebook in the list to read what of it has no effect here."))
+        else:
+            text = tr("No lorebook is listed. “Use a lorebook file…” adds one; what of it has no effect is told here.")
+            self.about.setPlainText(text)
         self._tell()
 
     def _tell(self) -> None:

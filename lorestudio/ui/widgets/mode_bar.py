@@ -158,6 +158,7 @@ class ModeBar(QWidget):
             group.addAction(action)
         menu.addSeparator()
         menu.addAction(tr("Settings of the system…")).triggered.connect(lambda: self.wanted.emit("system.settings"))
+        menu.addAction(tr("Lorebooks of World Info…")).triggered.connect(lambda: self.wanted.emit("worldinfo.books"))
         menu.addAction(tr("Compare systems…")).triggered.connect(lambda: self.wanted.emit("systems.compare"))
 
     def _fill_modes(self) -> None:

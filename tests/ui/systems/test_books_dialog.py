@@ -97,6 +97,7 @@ def test_a_file_that_cannot_be_used_is_said_and_can_be_removed(real: MainWindow,
     assert real.systems.books is dialog  # nothing was taken over
     dialog.remove()
     assert rows(dialog) == []
+    assert "No lorebook is listed" in dialog.about.toPlainText()
     assert dialog.apply.isEnabled()
     dialog.reject()
 
