@@ -8,15 +8,14 @@ from typing import Final
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import WHITE_SPACE, Json, to_number
-from lorestudio.exchange.character_card import CharacterCard
 from lorestudio.studio.macros import Macros, Segment
+from lorestudio.studio.prompt_card import CardTexts
 from lorestudio.trace.assembled import Origin, PromptOrigin, Role
 from lorestudio.trace.model import PromptBlock, Trace
 
 ROLES: Final = {0: Role.SYSTEM, 1: Role.USER, 2: Role.ASSISTANT}
 
 _AUTHORS_NOTE: Final = "2_floating_prompt"
-_DEPTH_PROMPT: Final = "DEPTH_PROMPT"
 _OUTLET: Final = "customWIOutlet_"
 _NOTES: Final = {"deeplore_notebook": "notebook", "deeplore_ai_notepad": "AI notepad"}
 
@@ -36,22 +35,21 @@ class Injection:
         """The outlet's name, "" for what is none."""
         return self.tag.removeprefix(_OUTLET) if self.tag.startswith(_OUTLET) else ""
 
-    @property
-    def stripped(self) -> list[Segment]:
-        """The segments without white space at both ends of their whole."""
-        found = [(text, source) for text, source in self.segments if text]
-        while found and not (first := found[0][0].lstrip(WHITE_SPACE)):
-            found.pop(0)
-        while found and not (last := found[-1][0].rstrip(WHITE_SPACE)):
-            found.pop()
-        if found:
-            found[0] = (first, found[0][1])
-            last = found[-1][0].rstrip(WHITE_SPACE)
-            found[-1] = (last, found[-1][1])
-        return found
+
+def stripped(segments: Sequence[Segment]) -> list[Segment]:
+    """The segments without white space at both ends of their whole."""
+    found = [(text, source) for text, source in segments if text]
+    while found and not (first := found[0][0].lstrip(WHITE_SPACE)):
+        found.pop(0)
+    while found and not found[-1][0].rstrip(WHITE_SPACE):
+        found.pop()
+    if found:
+        found[0] = (first, found[0][1])
+        found[-1] = (found[-1][0].rstrip(WHITE_SPACE), found[-1][1])
+    return found
 
 
-def handed_over(trace: Trace, chat: Chat, end: int, card: CharacterCard | None, macros: Macros) -> list[Injection]:
+def handed_over(trace: Trace, chat: Chat, end: int, card: CardTexts, macros: Macros) -> list[Injection]:
     """All of it for a generation behind the first `end` messages, macros filled in.
 
     The outlets among them become known to `macros`.
@@ -60,8 +58,9 @@ def handed_over(trace: Trace, chat: Chat, end: int, card: CharacterCard | None, 
     for block in trace.notes:
         source = PromptOrigin(Origin.NOTE, _NOTES.get(block.tag, "from an earlier generation"), tag=block.tag)
         blocks.append(_held(block, [(block.text, source)], macros))
-    own = (_authors_note(chat, end, macros), _depth_prompt(card, macros))
-    found = [*(each for each in own if each is not None), *blocks]
+    note = _authors_note(chat, end, macros)
+    own = [*([note] if note is not None else []), *_depth_prompts(card, macros)]
+    found = [*own, *blocks]
     macros.outlets = {each.outlet: each.segments for each in found if each.outlet}
     return [
         each if each.outlet else replace(each, segments=[part for one in each.segments for part in macros.spread(*one)])
@@ -107,13 +106,12 @@ def _authors_note(chat: Chat, end: int, macros: Macros) -> Injection | None:
     return Injection(_AUTHORS_NOTE, position, depth, role, [(macros.fill(text), source)])
 
 
-def _depth_prompt(card: CharacterCard | None, macros: Macros) -> Injection | None:
-    prompt = card.data.extensions.depth_prompt if card is not None else None
-    if prompt is None or not prompt.prompt.strip():
-        return None
-    role = next((number for number, name in ROLES.items() if name == prompt.role), 0)
-    source = PromptOrigin(Origin.CARD, "depth prompt", tag=_DEPTH_PROMPT)
-    return Injection(_DEPTH_PROMPT, 1, prompt.depth, role, [(macros.fill(prompt.prompt), source)])
+def _depth_prompts(card: CardTexts, macros: Macros) -> list[Injection]:
+    made: list[Injection] = []
+    for tag, prompt, source in card.depth_prompts:
+        role = next((number for number, name in ROLES.items() if name == prompt.role), 0)
+        made.append(Injection(tag, 1, prompt.depth, role, [(macros.fill(prompt.prompt), source)]))
+    return made
 
 
 def _whole(value: Json, default: int) -> int:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat
 from lorestudio.exchange.character_card import CharacterCard
+from lorestudio.exchange.chat_preset import ChatPreset
 from lorestudio.exchange.problems import InputError
 
 MAIN_PROMPT: Final = (
     "This is a fictional chat between {{user}} and {{char}}. Write the next reply of {{char}}, and only that; stay in "
     "character and carry the story on."
 )
-"""The main prompt where the person and the card give none. In SillyTavern it is the preset's; paste yours."""
-
-NEW_CHAT: Final = "[Start a new Chat]"
-NEW_GROUP_CHAT: Final = "[Start a new group chat. Group members: {{group}}]"
-NEW_EXAMPLE: Final = "[Example Chat]"
-GROUP_NUDGE: Final = "[Write the next reply only as {{char}}.]"
+"""The main prompt where the person, the card and the preset give none."""
 
 REPLY_TOKENS: Final = 1024
 """How long a reply may be, where nobody says otherwise."""
@@ -40,8 +36,10 @@ class Persona:
 class PromptSetup:
     """Everything that the person chose for the prompts of a chat.
 
-    `main` and `post_history` give way to those of the card where `prefer_card` is set; in these, `{{original}}`
-    stands for them. `context_size` (tokens, 0 where nobody knows) less `reply_tokens` is the room for the prompt.
+    `preset` says which prompts there are and in which order; `main`, `post_history`, `context_size` and `reply_tokens`
+    are its own where it was chosen by `with_preset`, and the person may change them. `main` and `post_history` give
+    way to those of the card where `prefer_card` is set; in these, `{{original}}` stands for them. `context_size`
+    (tokens, 0 where nobody knows) less `reply_tokens` is the room for the prompt.
     """
 
     card: CharacterCard | None = None
@@ -52,6 +50,8 @@ class PromptSetup:
     prefer_card: bool = True
     context_size: int = 0
     reply_tokens: int = REPLY_TOKENS
+    preset: ChatPreset | None = None
+    preset_path: Path | None = None
 
     def user_name(self, chat: Chat) -> str:
         """Who the person is in this chat."""
@@ -60,6 +60,39 @@ class PromptSetup:
     def character_name(self, chat: Chat) -> str:
         """Who the character is in this chat, where one character speaks."""
         return (self.card.name if self.card is not None else "") or chat.character_name or "Assistant"
+
+
+def with_preset(setup: PromptSetup, preset: ChatPreset | None, path: Path | None = None) -> PromptSetup:
+    """The setup with another preset, and with its texts and sizes; None for SillyTavern's order as delivered.
+
+    A context or a reply that the preset does not know stays what it was; without a preset all four go back to what
+    they are where nobody chose anything.
+    """
+    if preset is None:
+        plain = PromptSetup()
+        return replace(
+            setup, preset=None, preset_path=None, main=plain.main, post_history=plain.post_history,
+            context_size=plain.context_size, reply_tokens=plain.reply_tokens,
+        )  # fmt: skip
+    return replace(
+        setup,
+        preset=preset,
+        preset_path=path,
+        main=_content(preset, "main"),
+        post_history=_content(preset, "jailbreak"),
+        context_size=preset.fields.openai_max_context or setup.context_size,
+        reply_tokens=preset.fields.openai_max_tokens or setup.reply_tokens,
+    )
+
+
+def remarks_of(setup: PromptSetup) -> tuple[str, ...]:
+    """Sentences about what the chosen files say and a prompt here does not follow."""
+    return setup.preset.remarks if setup.preset is not None else ()
+
+
+def _content(preset: ChatPreset, identifier: str) -> str:
+    prompt = preset.prompt(identifier)
+    return prompt.content if prompt is not None else ""
 
 
 def read_persona(value: str) -> Persona:

@@ -69,3 +69,20 @@ def test_input_that_cannot_be_used(
     result = lorestudio("prompt", vault, "--chat", chat, *arguments)
     assert result.exit_code == 2
     assert told in result.stderr
+
+
+def test_a_preset_orders_the_prompt_and_says_what_it_cannot(
+    lorestudio: Run, vault: Path, chat: Path, tmp_path: Path
+) -> None:
+    preset = tmp_path / "Mine.json"
+    prompts = [{"identifier": "style", "name": "Style", "content": "Be brief.", "system_prompt": False}]
+    places = [{"identifier": name, "enabled": True} for name in ("style", "main", "chatHistory")]
+    document = {"prompts": prompts, "prompt_order": [{"character_id": 100001, "order": places}], "shiny": 1}
+    preset.write_text(json.dumps({**document, "openai_max_context": 9000, "openai_max_tokens": 500}), "utf-8")
+    result = lorestudio("prompt", vault, "--chat", chat, "--message", 1, "--preset", preset)
+    assert result.exit_code == 0, result.output
+    assert "preset: Style\nBe brief." in result.stdout
+    assert "of 8,500 tokens" in result.stdout
+    assert "without effect: shiny" in result.stderr
+    smaller = lorestudio("prompt", vault, "--chat", chat, "--preset", preset, "--context", 3000, "--reply", 1000)
+    assert "of 2,000 tokens" in smaller.stdout

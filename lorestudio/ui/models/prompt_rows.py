@@ -18,10 +18,13 @@ LEFT_WORDS: Final[Mapping[Left, str]] = {
     Left.NO_ROOM: "not sent: the context is full",
     Left.OUTLET_UNUSED: "not sent: no macro asks for this outlet",
     Left.NO_PLACE: "not sent: the host knows no such place",
+    Left.SWITCHED_OFF: "not sent: switched off in the preset",
+    Left.OTHER_KIND: "not sent: for other kinds of generations",
 }
 
 _GROUNDS: Final[Mapping[Origin, str]] = {
     Origin.FRAME: "neutral_soft",
+    Origin.PRESET: "neutral_soft",
     Origin.CARD: "warning_soft",
     Origin.PERSONA: "accent_soft",
     Origin.CHAT: "raised",

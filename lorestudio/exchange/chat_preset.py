@@ -1,0 +1,311 @@
+"""SillyTavern's presets of chat completion: which prompts a request has, in which order, and the texts around them.
+
+A preset lies in `OpenAI Settings/NAME.json`; SillyTavern's settings.json holds the one in use under `oai_settings`, and
+is read as well. Nothing is written back, so only what a prompt is made of is kept; what else the file says is told in
+`remarks` (spec: deeplore-ai-and-tools 5.1, 5.7).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.json_file import read_file
+from lorestudio.exchange.json_spelling import parse_record
+from lorestudio.exchange.preset_remarks import preset_remarks
+from lorestudio.exchange.problems import InputError
+
+NEW_CHAT: Final = "[Start a new Chat]"
+NEW_GROUP_CHAT: Final = "[Start a new group chat. Group members: {{group}}]"
+NEW_EXAMPLE: Final = "[Example Chat]"
+GROUP_NUDGE: Final = "[Write the next reply only as {{char}}.]"
+
+EVERYBODY: Final = "100001"
+"""The id under which SillyTavern keeps the order that counts for all characters; it uses no other one."""
+
+DELIVERED_ORDER: Final = (
+    ("main", True),
+    ("worldInfoBefore", True),
+    ("personaDescription", True),
+    ("charDescription", True),
+    ("charPersonality", True),
+    ("scenario", True),
+    ("enhanceDefinitions", False),
+    ("nsfw", True),
+    ("worldInfoAfter", True),
+    ("dialogueExamples", True),
+    ("chatHistory", True),
+    ("jailbreak", True),
+)
+"""The order of the Prompt Manager as it is delivered; presets without an order have this one."""
+
+_ENHANCE: Final = (
+    "If you have more knowledge of {{char}}, add to the character's lore and personality to enhance them but keep the "
+    "Character Sheet's definitions absolute."
+)
+_NAMES: Final = {
+    "main": "Main Prompt",
+    "nsfw": "Auxiliary Prompt",
+    "jailbreak": "Post-History Instructions",
+    "enhanceDefinitions": "Enhance Definitions",
+    "worldInfoBefore": "World Info (before)",
+    "worldInfoAfter": "World Info (after)",
+    "charDescription": "Char Description",
+    "charPersonality": "Char Personality",
+    "scenario": "Scenario",
+    "personaDescription": "Persona Description",
+    "dialogueExamples": "Chat Examples",
+    "chatHistory": "Chat History",
+}
+TEXTS: Final = ("main", "nsfw", "jailbreak", "enhanceDefinitions")
+MARKERS: Final = tuple(name for name in _NAMES if name not in TEXTS)
+"""The prompts of SillyTavern's own: those with a text, and those that stand for what comes from elsewhere."""
+
+_OLD_TEXTS: Final = {"main": "main_prompt", "nsfw": "nsfw_prompt", "jailbreak": "jailbreak_prompt"}
+_SIGNS: Final = ("prompts", "prompt_order", "new_chat_prompt", "openai_max_context", *_OLD_TEXTS.values())
+_SETTINGS: Final = "oai_settings"
+
+
+def _unless_null(default: object) -> BeforeValidator:
+    return BeforeValidator(lambda value: default if value is None else value)
+
+
+def _whole(value: object) -> object:
+    """Numbers may be texts in presets; a whole one stays whole."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Text = Annotated[str, _unless_null("")]
+
+
+class PresetPrompt(BaseModel):
+    """A prompt of the Prompt Manager.
+
+    `marker` stands for a text that comes from elsewhere, such as the chat. `injection_position` 1 puts it into the
+    chat, so that `injection_depth` messages are newer; of several at one depth a higher `injection_order` stands later.
+    `injection_trigger` names the kinds of generations that it is for, none for all. `forbid_overrides`: the card's own
+    text does not go before it.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    identifier: Text = ""
+    name: Text = ""
+    role: Text = ""
+    content: Text = ""
+    system_prompt: bool | None = None
+    marker: Annotated[bool, _unless_null(default=False)] = False
+    injection_position: Annotated[int, _unless_null(0)] = 0
+    injection_depth: Annotated[float, _unless_null(4)] = 4
+    injection_order: Annotated[float, _unless_null(100)] = 100
+    injection_trigger: Annotated[tuple[str, ...], _unless_null(())] = ()
+    forbid_overrides: Annotated[bool, _unless_null(default=False)] = False
+
+    @property
+    def in_chat(self) -> bool:
+        """Whether it goes among the messages."""
+        return self.injection_position == 1
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether SillyTavern places it at all: one that claims to be SillyTavern's own, but is not known, is lost."""
+        return self.in_chat or self.system_prompt is False or self.identifier in _NAMES
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return self.name.strip() or _NAMES.get(self.identifier, "") or self.identifier
+
+
+class OrderEntry(BaseModel):
+    """A place in the order: which prompt, and whether it is switched on."""
+
+    model_config = ConfigDict(frozen=True)
+
+    identifier: Text = ""
+    enabled: Annotated[bool, _unless_null(default=False)] = False
+
+
+class PromptOrderList(BaseModel):
+    """The order of one character, or of everybody."""
+
+    model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
+
+    character_id: Text = ""
+    order: Annotated[tuple[OrderEntry, ...], _unless_null(())] = ()
+
+
+class PresetExtensions(BaseModel):
+    """What extensions keep in a preset."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    regex_scripts: Any = None
+
+
+class PresetFields(BaseModel):
+    """The fields of a preset that a prompt is made of; what is missing is as SillyTavern delivers it.
+
+    `names_behavior`: -1 no names, 0 in groups and for guests, 1 as the messages' own field, 2 before every text.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    prompts: Annotated[tuple[PresetPrompt, ...], _unless_null(())] = ()
+    prompt_order: Annotated[tuple[PromptOrderList, ...], _unless_null(())] = ()
+    openai_max_context: Annotated[int, BeforeValidator(_whole), _unless_null(0)] = Field(default=0, ge=0)
+    openai_max_tokens: Annotated[int, BeforeValidator(_whole), _unless_null(0)] = Field(default=0, ge=0)
+    names_behavior: int | None = None
+    names_in_completion: bool | None = None
+    send_if_empty: Text = ""
+    new_chat_prompt: Annotated[str, _unless_null(NEW_CHAT)] = NEW_CHAT
+    new_group_chat_prompt: Annotated[str, _unless_null(NEW_GROUP_CHAT)] = NEW_GROUP_CHAT
+    new_example_chat_prompt: Annotated[str, _unless_null(NEW_EXAMPLE)] = NEW_EXAMPLE
+    group_nudge_prompt: Annotated[str, _unless_null(GROUP_NUDGE)] = GROUP_NUDGE
+    scenario_format: Annotated[str, _unless_null("{{scenario}}")] = "{{scenario}}"
+    personality_format: Annotated[str, _unless_null("{{personality}}")] = "{{personality}}"
+    squash_system_messages: Annotated[bool, _unless_null(default=False)] = False
+    assistant_prefill: Text = ""
+    chat_completion_source: Text = ""
+    extensions: Annotated[PresetExtensions, _unless_null(PresetExtensions())] = Field(default_factory=PresetExtensions)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPreset:
+    """A preset; one without fields is SillyTavern's as delivered, but without its texts."""
+
+    name: str = ""
+    fields: PresetFields = field(default_factory=PresetFields, repr=False)
+    remarks: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def order(self) -> tuple[tuple[PresetPrompt, bool], ...]:
+        """The prompts in order, each with whether it is switched on; places of prompts that are gone are left out."""
+        fields = self.fields
+        found = next((each.order for each in fields.prompt_order if each.character_id == EVERYBODY), ())
+        places = [(each.identifier, each.enabled) for each in found] or DELIVERED_ORDER
+        seen: dict[str, bool] = {}
+        for identifier, enabled in places:
+            seen.setdefault(identifier, enabled)
+        known = {name: self.prompt(name) for name in seen}
+        return tuple((prompt, seen[name]) for name, prompt in known.items() if prompt is not None)
+
+    def prompt(self, identifier: str) -> PresetPrompt | None:
+        """The prompt of that name; SillyTavern adds its own ones where a preset lacks them."""
+        found = next((each for each in self.fields.prompts if each.identifier == identifier), None)
+        return found if found is not None else _own(identifier)
+
+    @property
+    def names(self) -> int:
+        """How speakers are named (see `PresetFields`); older presets have a switch for the messages' own field."""
+        fields = self.fields
+        if fields.names_behavior is not None:
+            return fields.names_behavior
+        return 1 if fields.names_in_completion else 0
+
+    @property
+    def prefill(self) -> str:
+        """How the reply begins; SillyTavern sends it to Claude only."""
+        return self.fields.assistant_prefill if self.fields.chat_completion_source in {"", "claude"} else ""
+
+
+DELIVERED: Final = ChatPreset()
+"""What a prompt is made by where nobody chose a preset."""
+
+
+def load_preset(path: Path) -> ChatPreset:
+    """The preset in a file. Waits for the disk. Raises InputError naming the field that is wrong."""
+    return parse_preset(read_file(path), path)
+
+
+def parse_preset(data: bytes, source: Path | str) -> ChatPreset:
+    """The preset in the bytes of its file, or of SillyTavern's settings.json. Raises InputError."""
+    document = parse_document(data, source, "preset")
+    if not isinstance(document, Mapping):
+        raise InputError(source, "this is no JSON object. Choose a preset of chat completion.")
+    name, where = Path(source).stem, ""
+    if isinstance(settings := document.get(_SETTINGS), Mapping):
+        document, where = settings, f"{_SETTINGS}."
+        name = str(settings.get("preset_settings_openai") or name)
+    if not any(sign in document for sign in _SIGNS):
+        raise InputError(
+            source,
+            "this is JSON, but no preset of chat completion: it has neither prompts nor their order. Presets of text "
+            "completion (context, instruct, system prompt) shape no chat completion.",
+        )
+    try:
+        fields = PresetFields.model_validate(_with_old_texts(document))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = where + ".".join(str(part) for part in first["loc"])
+        message = f"{first['msg']}. Correct it, or save the preset again in SillyTavern."
+        raise InputError(source, message, field=place) from error
+    bad = next((at for at, each in enumerate(fields.prompts) if not math.isfinite(each.injection_order)), None)
+    if bad is not None:
+        raise InputError(source, "an order is a number.", field=f"{where}prompts.{bad}.injection_order")
+    preset = ChatPreset(name, fields)
+    return ChatPreset(name, fields, (*_order_remarks(preset), *preset_remarks(document)))
+
+
+def parse_document(data: bytes, source: Path | str, what: str) -> Json:
+    """The value of a JSON file from outside. Raises InputError; `what` names the thing for the sentence."""
+    try:
+        return parse_record(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError(source, f"this is no text in UTF-8. Choose the {what}'s JSON file.") from error
+    except ValueError as error:
+        raise InputError(source, f"the {what} is no valid JSON ({error}). Export it again.") from error
+
+
+def _own(identifier: str) -> PresetPrompt | None:
+    if identifier not in _NAMES:
+        return None
+    text = _ENHANCE if identifier == "enhanceDefinitions" else ""
+    return PresetPrompt(
+        identifier=identifier, name=_NAMES[identifier], role="system", content=text, system_prompt=True,
+        marker=identifier in MARKERS,
+    )  # fmt: skip
+
+
+def _with_old_texts(document: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The document, with the three texts of presets from before the Prompt Manager as its prompts."""
+    if document.get("prompts"):
+        return document
+    made = [
+        {"identifier": name, "name": _NAMES[name], "role": "system", "system_prompt": True, "content": document[old]}
+        for name, old in _OLD_TEXTS.items()
+        if isinstance(document.get(old), str)
+    ]
+    return {**document, "prompts": made} if made else document
+
+
+def _order_remarks(preset: ChatPreset) -> list[str]:
+    fields, told = preset.fields, []
+    ids = [each.character_id for each in fields.prompt_order]
+    if ids and EVERYBODY not in ids:
+        told.append(
+            f"The preset has an order for {', '.join(ids)} only, and none for all characters ({EVERYBODY}); "
+            "like SillyTavern, the order as delivered is used."
+        )
+    places = [each.identifier for one in fields.prompt_order if one.character_id == EVERYBODY for each in one.order]
+    gone = [name for name in dict.fromkeys(places) if preset.prompt(name) is None]
+    if gone:
+        told.append(f"The order names prompts that the preset does not have: {', '.join(gone)}. They are left out.")
+    lost = [prompt.title for prompt, enabled in preset.order if enabled and not prompt.is_sent]
+    if lost:
+        told.append(
+            f"Marked as SillyTavern's own, though it knows none of that name, and so never sent: {', '.join(lost)}."
+        )
+    ordered = {prompt.identifier for prompt, _ in preset.order}
+    spare = [each.title for each in fields.prompts if each.identifier not in ordered and not each.marker]
+    if spare:
+        told.append(f"In no order, so not sent: {', '.join(spare)}.")
+    if preset.fields.assistant_prefill and not preset.prefill:
+        told.append(f"SillyTavern sends a prefill to Claude only; this preset is for {fields.chat_completion_source}.")
+    return told

@@ -1,0 +1,28 @@
+"""A card's example messages as messages of a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.studio.example_messages import example_blocks
+from lorestudio.studio.macros import Macros
+from lorestudio.studio.prompt_card import CardTexts
+from lorestudio.studio.prompt_messages import message_of
+from lorestudio.trace.assembled import AssembledMessage, Role, Section
+
+
+def example_messages(card: CardTexts, macros: Macros, counter: TokenCounter) -> Iterator[list[AssembledMessage]]:
+    """The examples block by block; blocks in which nobody speaks are left out."""
+    user, character = macros.values["user"], macros.values["char"]
+    for raw, source in card.examples:
+        for block in example_blocks(macros.fill(raw), user, character):
+            turns: list[AssembledMessage] = []
+            for turn in block:
+                name = "example_user" if turn.by_user else "example_assistant"
+                message = message_of(Role.SYSTEM, macros.spread(turn.text, source), Section.EXAMPLES, counter)
+                if message is not None:
+                    turns.append(replace(message, name=name))
+            if turns:
+                yield turns
