@@ -27,11 +27,13 @@ from lorestudio.cli.options import (
 from lorestudio.cli.printing import print_json
 from lorestudio.exchange.character_card import load_card
 from lorestudio.exchange.chat_preset import load_preset
+from lorestudio.exchange.regex_scripts import load_scripts
 from lorestudio.studio import InputError, Simulator, open_project
 from lorestudio.studio.answering import AnswerKind
 from lorestudio.studio.prompt_assembly import assemble
 from lorestudio.studio.prompt_setup import REPLY_TOKENS, PromptSetup, read_persona, remarks_of, with_preset
 from lorestudio.trace.assembled import AssembledPrompt
+from lorestudio.trace.prompt_text import source_words
 from lorestudio.trace.serialize import record_to_json
 
 
@@ -48,6 +50,17 @@ def show_prompt(
         Path | None,
         typer.Option("--preset", metavar="FILE", help="SillyTavern's preset of chat completion, or its settings.json."),
     ] = None,
+    regex: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--regex",
+            metavar="FILE",
+            help="Regex scripts: SillyTavern's settings.json, or what it exported. May be repeated.",
+        ),
+    ] = None,
+    embedded_regex: Annotated[
+        bool, typer.Option("--embedded-regex/--no-embedded-regex", help="Run the regex scripts in card and preset.")
+    ] = True,
     main: Annotated[
         Path | None, typer.Option("--main", help="A file with your main prompt; it goes before the preset's.")
     ] = None,
@@ -80,6 +93,8 @@ def show_prompt(
         setup = PromptSetup(card=load_card(card) if card is not None else None, persona=read_persona(persona))
         if preset is not None:
             setup = with_preset(setup, load_preset(preset), preset)
+        paths = tuple(regex or ())
+        setup = replace(setup, regex=tuple(map(load_scripts, paths)), regex_paths=paths, embedded_regex=embedded_regex)
         if main is not None:
             setup = replace(setup, main=_text(main))
         setup = replace(
@@ -123,7 +138,7 @@ def _print(prompt: AssembledPrompt) -> None:
             where = f"depth {message.depth:g}"
         name = f" ({message.name})" if message.name else ""
         console.print(Rule(f"{message.role.value}{name} · {where} · {about}{message.tokens:,} tokens", align="left"))
-        labels = dict.fromkeys(f"{part.source.origin.value}: {part.source.label}" for part in message.parts)
+        labels = dict.fromkeys(source_words(part.source) for part in message.parts)
         console.print(Text(", ".join(labels), style="dim"))
         console.print(Text(message.text))
     console.print(Rule(align="left"))

@@ -16,10 +16,10 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.json_file import read_file
-from lorestudio.exchange.json_spelling import parse_record
+from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.preset_remarks import preset_remarks
 from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.regex_scripts import RegexScripts, scripts_within
 
 NEW_CHAT: Final = "[Start a new Chat]"
 NEW_GROUP_CHAT: Final = "[Start a new group chat. Group members: {{group}}]"
@@ -183,6 +183,7 @@ class ChatPreset:
     name: str = ""
     fields: PresetFields = field(default_factory=PresetFields, repr=False)
     remarks: tuple[str, ...] = field(default=(), repr=False)
+    scripts: RegexScripts = field(default_factory=RegexScripts, repr=False)
 
     @property
     def order(self) -> tuple[tuple[PresetPrompt, bool], ...]:
@@ -250,17 +251,8 @@ def parse_preset(data: bytes, source: Path | str) -> ChatPreset:
     if bad is not None:
         raise InputError(source, "an order is a number.", field=f"{where}prompts.{bad}.injection_order")
     preset = ChatPreset(name, fields)
-    return ChatPreset(name, fields, (*_order_remarks(preset), *preset_remarks(document)))
-
-
-def parse_document(data: bytes, source: Path | str, what: str) -> Json:
-    """The value of a JSON file from outside. Raises InputError; `what` names the thing for the sentence."""
-    try:
-        return parse_record(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InputError(source, f"this is no text in UTF-8. Choose the {what}'s JSON file.") from error
-    except ValueError as error:
-        raise InputError(source, f"the {what} is no valid JSON ({error}). Export it again.") from error
+    scripts = scripts_within(fields.extensions.regex_scripts, source, f"{where}extensions.regex_scripts")
+    return ChatPreset(name, fields, (*_order_remarks(preset), *preset_remarks(document)), scripts)
 
 
 def _own(identifier: str) -> PresetPrompt | None:

@@ -34,7 +34,8 @@ from lorestudio.studio.prompt_injections import ROLES, Injection, handed_over
 from lorestudio.studio.prompt_layout import CHAT, EXAMPLES, MAIN, layout_of, role_of
 from lorestudio.studio.prompt_messages import CHAT_MARK, EXAMPLE_MARK, GROUP_MARK, message_of, squashed
 from lorestudio.studio.prompt_places import InChat, OwnInChat, in_chat
-from lorestudio.studio.prompt_setup import PromptSetup
+from lorestudio.studio.prompt_regex import RegexRun
+from lorestudio.studio.prompt_setup import PromptSetup, scripts_of
 from lorestudio.studio.prompt_texts import SECTIONS, PromptTexts
 from lorestudio.studio.prompt_values import macros_for, speaker_of
 from lorestudio.trace.assembled import (
@@ -81,6 +82,7 @@ class _Assembly:
         self._speaker = speaker_of(setup, chat, self._end, group=self._group)
         self._card = card_texts(setup.card, chat)
         self._macros = macros_for(setup, chat, self._end, self._speaker, self._card, group=self._group)
+        self._scripts = RegexRun(scripts_of(setup), self._macros)
         self._left: list[LeftOutPart] = []
         self._used = _REPLY_OVERHEAD
         self._room = max(0, setup.context_size - setup.reply_tokens) if setup.context_size > 0 else None
@@ -88,7 +90,7 @@ class _Assembly:
     def made(self) -> AssembledPrompt:
         preset, fields = self._preset, self._preset.fields
         layout = layout_of(preset, _kind_of(self._trace))
-        injections = handed_over(self._trace, self._chat, self._end, self._card, self._macros)
+        injections = handed_over(self._trace, self._chat, self._end, self._card, self._scripts)
         order = prompt_order(injections)
         texts = PromptTexts(self._setup, preset, self._card, self._macros, layout)
         slots = {
@@ -121,6 +123,7 @@ class _Assembly:
             unknown_macros=tuple(self._macros.unknown),
             group=self._group,
             speaker=self._speaker,
+            remarks=tuple(self._scripts.problems),
         )
 
     def _new_chat(self) -> str:
@@ -220,7 +223,7 @@ class _Assembly:
         """
         groups = [(group.depth, self._message(group.role, group.segments, Section.HISTORY)) for group in among]
         injected = [(depth, replace(made, depth=depth)) for depth, made in groups if made is not None]
-        chat = said(self._chat, self._end, self._setup, self._preset, self._macros, self._counter)
+        chat = said(self._chat, self._end, self._setup, self._preset, self._scripts, self._counter)
         if not has_chat:
             lost = [*chat, *(message for _depth, message in injected)]
             self._leave([(each.text_of(part), part.source) for each in lost for part in each.parts], Left.SWITCHED_OFF)

@@ -9,8 +9,9 @@ from typing import Final
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.chat_preset import ChatPreset
-from lorestudio.studio.macros import Macros
+from lorestudio.exchange.regex_scripts import Placement
 from lorestudio.studio.prompt_messages import empty_message, message_of
+from lorestudio.studio.prompt_regex import RegexRun
 from lorestudio.studio.prompt_setup import PromptSetup
 from lorestudio.trace.assembled import AssembledMessage, Origin, PromptOrigin, Role, Section
 
@@ -22,17 +23,22 @@ _LONGEST_NAME: Final = 64
 
 
 def said(
-    chat: Chat, end: int, setup: PromptSetup, preset: ChatPreset, macros: Macros, counter: TokenCounter
+    chat: Chat, end: int, setup: PromptSetup, preset: ChatPreset, scripts: RegexRun, counter: TokenCounter
 ) -> list[AssembledMessage]:
     """What was said in the first `end` messages, newest first; hidden messages are left out."""
-    user, group = setup.user_name(chat), chat.is_group
+    user, group, macros = setup.user_name(chat), chat.is_group, scripts.macros
     made: list[AssembledMessage] = []
     for index in range(end - 1, -1, -1):
         message = chat.messages[index]
         if message.is_system:
             continue
-        text = message.text.replace("\r", "")
-        source = PromptOrigin(Origin.CHAT, f"#{index} {message.name or ''}".strip(), message=index)
+        # The host fills in the macros of the greeting before the scripts see it, and all others after.
+        text = message.text if index else macros.fill(message.text)
+        placement = Placement.USER_INPUT if message.is_user else Placement.AI_OUTPUT
+        text, changed_by = scripts.run(text, placement, len(made))
+        label = f"#{index} {message.name or ''}".strip()
+        source = PromptOrigin(Origin.CHAT, label, message=index, changed_by=changed_by)
+        text = text.replace("\r", "")
         if _is_named(message, user, preset.names, group=group):
             text = f"{message.name}: {text}"
         role = _role(message)

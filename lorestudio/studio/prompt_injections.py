@@ -7,14 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.entry import Position
 from lorestudio.domain.javascript import WHITE_SPACE, Json, to_number
+from lorestudio.exchange.regex_scripts import Placement
 from lorestudio.studio.macros import Macros, Segment
 from lorestudio.studio.prompt_card import CardTexts
+from lorestudio.studio.prompt_regex import RegexRun
 from lorestudio.trace.assembled import Origin, PromptOrigin, Role
 from lorestudio.trace.model import PromptBlock, Trace
 
 ROLES: Final = {0: Role.SYSTEM, 1: Role.USER, 2: Role.ASSISTANT}
 
+_NATIVE: Final = "world-info"
 _AUTHORS_NOTE: Final = "2_floating_prompt"
 _OUTLET: Final = "customWIOutlet_"
 _NOTES: Final = {"deeplore_notebook": "notebook", "deeplore_ai_notepad": "AI notepad"}
@@ -49,12 +53,13 @@ def stripped(segments: Sequence[Segment]) -> list[Segment]:
     return found
 
 
-def handed_over(trace: Trace, chat: Chat, end: int, card: CardTexts, macros: Macros) -> list[Injection]:
+def handed_over(trace: Trace, chat: Chat, end: int, card: CardTexts, scripts: RegexRun) -> list[Injection]:
     """All of it for a generation behind the first `end` messages, macros filled in.
 
-    The outlets among them become known to `macros`.
+    The outlets among them become known to the macros of `scripts`.
     """
-    blocks = [_held(block, _lore(block, trace), macros) for block in trace.prompt]
+    macros = scripts.macros
+    blocks = [_held(block, _lore(block, trace, scripts), macros) for block in trace.prompt]
     for block in trace.notes:
         source = PromptOrigin(Origin.NOTE, _NOTES.get(block.tag, "from an earlier generation"), tag=block.tag)
         blocks.append(_held(block, [(block.text, source)], macros))
@@ -73,8 +78,13 @@ def _held(block: PromptBlock, segments: Sequence[Segment], macros: Macros) -> In
     return Injection(block.tag, block.position, block.depth, block.role, filled)
 
 
-def _lore(block: PromptBlock, trace: Trace) -> list[Segment]:
-    """The block's text by entry, and what stands between them."""
+def _lore(block: PromptBlock, trace: Trace, scripts: RegexRun) -> list[Segment]:
+    """The block's text by entry, and what stands between them.
+
+    The host's scripts for World Info change entries of its own World Info; what extensions hand over they never see.
+    """
+    native = trace.system == _NATIVE
+    depth = block.depth if block.position == Position.IN_CHAT else None
     frame = PromptOrigin(Origin.FRAME, "between entries", tag=block.tag)
     segments: list[Segment] = []
     done = 0
@@ -85,7 +95,11 @@ def _lore(block: PromptBlock, trace: Trace) -> list[Segment]:
             known = trace.entries.get(part.entry)
             title = known.title if known is not None else f"entry {part.entry}"
             source = PromptOrigin(Origin.ENTRY, title, entry=part.entry, tag=block.tag)
-        segments.append((block.text[part.start : part.end], source))
+        text = block.text[part.start : part.end]
+        if native and part.entry is not None:
+            text, changed_by = scripts.run(text, Placement.WORLD_INFO, depth)
+            source = replace(source, changed_by=changed_by)
+        segments.append((text, source))
         done = part.end
     return [*segments, (block.text[done:], frame)]
 

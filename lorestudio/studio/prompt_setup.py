@@ -10,6 +10,7 @@ from lorestudio.domain.chat import Chat
 from lorestudio.exchange.character_card import CharacterCard
 from lorestudio.exchange.chat_preset import ChatPreset
 from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts
 
 MAIN_PROMPT: Final = (
     "This is a fictional chat between {{user}} and {{char}}. Write the next reply of {{char}}, and only that; stay in "
@@ -39,7 +40,8 @@ class PromptSetup:
     `preset` says which prompts there are and in which order; `main`, `post_history`, `context_size` and `reply_tokens`
     are its own where it was chosen by `with_preset`, and the person may change them. `main` and `post_history` give
     way to those of the card where `prefer_card` is set; in these, `{{original}}` stands for them. `context_size`
-    (tokens, 0 where nobody knows) less `reply_tokens` is the room for the prompt.
+    (tokens, 0 where nobody knows) less `reply_tokens` is the room for the prompt. `regex` are the scripts out of
+    `regex_paths`; those in card and preset run where `embedded_regex` is set.
     """
 
     card: CharacterCard | None = None
@@ -52,6 +54,9 @@ class PromptSetup:
     reply_tokens: int = REPLY_TOKENS
     preset: ChatPreset | None = None
     preset_path: Path | None = None
+    regex: tuple[RegexScripts, ...] = ()
+    regex_paths: tuple[Path, ...] = ()
+    embedded_regex: bool = True
 
     def user_name(self, chat: Chat) -> str:
         """Who the person is in this chat."""
@@ -87,7 +92,33 @@ def with_preset(setup: PromptSetup, preset: ChatPreset | None, path: Path | None
 
 def remarks_of(setup: PromptSetup) -> tuple[str, ...]:
     """Sentences about what the chosen files say and a prompt here does not follow."""
-    return setup.preset.remarks if setup.preset is not None else ()
+    told = list(setup.preset.remarks) if setup.preset is not None else []
+    for _where, found in all_scripts(setup):
+        told += found.remarks
+    return tuple(dict.fromkeys(told))
+
+
+def all_scripts(setup: PromptSetup) -> list[tuple[str, RegexScripts]]:
+    """The regex scripts that may run, in order, each lot with where it comes from."""
+    found = [(path.name, scripts) for path, scripts in zip(setup.regex_paths, setup.regex, strict=True)]
+    if setup.embedded_regex:
+        found += embedded_scripts(setup)
+    return found
+
+
+def embedded_scripts(setup: PromptSetup) -> list[tuple[str, RegexScripts]]:
+    """The regex scripts in the card and in the preset, which the person may switch off."""
+    found: list[tuple[str, RegexScripts]] = []
+    if setup.card is not None:
+        found.append((setup.card.name, setup.card.scripts))
+    if setup.preset is not None:
+        found.append((setup.preset.name, setup.preset.scripts))
+    return [(where, scripts) for where, scripts in found if scripts.scripts or scripts.remarks]
+
+
+def scripts_of(setup: PromptSetup) -> tuple[RegexScript, ...]:
+    """The scripts of a prompt, in the order they run in."""
+    return tuple(script for _where, found in all_scripts(setup) for script in found.scripts)
 
 
 def _content(preset: ChatPreset, identifier: str) -> str:

@@ -86,3 +86,20 @@ def test_a_preset_orders_the_prompt_and_says_what_it_cannot(
     assert "without effect: shiny" in result.stderr
     smaller = lorestudio("prompt", vault, "--chat", chat, "--preset", preset, "--context", 3000, "--reply", 1000)
     assert "of 2,000 tokens" in smaller.stdout
+
+
+def test_regex_scripts_change_what_is_sent_and_are_named(
+    lorestudio: Run, vault: Path, chat: Path, tmp_path: Path
+) -> None:
+    scripts = tmp_path / "settings.json"
+    whole = {"scriptName": "Hush", "findRegex": "/^[^]*$/", "replaceString": "Hush.", "promptOnly": True}
+    lasting = {"scriptName": "Lasting", "findRegex": "a"}
+    held = [{**whole, "placement": [1, 2]}, {**lasting, "placement": [2]}]
+    scripts.write_text(json.dumps({"extension_settings": {"regex": held}}), "utf-8")
+    result = lorestudio("prompt", vault, "--chat", chat, "--message", 1, "--regex", scripts)
+    assert result.exit_code == 0, result.output
+    assert "changed by the regex script “Hush”\nHush." in result.stdout
+    assert "“Lasting”: changes the chat itself" in result.stderr
+    gone = lorestudio("prompt", vault, "--chat", chat, "--regex", tmp_path / "gone.json")
+    assert gone.exit_code == 2
+    assert "no such file" in gone.stderr

@@ -11,6 +11,7 @@ from PySide6.QtCore import QAbstractListModel, QObject
 from lorestudio.trace.assembled import AssembledMessage, AssembledPart, AssembledPrompt, Left, LeftOutPart, Origin
 from lorestudio.trace.model import Trace
 from lorestudio.trace.origins import OTHER, origins
+from lorestudio.trace.prompt_text import changed_words
 from lorestudio.ui.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, ITEM, NO_INDEX, TOOLTIP, Index
 from lorestudio.ui.words import count, number, sentence_case, shorten, tr
 
@@ -101,8 +102,9 @@ def _part(
     estimate: bool,
 ) -> PromptRow:
     source = part.source
+    changed = changed_words(source)
     row = PromptRow(
-        source.label,
+        f"{source.label} · {changed}" if changed else source.label,
         source.origin.value,
         part.tokens,
         message.text_of(part).strip("\n"),
