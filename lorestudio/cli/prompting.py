@@ -27,11 +27,12 @@ from lorestudio.cli.options import (
 from lorestudio.cli.printing import print_json
 from lorestudio.exchange.character_card import load_card
 from lorestudio.exchange.chat_preset import load_preset
+from lorestudio.exchange.group_file import load_group
 from lorestudio.exchange.regex_scripts import load_scripts
 from lorestudio.studio import InputError, Simulator, open_project
 from lorestudio.studio.answering import AnswerKind
 from lorestudio.studio.prompt_assembly import assemble
-from lorestudio.studio.prompt_setup import REPLY_TOKENS, PromptSetup, read_persona, remarks_of, with_preset
+from lorestudio.studio.prompt_setup import REPLY_TOKENS, PromptSetup, read_persona, remarks_of, with_group, with_preset
 from lorestudio.trace.assembled import AssembledPrompt
 from lorestudio.trace.prompt_text import source_words
 from lorestudio.trace.serialize import record_to_json
@@ -50,6 +51,16 @@ def show_prompt(
         Path | None,
         typer.Option("--preset", metavar="FILE", help="SillyTavern's preset of chat completion, or its settings.json."),
     ] = None,
+    group: Annotated[
+        Path | None, typer.Option("--group", metavar="FILE", help="The chat's group: a file of SillyTavern's groups.")
+    ] = None,
+    cards: Annotated[
+        Path | None,
+        typer.Option("--cards", metavar="FOLDER", help="Where the group's cards lie. Default: characters/ beside."),
+    ] = None,
+    speaker: Annotated[
+        str, typer.Option("--speaker", metavar="NAME", help="Who of the group speaks next. Default: as the group says.")
+    ] = "",
     regex: Annotated[
         list[Path] | None,
         typer.Option(
@@ -93,6 +104,12 @@ def show_prompt(
         setup = PromptSetup(card=load_card(card) if card is not None else None, persona=read_persona(persona))
         if preset is not None:
             setup = with_preset(setup, load_preset(preset), preset)
+        if group is not None:
+            setup = with_group(replace(setup, speaker=speaker), load_group(group, cards), group, chat)
+            if speaker and not setup.speaker:
+                raise InputError(group, f"there is no “{speaker}” in this group. Its members are {_members(setup)}.")
+        elif speaker or cards is not None:
+            raise InputError("--speaker and --cards", "they say more about a group; give it with --group.")
         paths = tuple(regex or ())
         setup = replace(setup, regex=tuple(map(load_scripts, paths)), regex_paths=paths, embedded_regex=embedded_regex)
         if main is not None:
@@ -120,6 +137,10 @@ def show_prompt(
             print_json(record_to_json(prompt))
         else:
             _print(prompt)
+
+
+def _members(setup: PromptSetup) -> str:
+    return ", ".join(each.name for each in setup.group.members) if setup.group is not None else ""
 
 
 def _text(path: Path) -> str:

@@ -27,9 +27,9 @@ from lorestudio.domain.entry import Position
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chat_preset import DELIVERED, PresetPrompt
 from lorestudio.studio.macros import Segment
-from lorestudio.studio.prompt_card import card_texts
 from lorestudio.studio.prompt_chat import empty_place, said
 from lorestudio.studio.prompt_examples import example_messages
+from lorestudio.studio.prompt_group import card_texts
 from lorestudio.studio.prompt_injections import ROLES, Injection, handed_over
 from lorestudio.studio.prompt_layout import CHAT, EXAMPLES, MAIN, layout_of, role_of
 from lorestudio.studio.prompt_messages import CHAT_MARK, EXAMPLE_MARK, GROUP_MARK, message_of, squashed
@@ -37,7 +37,7 @@ from lorestudio.studio.prompt_places import InChat, OwnInChat, in_chat
 from lorestudio.studio.prompt_regex import RegexRun
 from lorestudio.studio.prompt_setup import PromptSetup, scripts_of
 from lorestudio.studio.prompt_texts import SECTIONS, PromptTexts
-from lorestudio.studio.prompt_values import macros_for, speaker_of
+from lorestudio.studio.prompt_values import is_group, macros_for, speaker_of
 from lorestudio.trace.assembled import (
     AssembledMessage,
     AssembledPrompt,
@@ -75,14 +75,19 @@ class _Assembly:
     """One prompt while it is put together."""
 
     def __init__(self, trace: Trace, chat: Chat, setup: PromptSetup, counter: TokenCounter) -> None:
-        self._trace, self._chat, self._setup, self._counter = trace, chat, setup, counter
+        if setup.group is not None and not chat.metadata and setup.group_metadata:
+            chat = replace(chat, metadata=setup.group_metadata)
+        self._trace, self._chat, self._counter = trace, chat, counter
         self._preset = setup.preset or DELIVERED
-        self._group = chat.is_group
+        self._group = is_group(setup, chat)
         self._end = min(trace.turn.message, len(chat.messages))
-        self._speaker = speaker_of(setup, chat, self._end, group=self._group)
-        self._card = card_texts(setup.card, chat)
-        self._macros = macros_for(setup, chat, self._end, self._speaker, self._card, group=self._group)
+        self._speaker, doubt = speaker_of(setup, chat, self._end)
+        self._remarks = [doubt] if doubt else []
+        self._setup = setup = _of_speaker(setup, self._speaker)
+        self._card = card_texts(setup.card, chat, setup.group, self._speaker)
+        self._macros = macros_for(setup, chat, self._end, self._speaker, self._card)
         self._scripts = RegexRun(scripts_of(setup), self._macros)
+        self._bots = tuple(each.name for each in setup.group.members) if setup.group is not None else ()
         self._left: list[LeftOutPart] = []
         self._used = _REPLY_OVERHEAD
         self._room = max(0, setup.context_size - setup.reply_tokens) if setup.context_size > 0 else None
@@ -123,7 +128,7 @@ class _Assembly:
             unknown_macros=tuple(self._macros.unknown),
             group=self._group,
             speaker=self._speaker,
-            remarks=tuple(self._scripts.problems),
+            remarks=(*self._remarks, *self._scripts.problems),
         )
 
     def _new_chat(self) -> str:
@@ -196,7 +201,7 @@ class _Assembly:
             self._macros.expand(self._preset.fields.new_example_chat_prompt, EXAMPLE_MARK),
             Section.EXAMPLES,
         )
-        for block in example_messages(self._card, self._macros, self._counter):
+        for block in example_messages(self._card, self._macros, self._counter, self._bots):
             parts = [(turn.text_of(part), part.source) for turn in block for part in turn.parts]
             if head is not None and not self._fits(head):
                 self._leave(parts, Left.NO_ROOM)
@@ -262,6 +267,12 @@ class _Assembly:
 
     def _message(self, role: Role, segments: Iterable[Segment], section: Section) -> AssembledMessage | None:
         return message_of(role, segments, section, self._counter)
+
+
+def _of_speaker(setup: PromptSetup, speaker: str) -> PromptSetup:
+    """The setup with the card of whoever speaks in the group."""
+    member = setup.group.member(speaker) if setup.group is not None else None
+    return setup if member is None else replace(setup, card=member.card)
 
 
 def _cost(message: AssembledMessage) -> int:

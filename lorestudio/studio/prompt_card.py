@@ -37,11 +37,6 @@ def plain(segments: Texts) -> str:
     return "".join(text for text, _source in segments)
 
 
-def card_texts(card: CharacterCard | None, chat: Chat) -> CardTexts:
-    """The texts of one card, or of none, in this chat."""
-    return with_chat_texts(of_card(card) if card is not None else CardTexts(), chat)
-
-
 def of_card(card: CharacterCard) -> CardTexts:
     """The texts of the card alone."""
     data = card.data

@@ -13,6 +13,7 @@ from lorestudio.exchange.regex_scripts import Placement
 from lorestudio.studio.prompt_messages import empty_message, message_of
 from lorestudio.studio.prompt_regex import RegexRun
 from lorestudio.studio.prompt_setup import PromptSetup
+from lorestudio.studio.prompt_values import is_group
 from lorestudio.trace.assembled import AssembledMessage, Origin, PromptOrigin, Role, Section
 
 NO_NAMES, IN_GROUPS, IN_FIELD, IN_TEXT = -1, 0, 1, 2
@@ -26,7 +27,7 @@ def said(
     chat: Chat, end: int, setup: PromptSetup, preset: ChatPreset, scripts: RegexRun, counter: TokenCounter
 ) -> list[AssembledMessage]:
     """What was said in the first `end` messages, newest first; hidden messages are left out."""
-    user, group, macros = setup.user_name(chat), chat.is_group, scripts.macros
+    user, group, macros = setup.user_name(chat), is_group(setup, chat), scripts.macros
     made: list[AssembledMessage] = []
     for index in range(end - 1, -1, -1):
         message = chat.messages[index]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lorestudio.domain.tokens import TokenCounter
@@ -13,15 +13,21 @@ from lorestudio.studio.prompt_messages import message_of
 from lorestudio.trace.assembled import AssembledMessage, Role, Section
 
 
-def example_messages(card: CardTexts, macros: Macros, counter: TokenCounter) -> Iterator[list[AssembledMessage]]:
-    """The examples block by block; blocks in which nobody speaks are left out."""
+def example_messages(
+    card: CardTexts, macros: Macros, counter: TokenCounter, group: Sequence[str] = ()
+) -> Iterator[list[AssembledMessage]]:
+    """The examples block by block; blocks in which nobody speaks are left out.
+
+    In a group its members speak too, and texts begin with the names of those who do.
+    """
     user, character = macros.values["user"], macros.values["char"]
     for raw, source in card.examples:
-        for block in example_blocks(macros.fill(raw), user, character):
+        for block in example_blocks(macros.fill(raw), user, character, group):
             turns: list[AssembledMessage] = []
             for turn in block:
                 name = "example_user" if turn.by_user else "example_assistant"
-                message = message_of(Role.SYSTEM, macros.spread(turn.text, source), Section.EXAMPLES, counter)
+                text = f"{turn.name}: {turn.text}" if group else turn.text
+                message = message_of(Role.SYSTEM, macros.spread(text, source), Section.EXAMPLES, counter)
                 if message is not None:
                     turns.append(replace(message, name=name))
             if turns:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.javascript import Json
 from lorestudio.exchange.character_card import CharacterCard
 from lorestudio.exchange.chat_preset import ChatPreset
+from lorestudio.exchange.group_file import Group
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts
 
@@ -41,7 +44,9 @@ class PromptSetup:
     are its own where it was chosen by `with_preset`, and the person may change them. `main` and `post_history` give
     way to those of the card where `prefer_card` is set; in these, `{{original}}` stands for them. `context_size`
     (tokens, 0 where nobody knows) less `reply_tokens` is the room for the prompt. `regex` are the scripts out of
-    `regex_paths`; those in card and preset run where `embedded_regex` is set.
+    `regex_paths`; those in card and preset run where `embedded_regex` is set. In a `group` the card is that of whoever
+    speaks: `speaker`, "" for whoever wrote the reply or would speak next. `group_metadata` is what the group keeps for
+    a chat whose file holds none of its own.
     """
 
     card: CharacterCard | None = None
@@ -57,6 +62,10 @@ class PromptSetup:
     regex: tuple[RegexScripts, ...] = ()
     regex_paths: tuple[Path, ...] = ()
     embedded_regex: bool = True
+    group: Group | None = None
+    group_path: Path | None = None
+    group_metadata: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    speaker: str = ""
 
     def user_name(self, chat: Chat) -> str:
         """Who the person is in this chat."""
@@ -95,6 +104,7 @@ def remarks_of(setup: PromptSetup) -> tuple[str, ...]:
     told = list(setup.preset.remarks) if setup.preset is not None else []
     for _where, found in all_scripts(setup):
         told += found.remarks
+    told += setup.group.remarks if setup.group is not None else ()
     return tuple(dict.fromkeys(told))
 
 
@@ -119,6 +129,17 @@ def embedded_scripts(setup: PromptSetup) -> list[tuple[str, RegexScripts]]:
 def scripts_of(setup: PromptSetup) -> tuple[RegexScript, ...]:
     """The scripts of a prompt, in the order they run in."""
     return tuple(script for _where, found in all_scripts(setup) for script in found.scripts)
+
+
+def with_group(
+    setup: PromptSetup, group: Group | None, path: Path | None = None, chat: Path | None = None
+) -> PromptSetup:
+    """The setup with another group, None for none; `chat` is the file of the chat that the prompts are for."""
+    if group is None:
+        return replace(setup, group=None, group_path=None, group_metadata={}, speaker="")
+    held = group.metadata(chat.stem) if chat is not None else {}
+    speaker = setup.speaker if group.member(setup.speaker) is not None else ""
+    return replace(setup, group=group, group_path=path, group_metadata=held, speaker=speaker)
 
 
 def _content(preset: ChatPreset, identifier: str) -> str:

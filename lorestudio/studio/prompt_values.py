@@ -6,30 +6,39 @@ from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.studio.macros import Macros
 from lorestudio.studio.prompt_card import CardTexts, plain
+from lorestudio.studio.prompt_group import next_speaker
 from lorestudio.studio.prompt_setup import PromptSetup
 
 
-def speaker_of(setup: PromptSetup, chat: Chat, end: int, *, group: bool) -> str:
-    """Who is to speak behind the first `end` messages: in a group whoever wrote the reply, or spoke last."""
-    if not group:
-        return setup.character_name(chat)
+def speaker_of(setup: PromptSetup, chat: Chat, end: int) -> tuple[str, str]:
+    """Who is to speak behind the first `end` messages, and a sentence where that is not certain.
+
+    In a group that is whoever wrote the reply, or was chosen, or would speak next; where nothing is known of the group,
+    whoever spoke last.
+    """
+    if not is_group(setup, chat):
+        return setup.character_name(chat), ""
     messages = chat.messages
     wrote = messages[end].name if end < len(messages) and not messages[end].is_user else None
+    if wrote or setup.speaker:
+        return wrote or setup.speaker, ""
+    if setup.group is not None:
+        return next_speaker(setup.group, chat, end)
     earlier = (each.name for each in reversed(messages[:end]) if not each.is_user and each.scannable)
-    return wrote or next((name for name in earlier if name), None) or setup.character_name(chat)
+    return next((name for name in earlier if name), None) or setup.character_name(chat), ""
 
 
-def members_of(chat: Chat) -> list[str]:
-    """The characters that speak in the chat, in the order of their first words."""
-    names = {each.name: None for each in chat.messages if each.name and not each.is_user and each.scannable}
-    return [name for name in names if name]
+def is_group(setup: PromptSetup, chat: Chat) -> bool:
+    """Whether several characters speak."""
+    return setup.group is not None or chat.is_group
 
 
-def macros_for(setup: PromptSetup, chat: Chat, end: int, speaker: str, card: CardTexts, *, group: bool) -> Macros:
+def macros_for(setup: PromptSetup, chat: Chat, end: int, speaker: str, card: CardTexts) -> Macros:
     """The macros of a generation behind the first `end` messages."""
-    together = ", ".join(members_of(chat)) if group else speaker
+    every, heard = _members(setup, chat) if is_group(setup, chat) else ([speaker], [speaker])
+    together = ", ".join(every)
     values = {"char": speaker, "user": setup.user_name(chat), "newline": "\n", "noop": "", "trim": ""}
-    values |= {"group": together, "charifnotgroup": together}
+    values |= {"group": together, "charifnotgroup": together, "groupnotmuted": ", ".join(heard)}
     first = Macros(values)
     values |= {
         "persona": first.fill(setup.persona.text),
@@ -49,6 +58,16 @@ def macros_for(setup: PromptSetup, chat: Chat, end: int, speaker: str, card: Car
     ):
         values[name] = found[-1].text if found else ""
     return Macros(values, _variables(chat.metadata.get("variables")))
+
+
+def _members(setup: PromptSetup, chat: Chat) -> tuple[list[str], list[str]]:
+    """All members, and those that are not muted; of a group that nothing is known of, those that spoke."""
+    if setup.group is not None:
+        members = setup.group.members
+        return [each.name for each in members], [each.name for each in members if not each.muted]
+    spoke = {each.name: None for each in chat.messages if each.name and not each.is_user and each.scannable}
+    names = [name for name in spoke if name]
+    return names, names
 
 
 def _variables(held: Json) -> dict[str, str]:

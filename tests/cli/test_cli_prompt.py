@@ -103,3 +103,22 @@ def test_regex_scripts_change_what_is_sent_and_are_named(
     gone = lorestudio("prompt", vault, "--chat", chat, "--regex", tmp_path / "gone.json")
     assert gone.exit_code == 2
     assert "no such file" in gone.stderr
+
+
+def test_a_group_names_its_members_and_who_speaks(lorestudio: Run, vault: Path, chat: Path, tmp_path: Path) -> None:
+    cards, group = tmp_path / "characters", tmp_path / "groups" / "1.json"
+    cards.mkdir()
+    group.parent.mkdir()
+    for name in ("Mina", "Hob"):
+        document = {"spec": "chara_card_v2", "data": {"name": name, "description": f"{name} waits."}}
+        (cards / f"{name}.png").write_text(json.dumps(document), "utf-8")
+    group.write_text(json.dumps({"members": ["Mina.png", "Hob.png"]}), "utf-8")
+    result = lorestudio("prompt", vault, "--chat", chat, "--group", group, "--speaker", "Hob")
+    assert result.exit_code == 0, result.output
+    assert "card: description\nHob waits." in result.stdout
+    assert "Group members: Mina, Hob" in result.stdout
+    stranger = lorestudio("prompt", vault, "--chat", chat, "--group", group, "--speaker", "Tom")
+    assert stranger.exit_code == 2
+    assert "Its members are Mina, Hob" in stranger.stderr
+    alone = lorestudio("prompt", vault, "--chat", chat, "--speaker", "Hob")
+    assert "give it with --group" in alone.stderr
