@@ -42,6 +42,7 @@ class Placement(IntEnum):
 
 
 _EVERYWHERE: Final = frozenset(Placement) - {Placement.DISPLAY, Placement.SEND_AS}
+_IN_PROMPTS: Final = frozenset({Placement.USER_INPUT, Placement.AI_OUTPUT, Placement.WORLD_INFO})
 _NOT_HERE: Final = {Placement.SLASH_COMMAND: "slash commands", Placement.REASONING: "reasoning"}
 
 
@@ -101,6 +102,11 @@ class RegexScript:
     def shapes_prompt(self) -> bool:
         """Whether it changes what the model gets, and that alone or together with what is shown."""
         return self.prompt_only and not self.disabled and bool(self.find)
+
+    @property
+    def changes_prompt(self) -> bool:
+        """Whether it also has a place that a prompt has texts of."""
+        return self.shapes_prompt and not self.placement.isdisjoint(_IN_PROMPTS)
 
     def reaches(self, depth: float | None) -> bool:
         """Whether it changes a text with so many newer messages; None is no depth at all."""

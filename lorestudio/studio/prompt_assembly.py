@@ -86,7 +86,7 @@ class _Assembly:
         self._setup = setup = _of_speaker(setup, self._speaker)
         self._card = card_texts(setup.card, chat, setup.group, self._speaker)
         self._macros = macros_for(setup, chat, self._end, self._speaker, self._card)
-        self._scripts = RegexRun(scripts_of(setup), self._macros)
+        self._scripts = RegexRun(scripts_of(setup, self._speaker), self._macros)
         self._bots = tuple(each.name for each in setup.group.members) if setup.group is not None else ()
         self._left: list[LeftOutPart] = []
         self._used = _REPLY_OVERHEAD

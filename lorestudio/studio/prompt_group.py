@@ -45,7 +45,10 @@ def next_speaker(group: Group, chat: Chat, end: int) -> tuple[str, str]:
                 return named, ""
     speaker = spoke or able[0]
     how = "you choose" if group.fields.activation_strategy is Activation.MANUAL else "SillyTavern draws by lot"
-    return speaker, f"In this group {how} who speaks next; here {speaker} does. Say who with “speaks next”."
+    return (
+        speaker,
+        f"In this group {how} who speaks next; here {speaker} does. Say who under “Speaks next”, or with --speaker.",
+    )
 
 
 def card_texts(card: CharacterCard | None, chat: Chat, group: Group | None, speaker: str) -> CardTexts:

@@ -108,27 +108,31 @@ def remarks_of(setup: PromptSetup) -> tuple[str, ...]:
     return tuple(dict.fromkeys(told))
 
 
-def all_scripts(setup: PromptSetup) -> list[tuple[str, RegexScripts]]:
-    """The regex scripts that may run, in order, each lot with where it comes from."""
+def all_scripts(setup: PromptSetup, speaker: str | None = None) -> list[tuple[str, RegexScripts]]:
+    """The regex scripts that may run, in order, each lot with where it comes from.
+
+    In a group only the card of whoever speaks brings its own along; without a `speaker` those of all members are there.
+    """
     found = [(path.name, scripts) for path, scripts in zip(setup.regex_paths, setup.regex, strict=True)]
     if setup.embedded_regex:
-        found += embedded_scripts(setup)
+        found += embedded_scripts(setup, speaker)
     return found
 
 
-def embedded_scripts(setup: PromptSetup) -> list[tuple[str, RegexScripts]]:
-    """The regex scripts in the card and in the preset, which the person may switch off."""
-    found: list[tuple[str, RegexScripts]] = []
-    if setup.card is not None:
-        found.append((setup.card.name, setup.card.scripts))
+def embedded_scripts(setup: PromptSetup, speaker: str | None = None) -> list[tuple[str, RegexScripts]]:
+    """The regex scripts in the cards and in the preset, which the person may switch off."""
+    cards: list[CharacterCard | None] = [setup.card]
+    if setup.group is not None and speaker is None:
+        cards = [each.card for each in setup.group.members]
+    found = [(card.name, card.scripts) for card in cards if card is not None]
     if setup.preset is not None:
         found.append((setup.preset.name, setup.preset.scripts))
     return [(where, scripts) for where, scripts in found if scripts.scripts or scripts.remarks]
 
 
-def scripts_of(setup: PromptSetup) -> tuple[RegexScript, ...]:
-    """The scripts of a prompt, in the order they run in."""
-    return tuple(script for _where, found in all_scripts(setup) for script in found.scripts)
+def scripts_of(setup: PromptSetup, speaker: str | None = None) -> tuple[RegexScript, ...]:
+    """The scripts of a prompt, in the order they run in (see `all_scripts`)."""
+    return tuple(script for _where, found in all_scripts(setup, speaker) for script in found.scripts)
 
 
 def with_group(

@@ -13,7 +13,7 @@ from lorestudio.exchange.regex_scripts import Placement, RegexScript, RegexScrip
 from lorestudio.studio.example_messages import example_blocks
 from lorestudio.studio.prompt_assembly import assemble
 from lorestudio.studio.prompt_group import next_speaker
-from lorestudio.studio.prompt_setup import PromptSetup, remarks_of, with_group
+from lorestudio.studio.prompt_setup import PromptSetup, all_scripts, remarks_of, with_group
 from lorestudio.trace.assembled import AssembledPrompt, Origin, Role, Section
 from lorestudio.trace.model import RunOutcome, Trace, Turn
 
@@ -137,6 +137,7 @@ def test_the_scripts_of_the_speakers_card_run() -> None:
     inn = replace(inn, members=(inn.members[0], hob))
     assert "HI." in texts(made(inn, speaker="Hob"))
     assert "Hi." in texts(made(inn, speaker="Mina"))
+    assert [where for where, _scripts in all_scripts(with_group(PromptSetup(), inn))] == ["Hob"]
 
 
 def test_what_the_group_keeps_for_a_chat_without_metadata() -> None:
