@@ -11,20 +11,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.json_file import parse_document, read_file
+from lorestudio.exchange.preset_fields import MARKERS, NAMES, PresetFields, PresetPrompt
 from lorestudio.exchange.preset_remarks import preset_remarks
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import RegexScripts, scripts_within
-
-NEW_CHAT: Final = "[Start a new Chat]"
-NEW_GROUP_CHAT: Final = "[Start a new group chat. Group members: {{group}}]"
-NEW_EXAMPLE: Final = "[Example Chat]"
-GROUP_NUDGE: Final = "[Write the next reply only as {{char}}.]"
 
 EVERYBODY: Final = "100001"
 """The id under which SillyTavern keeps the order that counts for all characters; it uses no other one."""
@@ -45,135 +41,12 @@ DELIVERED_ORDER: Final = (
 )
 """The order of the Prompt Manager as it is delivered; presets without an order have this one."""
 
-_ENHANCE: Final = (
-    "If you have more knowledge of {{char}}, add to the character's lore and personality to enhance them but keep the "
-    "Character Sheet's definitions absolute."
-)
-_NAMES: Final = {
-    "main": "Main Prompt",
-    "nsfw": "Auxiliary Prompt",
-    "jailbreak": "Post-History Instructions",
-    "enhanceDefinitions": "Enhance Definitions",
-    "worldInfoBefore": "World Info (before)",
-    "worldInfoAfter": "World Info (after)",
-    "charDescription": "Char Description",
-    "charPersonality": "Char Personality",
-    "scenario": "Scenario",
-    "personaDescription": "Persona Description",
-    "dialogueExamples": "Chat Examples",
-    "chatHistory": "Chat History",
-}
-TEXTS: Final = ("main", "nsfw", "jailbreak", "enhanceDefinitions")
-MARKERS: Final = tuple(name for name in _NAMES if name not in TEXTS)
-"""The prompts of SillyTavern's own: those with a text, and those that stand for what comes from elsewhere."""
-
 _OLD_TEXTS: Final = {"main": "main_prompt", "nsfw": "nsfw_prompt", "jailbreak": "jailbreak_prompt"}
+_WITH_TEXT: Final = ("main", "enhanceDefinitions")
+"""The prompts that SillyTavern delivers with a text."""
+
 _SIGNS: Final = ("prompts", "prompt_order", "new_chat_prompt", "openai_max_context", *_OLD_TEXTS.values())
 _SETTINGS: Final = "oai_settings"
-
-
-def _unless_null(default: object) -> BeforeValidator:
-    return BeforeValidator(lambda value: default if value is None else value)
-
-
-def _whole(value: object) -> object:
-    """Numbers may be texts in presets; a whole one stays whole."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-Text = Annotated[str, _unless_null("")]
-
-
-class PresetPrompt(BaseModel):
-    """A prompt of the Prompt Manager.
-
-    `marker` stands for a text that comes from elsewhere, such as the chat. `injection_position` 1 puts it into the
-    chat, so that `injection_depth` messages are newer; of several at one depth a higher `injection_order` stands later.
-    `injection_trigger` names the kinds of generations that it is for, none for all. `forbid_overrides`: the card's own
-    text does not go before it.
-    """
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    identifier: Text = ""
-    name: Text = ""
-    role: Text = ""
-    content: Text = ""
-    system_prompt: bool | None = None
-    marker: Annotated[bool, _unless_null(default=False)] = False
-    injection_position: Annotated[int, _unless_null(0)] = 0
-    injection_depth: Annotated[float, _unless_null(4)] = 4
-    injection_order: Annotated[float, _unless_null(100)] = 100
-    injection_trigger: Annotated[tuple[str, ...], _unless_null(())] = ()
-    forbid_overrides: Annotated[bool, _unless_null(default=False)] = False
-
-    @property
-    def in_chat(self) -> bool:
-        """Whether it goes among the messages."""
-        return self.injection_position == 1
-
-    @property
-    def is_sent(self) -> bool:
-        """Whether SillyTavern places it at all: one that claims to be SillyTavern's own, but is not known, is lost."""
-        return self.in_chat or self.system_prompt is False or self.identifier in _NAMES
-
-    @property
-    def title(self) -> str:
-        """What people call it."""
-        return self.name.strip() or _NAMES.get(self.identifier, "") or self.identifier
-
-
-class OrderEntry(BaseModel):
-    """A place in the order: which prompt, and whether it is switched on."""
-
-    model_config = ConfigDict(frozen=True)
-
-    identifier: Text = ""
-    enabled: Annotated[bool, _unless_null(default=False)] = False
-
-
-class PromptOrderList(BaseModel):
-    """The order of one character, or of everybody."""
-
-    model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
-
-    character_id: Text = ""
-    order: Annotated[tuple[OrderEntry, ...], _unless_null(())] = ()
-
-
-class PresetExtensions(BaseModel):
-    """What extensions keep in a preset."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    regex_scripts: Any = None
-
-
-class PresetFields(BaseModel):
-    """The fields of a preset that a prompt is made of; what is missing is as SillyTavern delivers it.
-
-    `names_behavior`: -1 no names, 0 in groups and for guests, 1 as the messages' own field, 2 before every text.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    prompts: Annotated[tuple[PresetPrompt, ...], _unless_null(())] = ()
-    prompt_order: Annotated[tuple[PromptOrderList, ...], _unless_null(())] = ()
-    openai_max_context: Annotated[int, BeforeValidator(_whole), _unless_null(0)] = Field(default=0, ge=0)
-    openai_max_tokens: Annotated[int, BeforeValidator(_whole), _unless_null(0)] = Field(default=0, ge=0)
-    names_behavior: int | None = None
-    names_in_completion: bool | None = None
-    send_if_empty: Text = ""
-    new_chat_prompt: Annotated[str, _unless_null(NEW_CHAT)] = NEW_CHAT
-    new_group_chat_prompt: Annotated[str, _unless_null(NEW_GROUP_CHAT)] = NEW_GROUP_CHAT
-    new_example_chat_prompt: Annotated[str, _unless_null(NEW_EXAMPLE)] = NEW_EXAMPLE
-    group_nudge_prompt: Annotated[str, _unless_null(GROUP_NUDGE)] = GROUP_NUDGE
-    scenario_format: Annotated[str, _unless_null("{{scenario}}")] = "{{scenario}}"
-    personality_format: Annotated[str, _unless_null("{{personality}}")] = "{{personality}}"
-    squash_system_messages: Annotated[bool, _unless_null(default=False)] = False
-    assistant_prefill: Text = ""
-    chat_completion_source: Text = ""
-    extensions: Annotated[PresetExtensions, _unless_null(PresetExtensions())] = Field(default_factory=PresetExtensions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,11 +129,10 @@ def parse_preset(data: bytes, source: Path | str) -> ChatPreset:
 
 
 def _own(identifier: str) -> PresetPrompt | None:
-    if identifier not in _NAMES:
+    if identifier not in NAMES:
         return None
-    text = _ENHANCE if identifier == "enhanceDefinitions" else ""
     return PresetPrompt(
-        identifier=identifier, name=_NAMES[identifier], role="system", content=text, system_prompt=True,
+        identifier=identifier, name=NAMES[identifier], role="system", system_prompt=True,
         marker=identifier in MARKERS,
     )  # fmt: skip
 
@@ -270,7 +142,7 @@ def _with_old_texts(document: Mapping[str, Json]) -> Mapping[str, Json]:
     if document.get("prompts"):
         return document
     made = [
-        {"identifier": name, "name": _NAMES[name], "role": "system", "system_prompt": True, "content": document[old]}
+        {"identifier": name, "name": NAMES[name], "role": "system", "system_prompt": True, "content": document[old]}
         for name, old in _OLD_TEXTS.items()
         if isinstance(document.get(old), str)
     ]
@@ -284,6 +156,12 @@ def _order_remarks(preset: ChatPreset) -> list[str]:
         told.append(
             f"The preset has an order for {', '.join(ids)} only, and none for all characters ({EVERYBODY}); "
             "like SillyTavern, the order as delivered is used."
+        )
+    held = {each.identifier for each in fields.prompts}
+    bare = [NAMES[name] for name in _WITH_TEXT if name not in held and _is_on(preset, name)]
+    if bare:
+        told.append(
+            f"The preset has no text for {', '.join(bare)}; SillyTavern puts its own there, here it stays empty."
         )
     places = [each.identifier for one in fields.prompt_order if one.character_id == EVERYBODY for each in one.order]
     gone = [name for name in dict.fromkeys(places) if preset.prompt(name) is None]
@@ -301,3 +179,7 @@ def _order_remarks(preset: ChatPreset) -> list[str]:
     if preset.fields.assistant_prefill and not preset.prefill:
         told.append(f"SillyTavern sends a prefill to Claude only; this preset is for {fields.chat_completion_source}.")
     return told
+
+
+def _is_on(preset: ChatPreset, identifier: str) -> bool:
+    return any(enabled for prompt, enabled in preset.order if prompt.identifier == identifier)

@@ -39,6 +39,11 @@ _VARIABLE: Final = {
 """The macros of the chat's variables, in the order in which the host looks for them in a text."""
 
 
+def has_macros(text: str) -> bool:
+    """Whether anything in it might be filled in."""
+    return "{{" in text or ("<" in text and _LEGACY.search(text) is not None)
+
+
 @dataclass(slots=True)
 class Macros:
     """Fills in macros. `values` are by lower-case name, `outlets` by name; both texts are final.
@@ -55,7 +60,7 @@ class Macros:
 
     def fill(self, text: str, original: str = "") -> str:
         """The text with everything filled in but outlets; `original` is what `{{original}}` stands for."""
-        if "{{" not in text and "<" not in text:
+        if not has_macros(text):
             return text
         text = self._with_variables(text)
         text = _TRIM.sub("", text)

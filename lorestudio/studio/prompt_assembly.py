@@ -25,7 +25,8 @@ from typing import Final
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Position
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
-from lorestudio.exchange.chat_preset import DELIVERED, PresetPrompt
+from lorestudio.exchange.chat_preset import DELIVERED
+from lorestudio.exchange.preset_fields import PresetPrompt
 from lorestudio.studio.macros import Segment
 from lorestudio.studio.prompt_chat import empty_place, said
 from lorestudio.studio.prompt_examples import example_messages

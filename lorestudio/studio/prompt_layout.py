@@ -13,7 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from lorestudio.exchange.chat_preset import MARKERS, ChatPreset, PresetPrompt
+from lorestudio.exchange.chat_preset import ChatPreset
+from lorestudio.exchange.preset_fields import MARKERS, PresetPrompt
 from lorestudio.trace.assembled import Left, Role
 
 MAIN: Final = "main"

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from lorestudio.exchange.chat_preset import ChatPreset, PresetPrompt
+from lorestudio.exchange.chat_preset import ChatPreset
+from lorestudio.exchange.preset_fields import PresetPrompt
 from lorestudio.studio.macros import Macros, Segment
 from lorestudio.studio.prompt_card import CardTexts, Texts
 from lorestudio.studio.prompt_layout import CHAT, EXAMPLES, MAIN, POST_HISTORY, Layout, is_marker

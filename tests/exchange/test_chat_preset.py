@@ -108,3 +108,9 @@ def test_files_that_cannot_be_used(data: bytes, told: str) -> None:
 def test_a_file_that_is_gone(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         load_preset(tmp_path / "gone.json")
+
+
+def test_a_prompt_that_sillytavern_would_fill_with_its_own_words_is_told() -> None:
+    read = preset(prompts=[], prompt_order=order("main", "-enhanceDefinitions", "nsfw"))
+    (told,) = read.remarks
+    assert told.startswith("The preset has no text for Main Prompt;")

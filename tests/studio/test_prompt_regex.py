@@ -156,3 +156,10 @@ def test_scripts_of_settings_card_and_preset_in_this_order() -> None:
     alone = replace(setup, embedded_regex=False)
     assert [each.name for each in scripts_of(alone)] == ["1"]
     assert remarks_of(alone) == ("1",)
+
+
+def test_macros_in_a_text_are_filled_in_where_a_script_takes_them_up() -> None:
+    # The host fills in a replacement as it makes it, so that the next script finds the name.
+    assert run("({{user}}) {{user}}", script(r"/\((.*?)\)/", "[$1]"), script("/Wren/g", "W")) == (
+        "[W] {{user}}", ("S", "S"),
+    )  # fmt: skip
