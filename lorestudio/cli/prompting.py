@@ -26,11 +26,15 @@ from lorestudio.cli.options import (
 )
 from lorestudio.cli.printing import print_json
 from lorestudio.exchange.character_card import load_card
+from lorestudio.exchange.chat_preset import load_preset
+from lorestudio.exchange.group_file import load_group
+from lorestudio.exchange.regex_scripts import load_scripts
 from lorestudio.studio import InputError, Simulator, open_project
 from lorestudio.studio.answering import AnswerKind
 from lorestudio.studio.prompt_assembly import assemble
-from lorestudio.studio.prompt_setup import REPLY_TOKENS, PromptSetup, read_persona
+from lorestudio.studio.prompt_setup import REPLY_TOKENS, PromptSetup, read_persona, remarks_of, with_group, with_preset
 from lorestudio.trace.assembled import AssembledPrompt
+from lorestudio.trace.prompt_text import source_words
 from lorestudio.trace.serialize import record_to_json
 
 
@@ -43,14 +47,51 @@ def show_prompt(
     persona: Annotated[
         str, typer.Option("--persona", metavar="TEXT|FILE", help="Your persona. A first line “# Name” names it.")
     ] = "",
-    main: Annotated[Path | None, typer.Option("--main", help="A file with your main prompt.")] = None,
+    preset: Annotated[
+        Path | None,
+        typer.Option("--preset", metavar="FILE", help="SillyTavern's preset of chat completion, or its settings.json."),
+    ] = None,
+    group: Annotated[
+        Path | None, typer.Option("--group", metavar="FILE", help="The chat's group: a file of SillyTavern's groups.")
+    ] = None,
+    cards: Annotated[
+        Path | None,
+        typer.Option("--cards", metavar="FOLDER", help="Where the group's cards lie. Default: characters/ beside."),
+    ] = None,
+    speaker: Annotated[
+        str, typer.Option("--speaker", metavar="NAME", help="Who of the group speaks next. Default: as the group says.")
+    ] = "",
+    regex: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--regex",
+            metavar="FILE",
+            help="Regex scripts: SillyTavern's settings.json, or what it exported. May be repeated.",
+        ),
+    ] = None,
+    embedded_regex: Annotated[
+        bool, typer.Option("--embedded-regex/--no-embedded-regex", help="Run the regex scripts in card and preset.")
+    ] = True,
+    main: Annotated[
+        Path | None, typer.Option("--main", help="A file with your main prompt; it goes before the preset's.")
+    ] = None,
     settings: SettingsOption = None,
     seed: SeedOption = 0,
     context: Annotated[
-        int,
-        typer.Option("--context", metavar="TOKENS", min=0, help="Context size of the model; 0: as large as needed."),
-    ] = 0,
-    reply: Annotated[int, typer.Option("--reply", metavar="TOKENS", min=1, help="Room for the reply.")] = REPLY_TOKENS,
+        int | None,
+        typer.Option(
+            "--context",
+            metavar="TOKENS",
+            min=0,
+            help="Context size of the model; 0: as large as needed. Default: the preset's, else 0.",
+        ),
+    ] = None,
+    reply: Annotated[
+        int | None,
+        typer.Option(
+            "--reply", metavar="TOKENS", min=1, help=f"Room for the reply. Default: the preset's, else {REPLY_TOKENS}."
+        ),
+    ] = None,
     mode: ModeOption = None,
     answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
     as_json: JsonOption = False,
@@ -60,15 +101,26 @@ def show_prompt(
     Nobody is asked.
     """
     with clear_messages():
-        project = in_mode(replace(open_project(vault, chat, settings, seed), context_size=context), mode)
-        setup = PromptSetup(
-            card=load_card(card) if card is not None else None,
-            persona=read_persona(persona),
-            context_size=context,
-            reply_tokens=reply,
-        )
+        setup = PromptSetup(card=load_card(card) if card is not None else None, persona=read_persona(persona))
+        if preset is not None:
+            setup = with_preset(setup, load_preset(preset), preset)
+        if group is not None:
+            setup = with_group(replace(setup, speaker=speaker), load_group(group, cards), group, chat)
+            if speaker and not setup.speaker:
+                raise InputError(group, f"there is no “{speaker}” in this group. Its members are {_members(setup)}.")
+        elif speaker or cards is not None:
+            raise InputError("--speaker and --cards", "they say more about a group; give it with --group.")
+        paths = tuple(regex or ())
+        setup = replace(setup, regex=tuple(map(load_scripts, paths)), regex_paths=paths, embedded_regex=embedded_regex)
         if main is not None:
             setup = replace(setup, main=_text(main))
+        setup = replace(
+            setup,
+            context_size=setup.context_size if context is None else context,
+            reply_tokens=reply or setup.reply_tokens,
+        )
+        opened = replace(open_project(vault, chat, settings, seed), context_size=setup.context_size)
+        project = in_mode(opened, mode)
         asked = answering_offline(answers, project)
         simulator = Simulator(project, asked.source, model=asked.model)
         generation = chosen_generation(simulator, message)
@@ -77,12 +129,18 @@ def show_prompt(
         if project.chat is None:
             raise InputError(chat, "there is no chat in it.")
         prompt = assemble(trace, project.chat, setup, project.counter)
+        say_all(remarks_of(setup))
+        say_all(prompt.remarks)
         for macro in prompt.unknown_macros:
             say(f"{macro} is a macro that only SillyTavern can fill in; it stays as it is.")
         if as_json:
             print_json(record_to_json(prompt))
         else:
             _print(prompt)
+
+
+def _members(setup: PromptSetup) -> str:
+    return ", ".join(each.name for each in setup.group.members) if setup.group is not None else ""
 
 
 def _text(path: Path) -> str:
@@ -101,7 +159,7 @@ def _print(prompt: AssembledPrompt) -> None:
             where = f"depth {message.depth:g}"
         name = f" ({message.name})" if message.name else ""
         console.print(Rule(f"{message.role.value}{name} · {where} · {about}{message.tokens:,} tokens", align="left"))
-        labels = dict.fromkeys(f"{part.source.origin.value}: {part.source.label}" for part in message.parts)
+        labels = dict.fromkeys(source_words(part.source) for part in message.parts)
         console.print(Text(", ".join(labels), style="dim"))
         console.print(Text(message.text))
     console.print(Rule(align="left"))

@@ -8,6 +8,7 @@ hybrid-retrieval 11).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -55,6 +56,21 @@ class Pattern:
         """The first place where the pattern is found. Raises PatternTimeoutError after `seconds`."""
         try:
             return self._compiled.search(text, timeout=seconds)
+        except TimeoutError:
+            raise PatternTimeoutError(f"the pattern “{self.source}” takes too long on this text") from None
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether a replacement is made at every place, and not at the first alone (flag g)."""
+        return "g" in self.flags
+
+    def replaced(self, text: str, made: Callable[[regex.Match[str]], str], seconds: float = LONGEST_S) -> str:
+        """`String.replace` with a function: the first match, or every one with the flag g.
+
+        Raises PatternTimeoutError after `seconds`.
+        """
+        try:
+            return self._compiled.sub(made, text, count=0 if self.everywhere else 1, timeout=seconds)
         except TimeoutError:
             raise PatternTimeoutError(f"the pattern “{self.source}” takes too long on this text") from None
 

@@ -18,6 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.json_spelling import parse_record
 from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.regex_scripts import RegexScripts, scripts_within
 
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 KEYWORDS: Final = ("ccv3", "chara")
@@ -60,6 +61,7 @@ class CardExtensions(BaseModel):
 
     depth_prompt: Annotated[DepthPrompt, BeforeValidator(_mapping)] = Field(default_factory=DepthPrompt)
     world: Any = None
+    regex_scripts: Any = None
 
 
 class CardData(BaseModel):
@@ -86,11 +88,15 @@ class CardData(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class CharacterCard:
-    """A card. `version` is 1, 2 or 3; `document` is the whole JSON as it was read, unknown fields included."""
+    """A card. `version` is 1, 2 or 3; `document` is the whole JSON as it was read, unknown fields included.
+
+    `scripts` are the regex scripts that came with the character.
+    """
 
     data: CardData
     version: int = 2
     document: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    scripts: RegexScripts = field(default_factory=RegexScripts, repr=False)
 
     @property
     def name(self) -> str:
@@ -137,7 +143,8 @@ def parse_card(data: bytes, source: Path | str) -> CharacterCard:
         raise InputError(
             source, "the character has no name. Choose a character card.", field=".".join((*where, "name"))
         )
-    return CharacterCard(card, version, document)
+    place = ".".join((*where, "extensions", "regex_scripts"))
+    return CharacterCard(card, version, document, scripts_within(card.extensions.regex_scripts, source, place))
 
 
 def _fields(document: Mapping[str, Json], source: Path | str) -> tuple[int, Mapping[str, Json], tuple[str, ...]]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.json_spelling import parse_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
 
@@ -30,6 +32,16 @@ def read_file(path: Path) -> bytes:
         raise InputError(path, "this is a folder. Give the file in it.") from None
     except OSError as error:
         raise InputError(path, f"it cannot be read ({error.strerror or error}).") from error
+
+
+def parse_document(data: bytes, source: Path | str, what: str) -> Json:
+    """The value of a JSON file from outside. Raises InputError; `what` names the thing for the sentence."""
+    try:
+        return parse_record(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError(source, f"this is no text in UTF-8. Choose the {what}'s JSON file.") from error
+    except ValueError as error:
+        raise InputError(source, f"the {what} is no valid JSON ({error}). Export it again.") from error
 
 
 def change_of(path: Path, before: bytes, after: bytes) -> FileChange:

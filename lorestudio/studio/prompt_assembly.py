@@ -1,36 +1,45 @@
 """The whole prompt of a generation: lore, card, persona and chat in the order and roles that the model gets.
 
-The order is that of SillyTavern's chat completion with the Prompt Manager as it is delivered (spec:
-deeplore-ai-and-tools 5.7): main prompt, persona, description, personality, scenario, example messages, chat history,
-post-history. The lore is what the trace says that the host was handed, by position:
+The order is that of SillyTavern's chat completion: of the chosen preset, or of the Prompt Manager as it is delivered
+(spec: deeplore-ai-and-tools 5.7): main prompt, persona, description, personality, scenario, example messages, chat
+history, post-history. The lore is what the trace says that the host was handed, by position:
 
-* 2 before the main prompt, 0 after it, each a message of its own;
+* 2 before the main prompt, 0 after it, each a message of its own; where the preset puts the main prompt among the
+  messages, it goes there with it;
 * 1 in the chat; texts of one depth and role are one message;
 * -1 nowhere, except where `{{outlet::name}}` asks for it.
 
-`lorestudio.trace.prompt_order` says which stands before which, and what is not placed at all.
+`lorestudio.trace.prompt_order` says which stands before which, `prompt_layout` what the preset leaves out.
 
 The chat's author's note and the card's depth prompt are placed by the same rules. Where the context is full, the oldest
-messages give way first, with what was injected among them, then example messages. Attachments, regex scripts, and
-orders that a person made in the Prompt Manager are not known here.
+messages give way first, with what was injected among them, then example messages. Attachments are not known here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Position
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
-from lorestudio.engine.macros import Macros, Segment
-from lorestudio.studio.example_messages import example_blocks
+from lorestudio.engine.macros import Segment
+from lorestudio.exchange.chat_preset import DELIVERED
+from lorestudio.exchange.preset_fields import PresetPrompt
+from lorestudio.studio.prompt_chat import empty_place, said
+from lorestudio.studio.prompt_examples import example_messages
+from lorestudio.studio.prompt_group import card_texts
 from lorestudio.studio.prompt_injections import ROLES, Injection, examples_of, handed_over
-from lorestudio.studio.prompt_setup import GROUP_NUDGE, NEW_CHAT, NEW_EXAMPLE, NEW_GROUP_CHAT, PromptSetup
+from lorestudio.studio.prompt_layout import CHAT, EXAMPLES, MAIN, layout_of, role_of
+from lorestudio.studio.prompt_messages import CHAT_MARK, EXAMPLE_MARK, GROUP_MARK, message_of, squashed
+from lorestudio.studio.prompt_places import InChat, OwnInChat, in_chat
+from lorestudio.studio.prompt_regex import RegexRun
+from lorestudio.studio.prompt_setup import PromptSetup, scripts_of
+from lorestudio.studio.prompt_texts import SECTIONS, PromptTexts
+from lorestudio.studio.prompt_values import is_group, macros_for, speaker_of
 from lorestudio.trace.assembled import (
     AssembledMessage,
-    AssembledPart,
     AssembledPrompt,
     Left,
     LeftOutPart,
@@ -40,12 +49,14 @@ from lorestudio.trace.assembled import (
     Section,
 )
 from lorestudio.trace.model import Trace
-from lorestudio.trace.prompt_order import AtDepth, PromptOrder, prompt_order
+from lorestudio.trace.prompt_order import PromptOrder, prompt_order
 
 MESSAGE_OVERHEAD: Final = 4
 """Tokens that a message costs beside its text, and 3 for the reply's beginning; rules of thumb for the room."""
 
 _REPLY_OVERHEAD: Final = 3
+_IF_EMPTY: Final = PromptOrigin(Origin.PRESET, "in the place of an empty message")
+_PREFILL: Final = PromptOrigin(Origin.PRESET, "prefill")
 
 
 def assemble(
@@ -64,86 +75,65 @@ class _Assembly:
     """One prompt while it is put together."""
 
     def __init__(self, trace: Trace, chat: Chat, setup: PromptSetup, counter: TokenCounter) -> None:
-        self._trace, self._chat, self._setup, self._counter = trace, chat, setup, counter
-        self._group = chat.is_group
+        if setup.group is not None and not chat.metadata and setup.group_metadata:
+            chat = replace(chat, metadata=setup.group_metadata)
+        self._trace, self._chat, self._counter = trace, chat, counter
+        self._preset = setup.preset or DELIVERED
+        self._group = is_group(setup, chat)
         self._end = min(trace.turn.message, len(chat.messages))
-        self._user = setup.user_name(chat)
-        self._character = self._speaker()
-        self._macros = Macros(self._values())
+        self._speaker, doubt = speaker_of(setup, chat, self._end)
+        self._remarks = [doubt] if doubt else []
+        self._setup = setup = _of_speaker(setup, self._speaker)
+        self._card = card_texts(setup.card, chat, setup.group, self._speaker)
+        self._macros = macros_for(setup, chat, self._end, self._speaker, self._card)
+        self._scripts = RegexRun(scripts_of(setup, self._speaker), self._macros)
+        self._bots = tuple(each.name for each in setup.group.members) if setup.group is not None else ()
         self._left: list[LeftOutPart] = []
         self._used = _REPLY_OVERHEAD
         self._room = max(0, setup.context_size - setup.reply_tokens) if setup.context_size > 0 else None
 
     def made(self) -> AssembledPrompt:
-        injections = handed_over(self._trace, self._chat, self._end, self._setup.card, self._macros)
+        preset, fields = self._preset, self._preset.fields
+        layout = layout_of(preset, _kind_of(self._trace))
+        injections = handed_over(self._trace, self._chat, self._end, self._card, self._scripts)
         order = prompt_order(injections)
-        opening, ending = self._opening(order), self._ending()
-        start = self._message(Role.SYSTEM, self._frame(self._new_chat(), "start of the chat"), Section.HISTORY)
-        nudge = self._frame(GROUP_NUDGE, "who speaks next") if self._group else []
+        texts = PromptTexts(self._setup, preset, self._card, self._macros, layout)
+        slots = {
+            prompt.identifier: self._slot(prompt, texts, order)
+            for prompt in layout.relative
+            if prompt.identifier not in {CHAT, EXAMPLES}
+        }
+        for prompt, reason in layout.left_out if self._setup.preset is not None else ():
+            self._leave(texts.raw(prompt), reason)
+        start = self._message(Role.SYSTEM, self._macros.expand(self._new_chat(), CHAT_MARK), Section.HISTORY)
+        nudge = self._macros.expand(fields.group_nudge_prompt, GROUP_MARK) if self._group else []
         last = self._message(Role.SYSTEM, nudge, Section.HISTORY)
-        fixed = [each for each in (*opening, *ending, start, last) if each is not None]
-        self._used += sum(each.tokens + MESSAGE_OVERHEAD for each in fixed)
-        history = self._history(order)
-        examples = self._examples()
-        messages = (*opening, *examples, start, *history, last, *ending)
+        around = [each for each in (start, last) if each is not None and layout.has(CHAT)]
+        self._used += sum(_cost(each) for slot in slots.values() for each in slot) + sum(map(_cost, around))
+        own = self._own_in_chat(layout.in_chat, texts, order, beside_main=MAIN not in slots)
+        history = self._history(in_chat(order, own), has_chat=layout.has(CHAT))
+        slots[CHAT] = [each for each in (start, *history, last) if each is not None] if layout.has(CHAT) else []
+        slots[EXAMPLES] = self._examples() if layout.has(EXAMPLES) else []
+        messages = tuple(each for prompt in layout.relative for each in slots[prompt.identifier])
+        if fields.squash_system_messages:
+            messages = squashed(messages, self._counter)
+        prefill = self._message(Role.ASSISTANT, self._macros.expand(preset.prefill, _PREFILL), Section.PREFILL)
         self._note_places(order)
         return AssembledPrompt(
-            messages=tuple(each for each in messages if each is not None),
+            messages=(*messages, prefill) if prefill is not None else messages,
             left_out=tuple(self._left),
             room=self._room,
             counter=self._counter.name,
             exact=self._counter.exact,
             unknown_macros=tuple(self._macros.unknown),
             group=self._group,
-            speaker=self._character,
+            speaker=self._speaker,
+            remarks=(*self._remarks, *self._scripts.problems),
         )
 
-    # ---- names and macros -------------------------------------------------------------------------------------------
-
-    def _speaker(self) -> str:
-        """Who is to speak: in a group whoever wrote the reply, or spoke last."""
-        if not self._group:
-            return self._setup.character_name(self._chat)
-        messages = self._chat.messages
-        wrote = messages[self._end].name if self._end < len(messages) and not messages[self._end].is_user else None
-        earlier = (each.name for each in reversed(messages[: self._end]) if not each.is_user and each.scannable)
-        return wrote or next((name for name in earlier if name), None) or self._setup.character_name(self._chat)
-
-    def _values(self) -> dict[str, str]:
-        names = {each.name: None for each in self._chat.messages if each.name and not each.is_user and each.scannable}
-        group = ", ".join(names) if self._group else self._character
-        values = {"char": self._character, "user": self._user, "newline": "\n", "noop": "", "trim": ""}
-        values |= {"group": group, "charifnotgroup": group}
-        first = Macros(values)
-        persona = first.fill(self._setup.persona.text)
-        values["persona"] = persona
-        card = self._setup.card
-        if card is not None:
-            data = card.data
-            values |= {
-                "description": first.fill(data.description),
-                "personality": first.fill(data.personality),
-                "scenario": first.fill(data.scenario),
-                "mesexamples": first.fill(data.mes_example),
-                "charprompt": first.fill(data.system_prompt),
-                "charinstruction": first.fill(data.post_history_instructions),
-                "charversion": data.character_version,
-                "char_version": data.character_version,
-            }
-        seen = [each for each in self._chat.messages[: self._end] if not each.is_system]
-        for name, found in (
-            ("lastmessage", seen),
-            ("lastusermessage", [each for each in seen if each.is_user]),
-            ("lastcharmessage", [each for each in seen if not each.is_user]),
-        ):
-            values[name] = found[-1].text if found else ""
-        return values
-
-    def _frame(self, text: str, label: str) -> list[Segment]:
-        return self._macros.expand(text, PromptOrigin(Origin.FRAME, label))
-
     def _new_chat(self) -> str:
-        return NEW_GROUP_CHAT if self._group else NEW_CHAT
+        fields = self._preset.fields
+        return fields.new_group_chat_prompt if self._group else fields.new_chat_prompt
 
     def _note_places(self, order: PromptOrder[Injection]) -> None:
         """Tell what no place of the prompt took."""
@@ -160,156 +150,145 @@ class _Assembly:
 
     # ---- the parts of the prompt ------------------------------------------------------------------------------------
 
-    def _opening(self, order: PromptOrder[Injection]) -> list[AssembledMessage | None]:
-        setup, card = self._setup, self._setup.card
+    def _slot(self, prompt: PresetPrompt, texts: PromptTexts, order: PromptOrder[Injection]) -> list[AssembledMessage]:
+        """The messages at a prompt's place: its own, and the lore beside the main prompt."""
+        section = SECTIONS.get(prompt.identifier, Section.PRESET)
+        own = self._message(role_of(prompt), texts.of(prompt), section)
+        if prompt.identifier != MAIN:
+            return [own] if own is not None else []
         before = [self._relative(each, Section.BEFORE_MAIN) for each in order.before]
         after = [self._relative(each, Section.AFTER_MAIN) for each in order.after]
-        own = card.data.system_prompt if card is not None and setup.prefer_card else ""
-        main = self._prompt(setup.main, own, "main prompt", Section.MAIN)
-        texts = [
-            (setup.persona.text, PromptOrigin(Origin.PERSONA, f"persona {self._user}"), Section.PERSONA),
-        ]
-        if card is not None:
-            data = card.data
-            texts += [
-                (data.description, PromptOrigin(Origin.CARD, "description"), Section.DESCRIPTION),
-                (data.personality, PromptOrigin(Origin.CARD, "personality"), Section.PERSONALITY),
-                (data.scenario, PromptOrigin(Origin.CARD, "scenario"), Section.SCENARIO),
-            ]
-        described = [
-            self._message(Role.SYSTEM, self._macros.expand(text, source), section) for text, source, section in texts
-        ]
-        return [*before, main, *after, *described]
-
-    def _ending(self) -> list[AssembledMessage | None]:
-        setup, card = self._setup, self._setup.card
-        own = card.data.post_history_instructions if card is not None and setup.prefer_card else ""
-        return [self._prompt(setup.post_history, own, "post-history", Section.POST_HISTORY)]
-
-    def _prompt(self, text: str, own: str, label: str, section: Section) -> AssembledMessage | None:
-        """A prompt of the frame, or the card's own in its place."""
-        if not own.strip():
-            return self._message(Role.SYSTEM, self._frame(text, label), section)
-        source = PromptOrigin(Origin.CARD, label)
-        original = self._macros.fill(text)
-        return self._message(Role.SYSTEM, self._macros.expand(own, source, original), section)
+        return [each for each in (*before, own, *after) if each is not None]
 
     def _relative(self, injection: Injection, section: Section) -> AssembledMessage | None:
         return self._message(ROLES.get(injection.role, Role.SYSTEM), injection.segments, section)
 
-    def _examples(self) -> list[AssembledMessage]:
-        card = self._setup.card
-        top, bottom = examples_of(self._trace)
-        own = [(card.data.mes_example, PromptOrigin(Origin.CARD, "example messages"))] if card is not None else []
-        return [message for text, source in (*top, *own, *bottom) for message in self._example(text, source)]
+    def _own_in_chat(
+        self,
+        prompts: Iterable[PresetPrompt],
+        texts: PromptTexts,
+        order: PromptOrder[Injection],
+        *,
+        beside_main: bool,
+    ) -> list[OwnInChat]:
+        """The preset's prompts among the messages; `beside_main` says that the main prompt has no place of its own.
 
-    def _example(self, text: str, source: PromptOrigin) -> list[AssembledMessage]:
-        """The messages of an example text; one in which nobody speaks has no place, as in SillyTavern."""
-        made: list[AssembledMessage] = []
-        blocks = example_blocks(self._macros.fill(text), self._user, self._character)
-        if not blocks and source.entry is not None:
-            self._leave([(text, source)], Left.NO_PLACE)
-        for block in blocks:
-            turns: list[AssembledMessage] = []
-            head = self._message(Role.SYSTEM, self._frame(NEW_EXAMPLE, "start of an example"), Section.EXAMPLES)
-            if head is None or not self._fits(head):
-                self._leave([(turn.text, source) for turn in block], Left.NO_ROOM)
+        Lore that belongs beside it goes along, the last one nearest; where there is no main prompt at all, the host
+        has no place for it.
+        """
+        own: list[OwnInChat] = []
+        main_found = False
+        for prompt in prompts:
+            here = OwnInChat(prompt.injection_depth, prompt.injection_order, role_of(prompt), texts.of(prompt))
+            if not here.has_place:
+                self._leave(here.segments, Left.NO_PLACE)
                 continue
-            self._used += head.tokens + MESSAGE_OVERHEAD
+            beside: list[list[OwnInChat]] = [[], []]
+            if prompt.identifier == MAIN:
+                main_found = True
+                sides = (reversed(order.before), reversed(order.after))
+                beside = [[replace(here, segments=each.segments) for each in side] for side in sides]
+            own += [*beside[0], here, *beside[1]]
+        if beside_main and not main_found:
+            for each in (*order.before, *order.after):
+                self._leave(each.segments, Left.SWITCHED_OFF)
+        return own
+
+    def _examples(self) -> list[AssembledMessage]:
+        made: list[AssembledMessage] = []
+        head = self._message(
+            Role.SYSTEM,
+            self._macros.expand(self._preset.fields.new_example_chat_prompt, EXAMPLE_MARK),
+            Section.EXAMPLES,
+        )
+        for block in self._example_blocks():
+            parts = [(turn.text_of(part), part.source) for turn in block for part in turn.parts]
+            if head is not None and not self._fits(head):
+                self._leave(parts, Left.NO_ROOM)
+                continue
+            opened = _cost(head) if head is not None else 0
+            self._used += opened
+            turns: list[AssembledMessage] = []
             for turn in block:
-                segments = self._macros.spread(turn.text, source)
-                message = self._message(Role.SYSTEM, segments, Section.EXAMPLES)
-                if message is None:
-                    continue
-                name = "example_user" if turn.by_user else "example_assistant"
-                if self._fits(message):
-                    self._used += message.tokens + MESSAGE_OVERHEAD
-                    turns.append(replace(message, name=name))
+                if self._fits(turn):
+                    self._used += _cost(turn)
+                    turns.append(turn)
                 else:
-                    self._leave(segments, Left.NO_ROOM)
+                    self._leave([(turn.text_of(part), part.source) for part in turn.parts], Left.NO_ROOM)
             if turns:
-                made += [head, *turns]
+                made += [*([head] if head is not None else []), *turns]
             else:
-                self._used -= head.tokens + MESSAGE_OVERHEAD
+                self._used -= opened
         return made
 
-    def _history(self, order: PromptOrder[Injection]) -> list[AssembledMessage]:
-        """The messages and what is injected among them, as many of the newest as there is room for."""
-        said = self._said()
+    def _example_blocks(self) -> Iterator[list[AssembledMessage]]:
+        """The card's examples, between those of World Info; of the latter one in which nobody speaks has no place."""
+        top, bottom = examples_of(self._trace, self._scripts)
+        for text, source in (*top, *self._card.examples, *bottom):
+            blocks = list(example_messages([(text, source)], self._macros, self._counter, self._bots))
+            if not blocks and source.entry is not None:
+                self._leave([(text, source)], Left.NO_PLACE)
+            yield from blocks
+
+    def _history(self, among: Iterable[InChat], *, has_chat: bool) -> list[AssembledMessage]:
+        """The messages and what is injected among them, as many of the newest as there is room for.
+
+        A preset that has the chat switched off sends neither.
+        """
+        groups = [(group.depth, self._message(group.role, group.segments, Section.HISTORY)) for group in among]
+        injected = [(depth, replace(made, depth=depth)) for depth, made in groups if made is not None]
+        chat = said(self._chat, self._end, self._setup, self._preset, self._scripts, self._counter)
+        if not has_chat:
+            lost = [*chat, *(message for _depth, message in injected)]
+            self._leave([(each.text_of(part), part.source) for each in lost for part in each.parts], Left.SWITCHED_OFF)
+            return []
         newest: list[AssembledMessage] = []
         done = 0
-        for group in reversed(order.in_chat):
-            newest += said[done : group.depth]
-            done = group.depth
-            newest += self._injected(group)
-        newest += said[done:]
+        for depth, message in reversed(injected):
+            newest += chat[done:depth]
+            done = max(done, depth)
+            newest.append(message)
+        newest += chat[done:]
+        asked = self._if_empty(newest)
         kept: list[AssembledMessage] = []
         for place, message in enumerate(newest):
             if not self._fits(message):
-                for lost in newest[place:]:
-                    self._leave([(lost.text_of(part), part.source) for part in lost.parts], Left.NO_ROOM)
+                for lost_one in newest[place:]:
+                    self._leave([(lost_one.text_of(part), part.source) for part in lost_one.parts], Left.NO_ROOM)
                 break
-            self._used += message.tokens + MESSAGE_OVERHEAD
+            self._used += _cost(message)
             kept.append(message)
-        return [message for message in reversed(kept) if message.text]
+        return [*(message for message in reversed(kept) if not empty_place(message)), *asked]
 
-    def _said(self) -> list[AssembledMessage]:
-        """The messages that the host hands over, newest first."""
-        made: list[AssembledMessage] = []
-        for index in range(self._end - 1, -1, -1):
-            message = self._chat.messages[index]
-            if message.is_system:
-                continue
-            text = message.text.replace("\r", "")
-            source = PromptOrigin(Origin.CHAT, f"#{index} {message.name or ''}".strip(), message=index)
-            if self._is_named(message):
-                text = f"{message.name}: {text}"
-            # Depth counts every message of the chat, one with an empty text too.
-            segments = self._macros.expand(text, source)
-            made.append(self._message(_role(message), segments, Section.HISTORY) or _empty(_role(message)))
-        return made
-
-    def _is_named(self, message: Message) -> bool:
-        """Whether the text begins with the speaker's name: in groups, and for a character that is a guest."""
-        if not message.name or message.name == self._user or message.extra.get("type") == "narrator":
-            return False
-        return self._group or bool(message.raw.get("force_avatar") and not message.is_user)
-
-    def _injected(self, place: AtDepth[Injection]) -> list[AssembledMessage]:
-        """What goes to this depth in this role, as one message; none where all of it is empty."""
-        segments: list[Segment] = []
-        for each in place.prompts:
-            stripped = each.stripped
-            if stripped and segments:
-                segments.append(("\n", PromptOrigin(Origin.FRAME, "between texts", tag=each.tag)))
-            segments += stripped
-        message = self._message(ROLES[place.role], segments, Section.HISTORY)
-        return [] if message is None else [replace(message, depth=place.depth)]
+    def _if_empty(self, newest: list[AssembledMessage]) -> list[AssembledMessage]:
+        """The preset's words of the person's behind a message of the character's."""
+        if not newest or newest[0].role is not Role.ASSISTANT:
+            return []
+        segments = self._macros.expand(self._preset.fields.send_if_empty, _IF_EMPTY)
+        message = self._message(Role.USER, segments, Section.HISTORY)
+        if message is None or not self._fits(message):
+            return []
+        self._used += _cost(message)
+        return [message]
 
     def _fits(self, message: AssembledMessage) -> bool:
-        return self._room is None or self._used + message.tokens + MESSAGE_OVERHEAD <= self._room
+        return self._room is None or self._used + _cost(message) <= self._room
 
     def _message(self, role: Role, segments: Iterable[Segment], section: Section) -> AssembledMessage | None:
-        """One message of these texts, None where they hold nothing."""
-        texts: list[str] = []
-        parts: list[AssembledPart] = []
-        start = 0
-        for text, source in segments:
-            if text:
-                texts.append(text)
-                parts.append(AssembledPart(start, start + len(text), source, self._counter.count(text)))
-                start += len(text)
-        whole = "".join(texts)
-        if not whole.strip():
-            return None
-        return AssembledMessage(role, whole, tuple(parts), section, self._counter.count(whole))
+        return message_of(role, segments, section, self._counter)
 
 
-def _empty(role: Role) -> AssembledMessage:
-    return AssembledMessage(role, "", (), Section.HISTORY, 0)
+def _of_speaker(setup: PromptSetup, speaker: str) -> PromptSetup:
+    """The setup with the card of whoever speaks in the group."""
+    member = setup.group.member(speaker) if setup.group is not None else None
+    return setup if member is None else replace(setup, card=member.card)
 
 
-def _role(message: Message) -> Role:
-    if message.extra.get("type") == "narrator":
-        return Role.SYSTEM
-    return Role.USER if message.is_user else Role.ASSISTANT
+def _cost(message: AssembledMessage) -> int:
+    return message.tokens + MESSAGE_OVERHEAD
+
+
+def _kind_of(trace: Trace) -> str:
+    """SillyTavern's word for the generation."""
+    turn = trace.turn
+    return "swipe" if turn.kind == "normal" and turn.swipe > 0 else turn.kind

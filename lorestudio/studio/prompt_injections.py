@@ -8,17 +8,20 @@ from typing import Final
 
 from lorestudio.domain.authors_note import NOTE_TAG, authors_note
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.entry import Position
 from lorestudio.domain.javascript import WHITE_SPACE
 from lorestudio.engine.macros import Macros, Segment
 from lorestudio.engine.worldinfo.placing import EXAMPLE_TAGS
-from lorestudio.exchange.character_card import CharacterCard
+from lorestudio.exchange.regex_scripts import Placement
+from lorestudio.studio.prompt_card import CardTexts
+from lorestudio.studio.prompt_regex import RegexRun
 from lorestudio.trace.assembled import Origin, PromptOrigin, Role
 from lorestudio.trace.model import PromptBlock, Trace
 
 ROLES: Final = {0: Role.SYSTEM, 1: Role.USER, 2: Role.ASSISTANT}
 
+_NATIVE: Final = "world-info"
 _NOTE_ORIGIN: Final = PromptOrigin(Origin.NOTE, "author's note", tag=NOTE_TAG)
-_DEPTH_PROMPT: Final = "DEPTH_PROMPT"
 _OUTLET: Final = "customWIOutlet_"
 _NOTES: Final = {"deeplore_notebook": "notebook", "deeplore_ai_notepad": "AI notepad"}
 
@@ -38,34 +41,35 @@ class Injection:
         """The outlet's name, "" for what is none."""
         return self.tag.removeprefix(_OUTLET) if self.tag.startswith(_OUTLET) else ""
 
-    @property
-    def stripped(self) -> list[Segment]:
-        """The segments without white space at both ends of their whole."""
-        found = [(text, source) for text, source in self.segments if text]
-        while found and not (first := found[0][0].lstrip(WHITE_SPACE)):
-            found.pop(0)
-        while found and not (last := found[-1][0].rstrip(WHITE_SPACE)):
-            found.pop()
-        if found:
-            found[0] = (first, found[0][1])
-            last = found[-1][0].rstrip(WHITE_SPACE)
-            found[-1] = (last, found[-1][1])
-        return found
+
+def stripped(segments: Sequence[Segment]) -> list[Segment]:
+    """The segments without white space at both ends of their whole."""
+    found = [(text, source) for text, source in segments if text]
+    while found and not (first := found[0][0].lstrip(WHITE_SPACE)):
+        found.pop(0)
+    while found and not found[-1][0].rstrip(WHITE_SPACE):
+        found.pop()
+    if found:
+        found[0] = (first, found[0][1])
+        found[-1] = (found[-1][0].rstrip(WHITE_SPACE), found[-1][1])
+    return found
 
 
-def handed_over(trace: Trace, chat: Chat, end: int, card: CharacterCard | None, macros: Macros) -> list[Injection]:
+def handed_over(trace: Trace, chat: Chat, end: int, card: CardTexts, scripts: RegexRun) -> list[Injection]:
     """All of it for a generation behind the first `end` messages, macros filled in.
 
-    The outlets among them become known to `macros`. Entries of World Info around the author's note come with it; those
-    that are example dialogue are not among them, see `examples_of`.
+    The outlets among them become known to the macros of `scripts`. Entries of World Info around the author's note come
+    with it; those that are example dialogue are not among them, see `examples_of`.
     """
-    blocks = [_held(block, lore_of(block, trace), macros) for block in trace.prompt if block.tag not in EXAMPLE_TAGS]
+    macros = scripts.macros
+    lore = (block for block in trace.prompt if block.tag not in EXAMPLE_TAGS)
+    blocks = [_held(block, _lore(block, trace, scripts), macros) for block in lore]
     for block in trace.notes:
         source = PromptOrigin(Origin.NOTE, _NOTES.get(block.tag, "from an earlier generation"), tag=block.tag)
         blocks.append(_held(block, [(block.text, source)], macros))
     note = None if any(block.tag == NOTE_TAG for block in trace.prompt) else _authors_note(chat, end, macros)
-    own = (note, _depth_prompt(card, macros))
-    found = [*(each for each in own if each is not None), *blocks]
+    own = [*([note] if note is not None else []), *_depth_prompts(card, macros)]
+    found = [*own, *blocks]
     macros.outlets = {each.outlet: each.segments for each in found if each.outlet}
     return [
         each if each.outlet else replace(each, segments=[part for one in each.segments for part in macros.spread(*one)])
@@ -73,7 +77,7 @@ def handed_over(trace: Trace, chat: Chat, end: int, card: CharacterCard | None, 
     ]
 
 
-def examples_of(trace: Trace) -> tuple[list[Segment], list[Segment]]:
+def examples_of(trace: Trace, scripts: RegexRun) -> tuple[list[Segment], list[Segment]]:
     """World Info that is example dialogue before the card's and after it, in the order the model reads it.
 
     The host puts each one before what is there, so that of the former the highest order stands first.
@@ -81,7 +85,7 @@ def examples_of(trace: Trace) -> tuple[list[Segment], list[Segment]]:
     found: dict[str, list[Segment]] = {tag: [] for tag in EXAMPLE_TAGS}
     for block in trace.prompt:
         if block.tag in found:
-            found[block.tag] += [each for each in lore_of(block, trace) if each[1].entry is not None]
+            found[block.tag] += [each for each in _lore(block, trace, scripts) if each[1].entry is not None]
     top, bottom = (found[tag] for tag in EXAMPLE_TAGS)
     return list(reversed(top)), bottom
 
@@ -91,8 +95,13 @@ def _held(block: PromptBlock, segments: Sequence[Segment], macros: Macros) -> In
     return Injection(block.tag, block.position, block.depth, block.role, filled)
 
 
-def lore_of(block: PromptBlock, trace: Trace) -> list[Segment]:
-    """The block's text by entry, and what stands between them."""
+def _lore(block: PromptBlock, trace: Trace, scripts: RegexRun) -> list[Segment]:
+    """The block's text by entry, and what stands between them.
+
+    The host's scripts for World Info change entries of its own World Info; what extensions hand over they never see.
+    """
+    native = trace.system == _NATIVE
+    depth = block.depth if block.position == Position.IN_CHAT else None
     frame = PromptOrigin(Origin.FRAME, "between entries", tag=block.tag)
     segments: list[Segment] = []
     done = 0
@@ -103,7 +112,11 @@ def lore_of(block: PromptBlock, trace: Trace) -> list[Segment]:
             known = trace.entries.get(part.entry)
             title = known.title if known is not None else f"entry {part.entry}"
             source = PromptOrigin(Origin.ENTRY, title, entry=part.entry, tag=block.tag)
-        segments.append((block.text[part.start : part.end], source))
+        text = block.text[part.start : part.end]
+        if native and part.entry is not None:
+            text, changed_by = scripts.run(text, Placement.WORLD_INFO, depth)
+            source = replace(source, changed_by=changed_by)
+        segments.append((text, source))
         done = part.end
     return [*segments, (block.text[done:], frame)]
 
@@ -116,10 +129,9 @@ def _authors_note(chat: Chat, end: int, macros: Macros) -> Injection | None:
     return Injection(NOTE_TAG, note.position, note.depth, note.role, [(macros.fill(note.text), _NOTE_ORIGIN)])
 
 
-def _depth_prompt(card: CharacterCard | None, macros: Macros) -> Injection | None:
-    prompt = card.data.extensions.depth_prompt if card is not None else None
-    if prompt is None or not prompt.prompt.strip():
-        return None
-    role = next((number for number, name in ROLES.items() if name == prompt.role), 0)
-    source = PromptOrigin(Origin.CARD, "depth prompt", tag=_DEPTH_PROMPT)
-    return Injection(_DEPTH_PROMPT, 1, prompt.depth, role, [(macros.fill(prompt.prompt), source)])
+def _depth_prompts(card: CardTexts, macros: Macros) -> list[Injection]:
+    made: list[Injection] = []
+    for tag, prompt, source in card.depth_prompts:
+        role = next((number for number, name in ROLES.items() if name == prompt.role), 0)
+        made.append(Injection(tag, 1, prompt.depth, role, [(macros.fill(prompt.prompt), source)]))
+    return made

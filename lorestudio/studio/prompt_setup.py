@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.javascript import Json
 from lorestudio.exchange.character_card import CharacterCard
+from lorestudio.exchange.chat_preset import ChatPreset
+from lorestudio.exchange.group_file import Group
 from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts
 
 MAIN_PROMPT: Final = (
     "This is a fictional chat between {{user}} and {{char}}. Write the next reply of {{char}}, and only that; stay in "
     "character and carry the story on."
 )
-"""The main prompt where the person and the card give none. In SillyTavern it is the preset's; paste yours."""
-
-NEW_CHAT: Final = "[Start a new Chat]"
-NEW_GROUP_CHAT: Final = "[Start a new group chat. Group members: {{group}}]"
-NEW_EXAMPLE: Final = "[Example Chat]"
-GROUP_NUDGE: Final = "[Write the next reply only as {{char}}.]"
+"""The main prompt where the person, the card and the preset give none."""
 
 REPLY_TOKENS: Final = 1024
 """How long a reply may be, where nobody says otherwise."""
@@ -40,8 +40,13 @@ class Persona:
 class PromptSetup:
     """Everything that the person chose for the prompts of a chat.
 
-    `main` and `post_history` give way to those of the card where `prefer_card` is set; in these, `{{original}}`
-    stands for them. `context_size` (tokens, 0 where nobody knows) less `reply_tokens` is the room for the prompt.
+    `preset` says which prompts there are and in which order; `main`, `post_history`, `context_size` and `reply_tokens`
+    are its own where it was chosen by `with_preset`, and the person may change them. `main` and `post_history` give
+    way to those of the card where `prefer_card` is set; in these, `{{original}}` stands for them. `context_size`
+    (tokens, 0 where nobody knows) less `reply_tokens` is the room for the prompt. `regex` are the scripts out of
+    `regex_paths`; those in card and preset run where `embedded_regex` is set. In a `group` the card is that of whoever
+    speaks: `speaker`, "" for whoever wrote the reply or would speak next. `group_metadata` is what the group keeps for
+    a chat whose file holds none of its own.
     """
 
     card: CharacterCard | None = None
@@ -52,6 +57,15 @@ class PromptSetup:
     prefer_card: bool = True
     context_size: int = 0
     reply_tokens: int = REPLY_TOKENS
+    preset: ChatPreset | None = None
+    preset_path: Path | None = None
+    regex: tuple[RegexScripts, ...] = ()
+    regex_paths: tuple[Path, ...] = ()
+    embedded_regex: bool = True
+    group: Group | None = None
+    group_path: Path | None = None
+    group_metadata: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    speaker: str = ""
 
     def user_name(self, chat: Chat) -> str:
         """Who the person is in this chat."""
@@ -60,6 +74,81 @@ class PromptSetup:
     def character_name(self, chat: Chat) -> str:
         """Who the character is in this chat, where one character speaks."""
         return (self.card.name if self.card is not None else "") or chat.character_name or "Assistant"
+
+
+def with_preset(setup: PromptSetup, preset: ChatPreset | None, path: Path | None = None) -> PromptSetup:
+    """The setup with another preset, and with its texts and sizes; None for SillyTavern's order as delivered.
+
+    A context or a reply that the preset does not know stays what it was; without a preset all four go back to what
+    they are where nobody chose anything.
+    """
+    if preset is None:
+        plain = PromptSetup()
+        return replace(
+            setup, preset=None, preset_path=None, main=plain.main, post_history=plain.post_history,
+            context_size=plain.context_size, reply_tokens=plain.reply_tokens,
+        )  # fmt: skip
+    return replace(
+        setup,
+        preset=preset,
+        preset_path=path,
+        main=_content(preset, "main"),
+        post_history=_content(preset, "jailbreak"),
+        context_size=preset.fields.openai_max_context or setup.context_size,
+        reply_tokens=preset.fields.openai_max_tokens or setup.reply_tokens,
+    )
+
+
+def remarks_of(setup: PromptSetup) -> tuple[str, ...]:
+    """Sentences about what the chosen files say and a prompt here does not follow."""
+    told = list(setup.preset.remarks) if setup.preset is not None else []
+    for _where, found in all_scripts(setup):
+        told += found.remarks
+    told += setup.group.remarks if setup.group is not None else ()
+    return tuple(dict.fromkeys(told))
+
+
+def all_scripts(setup: PromptSetup, speaker: str | None = None) -> list[tuple[str, RegexScripts]]:
+    """The regex scripts that may run, in order, each lot with where it comes from.
+
+    In a group only the card of whoever speaks brings its own along; without a `speaker` those of all members are there.
+    """
+    found = [(path.name, scripts) for path, scripts in zip(setup.regex_paths, setup.regex, strict=True)]
+    if setup.embedded_regex:
+        found += embedded_scripts(setup, speaker)
+    return found
+
+
+def embedded_scripts(setup: PromptSetup, speaker: str | None = None) -> list[tuple[str, RegexScripts]]:
+    """The regex scripts in the cards and in the preset, which the person may switch off."""
+    cards: list[CharacterCard | None] = [setup.card]
+    if setup.group is not None and speaker is None:
+        cards = [each.card for each in setup.group.members]
+    found = [(card.name, card.scripts) for card in cards if card is not None]
+    if setup.preset is not None:
+        found.append((setup.preset.name, setup.preset.scripts))
+    return [(where, scripts) for where, scripts in found if scripts.scripts or scripts.remarks]
+
+
+def scripts_of(setup: PromptSetup, speaker: str | None = None) -> tuple[RegexScript, ...]:
+    """The scripts of a prompt, in the order they run in (see `all_scripts`)."""
+    return tuple(script for _where, found in all_scripts(setup, speaker) for script in found.scripts)
+
+
+def with_group(
+    setup: PromptSetup, group: Group | None, path: Path | None = None, chat: Path | None = None
+) -> PromptSetup:
+    """The setup with another group, None for none; `chat` is the file of the chat that the prompts are for."""
+    if group is None:
+        return replace(setup, group=None, group_path=None, group_metadata={}, speaker="")
+    held = group.metadata(chat.stem) if chat is not None else {}
+    speaker = setup.speaker if group.member(setup.speaker) is not None else ""
+    return replace(setup, group=group, group_path=path, group_metadata=held, speaker=speaker)
+
+
+def _content(preset: ChatPreset, identifier: str) -> str:
+    prompt = preset.prompt(identifier)
+    return prompt.content if prompt is not None else ""
 
 
 def read_persona(value: str) -> Persona:

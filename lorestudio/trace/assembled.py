@@ -24,11 +24,12 @@ class Role(StrEnum):
 class Origin(StrEnum):
     """Where a part of the prompt comes from.
 
-    `FRAME` is the main prompt, post-history text, markers and separators; `NOTE` the chat's own notes: author's note,
-    notebook and AI notepad.
+    `FRAME` is the main prompt, post-history text, markers and separators; `PRESET` a prompt of the chosen preset;
+    `NOTE` the chat's own notes: author's note, notebook and AI notepad.
     """
 
     FRAME = "frame"
+    PRESET = "preset"
     CARD = "card"
     PERSONA = "persona"
     CHAT = "chat"
@@ -37,7 +38,11 @@ class Origin(StrEnum):
 
 
 class Section(StrEnum):
-    """The place of a message in the prompt, in this order (see `lorestudio.studio.prompt_assembly`)."""
+    """The place of a message in the prompt, in this order where no preset has another one.
+
+    `PRESET` is a further prompt of the preset, `PREFILL` the beginning of the reply (see
+    `lorestudio.studio.prompt_assembly`).
+    """
 
     BEFORE_MAIN = "before the main prompt"
     MAIN = "main prompt"
@@ -49,6 +54,8 @@ class Section(StrEnum):
     EXAMPLES = "example messages"
     HISTORY = "chat history"
     POST_HISTORY = "post-history"
+    PRESET = "preset prompt"
+    PREFILL = "beginning of the reply"
 
 
 class Left(StrEnum):
@@ -60,6 +67,10 @@ class Left(StrEnum):
     """An outlet's text goes where a macro asks for it, and nothing does."""
     NO_PLACE = "no place"
     """Its position, depth or role names no place that the host knows."""
+    SWITCHED_OFF = "switched off"
+    """The preset has it, or its place, switched off."""
+    OTHER_KIND = "other kind"
+    """The preset has it for other kinds of generations than this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +78,7 @@ class PromptOrigin:
     """Where a text comes from; `label` says it for people, such as `description`, `#4 Wren`, or an entry's title.
 
     `entry` is the entry's id and `message` the index in the chat file where there is one; `tag` is the name that the
-    host knows an injection by.
+    host knows an injection by. `changed_by` names the regex scripts that changed the text, in the order they ran in.
     """
 
     origin: Origin
@@ -75,6 +86,7 @@ class PromptOrigin:
     entry: int | None = None
     message: int | None = None
     tag: str = ""
+    changed_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +138,7 @@ class AssembledPrompt:
     `room` is how many tokens the messages may take (context less reply), None where nobody said how large the model's
     context is. `counter` names what counted, `exact` is False for an estimate. `unknown_macros` are those that only the
     host itself could fill in; they stay in the text as they are. `group`: several characters
-    speak. `speaker` is who is to speak next.
+    speak. `speaker` is who is to speak next. `remarks` are sentences about what could not be done as in the host.
     """
 
     messages: tuple[AssembledMessage, ...] = ()
@@ -137,6 +149,7 @@ class AssembledPrompt:
     unknown_macros: tuple[str, ...] = ()
     group: bool = False
     speaker: str = ""
+    remarks: tuple[str, ...] = ()
 
     @property
     def parts(self) -> Iterator[tuple[AssembledMessage, AssembledPart]]:

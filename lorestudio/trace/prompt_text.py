@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lorestudio.trace.assembled import AssembledMessage, AssembledPrompt
+from lorestudio.trace.assembled import AssembledMessage, AssembledPrompt, PromptOrigin
 from lorestudio.trace.text import escaped
 from lorestudio.trace.wording import number_words, plural
 
@@ -14,6 +14,18 @@ def message_head(message: AssembledMessage) -> str:
     where = message.section.value if message.depth is None else f"in the chat at depth {number_words(message.depth)}"
     name = f" ({message.name})" if message.name else ""
     return f"{message.role.value}{name}, {where} ({plural(message.tokens, '# token|# tokens')})"
+
+
+def source_words(source: PromptOrigin) -> str:
+    """Where a text comes from: `chat: #4 Wren, changed by the regex script “Brackets”`."""
+    words = f"{source.origin.value}: {source.label}"
+    return f"{words}, {changed_words(source)}" if source.changed_by else words
+
+
+def changed_words(source: PromptOrigin) -> str:
+    """Which regex scripts changed a text, "" where none did."""
+    names = ", ".join(f"“{name}”" for name in source.changed_by)
+    return f"changed by the regex script{'s' if len(source.changed_by) > 1 else ''} {names}" if names else ""
 
 
 def prompt_as_text(prompt: AssembledPrompt) -> str:

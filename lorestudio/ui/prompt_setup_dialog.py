@@ -1,42 +1,68 @@
-"""Who the character is, who the person is, and the frame of the prompts."""
+"""Who the character is, who the person is, and the frame of the prompts: preset, regex scripts and group."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
-    QPushButton,
     QSpinBox,
+    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from lorestudio.exchange.character_card import CharacterCard
-from lorestudio.studio.prompt_setup import MAIN_PROMPT, Persona, PromptSetup
-from lorestudio.ui.words import tr
+from lorestudio.exchange.chat_preset import ChatPreset
+from lorestudio.exchange.group_file import Group
+from lorestudio.exchange.regex_scripts import RegexScripts
+from lorestudio.studio.prompt_setup import (
+    MAIN_PROMPT,
+    Persona,
+    PromptSetup,
+    all_scripts,
+    embedded_scripts,
+    remarks_of,
+    scripts_of,
+    with_group,
+    with_preset,
+)
+from lorestudio.ui.script_list import ScriptList
+from lorestudio.ui.widgets.source_row import SourceRow
+from lorestudio.ui.words import count, tr
 
 _MOST_TOKENS = 10_000_000
 
 
+class Source(StrEnum):
+    """The kinds of files that shape a prompt."""
+
+    CARD = "card"
+    PRESET = "preset"
+    REGEX = "regex"
+    GROUP = "group"
+
+
 class PromptSetupDialog(QDialog):
-    """`chosen` carries the new PromptSetup; `card_wanted` asks for a file, whose card `take_card` brings."""
+    """`chosen` carries the new PromptSetup; `file_wanted` asks for a file of a kind, whose content `take` brings."""
 
     chosen = Signal(object)
-    card_wanted = Signal()
+    file_wanted = Signal(str)
 
-    def __init__(self, setup: PromptSetup, user: str, parent: QWidget | None = None) -> None:
+    def __init__(self, setup: PromptSetup, user: str, chat: Path | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Card, persona and prompt"))
-        self._setup = setup
+        self._setup, self._chat = setup, chat
         column = QVBoxLayout(self)
         intro = QLabel(
             tr(
@@ -47,79 +73,181 @@ class PromptSetupDialog(QDialog):
         )
         intro.setWordWrap(True)
         column.addWidget(intro)
-        form = QFormLayout()
-        form.setHorizontalSpacing(12)
-        form.addRow(tr("Character"), self._make_card())
-        self.name = QLineEdit(setup.persona.name, self)
-        self.name.setPlaceholderText(user)
-        self.name.setAccessibleName(tr("Your name"))
-        form.addRow(tr("Your name"), self.name)
-        self.persona = self._text(setup.persona.text, tr("Your persona"), tr("Who you are in this story"), 3)
-        form.addRow(tr("Your persona"), self.persona)
-        self.main = self._text(setup.main, tr("Main prompt"), MAIN_PROMPT, 4)
-        self.main.setToolTip(tr("In SillyTavern the preset's main prompt. A card's own goes before it."))
-        form.addRow(tr("Main prompt"), self.main)
-        self.post = self._text(setup.post_history, tr("Post-history"), tr("Nothing after the chat"), 2)
-        form.addRow(tr("Post-history"), self.post)
-        self.context = self._tokens(setup.context_size, tr("Context of the model"), tr("not known: nothing gives way"))
-        form.addRow(tr("Context"), self.context)
-        self.reply = self._tokens(setup.reply_tokens, tr("Longest reply"), "")
-        self.reply.setMinimum(1)
-        form.addRow(tr("Longest reply"), self.reply)
-        column.addLayout(form)
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().ensurePolished()
+        self.tabs.addTab(self._make_people(user), tr("Characters"))
+        self.tabs.addTab(self._make_prompt(), tr("Preset and prompts"))
+        self.tabs.addTab(self._make_scripts(), tr("Regex scripts"))
+        self.remarks = QPlainTextEdit(self.tabs)
+        self.remarks.setReadOnly(True)
+        self.remarks.setTabChangesFocus(True)
+        self.remarks.setAccessibleName(tr("What is not followed"))
+        self.tabs.addTab(self.remarks, "")
+        column.addWidget(self.tabs, 1)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, self)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         column.addWidget(buttons)
-        self._show_card()
-        self.resize(620, 560)
+        self._fill()
+        self._show_sources()
+        self.resize(660, 560)
 
-    def take_card(self, card: CharacterCard | None, path: Path | None) -> None:
-        """Use this card, None for none."""
-        self._setup = replace(self._setup, card=card, card_path=path)
-        self._show_card()
+    def take(self, content: object, path: Path) -> None:
+        """Use what was read from a file: a card, a preset, a group or regex scripts."""
+        if isinstance(content, CharacterCard):
+            self._set(replace(self._current(), card=content, card_path=path))
+        elif isinstance(content, ChatPreset):
+            self._set(with_preset(self._current(), content, path))
+        elif isinstance(content, Group):
+            self._set(with_group(self._current(), content, path, self._chat))
+        elif isinstance(content, RegexScripts):
+            now = self._current()
+            self._set(replace(now, regex=(*now.regex, content), regex_paths=(*now.regex_paths, path)))
 
     def accept(self) -> None:
         """Qt: hand the texts over."""
-        persona = Persona(self.name.text().strip(), self.persona.toPlainText().strip())
-        self.chosen.emit(
-            replace(
-                self._setup,
-                persona=persona,
-                main=self.main.toPlainText().strip() or MAIN_PROMPT,
-                post_history=self.post.toPlainText().strip(),
-                context_size=self.context.value(),
-                reply_tokens=self.reply.value(),
-            )
-        )
+        self.chosen.emit(self._current())
         super().accept()
 
-    def _make_card(self) -> QWidget:
-        box = QWidget(self)
-        row = QHBoxLayout(box)
-        row.setContentsMargins(0, 0, 0, 0)
-        self.card = QLabel(box)
-        self.card.setWordWrap(True)
-        self.choose = QPushButton(tr("Choose a card…"), box)
-        self.choose.setAutoDefault(False)
-        self.choose.clicked.connect(self.card_wanted)
-        self.drop = QPushButton(tr("No card"), box)
-        self.drop.setAutoDefault(False)
-        self.drop.clicked.connect(lambda: self.take_card(None, None))
-        row.addWidget(self.card, 1)
-        row.addWidget(self.drop)
-        row.addWidget(self.choose)
-        return box
+    # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _show_card(self) -> None:
-        card, path = self._setup.card, self._setup.card_path
-        where = f" ({path.name})" if path is not None else ""
+    def _make_people(self, user: str) -> QWidget:
+        page, form = self._page()
+        self.card = self._source(Source.CARD, tr("Choose a card…"), tr("No card"))
+        self.card.dropped.connect(lambda: self._set(replace(self._current(), card=None, card_path=None)))
+        form.addRow(tr("Character"), self.card)
+        self.group = self._source(Source.GROUP, tr("Choose a group…"), tr("No group"))
+        self.group.dropped.connect(lambda: self._set(with_group(self._current(), None)))
+        form.addRow(tr("Group"), self.group)
+        self.speaker = QComboBox(page)
+        self.speaker.setAccessibleName(tr("Speaks next"))
+        self._speaker_row = QLabel(tr("Speaks next"), page)
+        form.addRow(self._speaker_row, self.speaker)
+        self.name = QLineEdit(page)
+        self.name.setPlaceholderText(user)
+        self.name.setAccessibleName(tr("Your name"))
+        form.addRow(tr("Your name"), self.name)
+        self.persona = self._text(tr("Your persona"), tr("Who you are in this story"), 3)
+        form.addRow(tr("Your persona"), self.persona)
+        return page
+
+    def _make_prompt(self) -> QWidget:
+        page, form = self._page()
+        self.preset = self._source(Source.PRESET, tr("Choose a preset…"), tr("No preset"))
+        self.preset.dropped.connect(lambda: self._set(with_preset(self._current(), None)))
+        form.addRow(tr("Preset"), self.preset)
+        self.main = self._text(tr("Main prompt"), MAIN_PROMPT, 4)
+        self.main.setToolTip(tr("In SillyTavern the preset's main prompt. A card's own goes before it."))
+        form.addRow(tr("Main prompt"), self.main)
+        self.post = self._text(tr("Post-history"), tr("Nothing after the chat"), 2)
+        form.addRow(tr("Post-history"), self.post)
+        self.context = self._tokens(tr("Context of the model"), tr("not known: nothing gives way"))
+        form.addRow(tr("Context"), self.context)
+        self.reply = self._tokens(tr("Longest reply"), "")
+        self.reply.setMinimum(1)
+        form.addRow(tr("Longest reply"), self.reply)
+        return page
+
+    def _make_scripts(self) -> QWidget:
+        page = QWidget(self)
+        column = QVBoxLayout(page)
+        self.regex = self._source(Source.REGEX, tr("Add scripts…"), tr("No files"))
+        self.regex.dropped.connect(lambda: self._set(replace(self._current(), regex=(), regex_paths=())))
+        column.addWidget(self.regex)
+        self.embedded = QCheckBox(page)
+        self.embedded.toggled.connect(lambda _on: self._show_sources())
+        column.addWidget(self.embedded)
+        self.scripts = ScriptList(page)
+        column.addWidget(self.scripts, 1)
+        return page
+
+    def _page(self) -> tuple[QWidget, QFormLayout]:
+        page = QWidget(self)
+        form = QFormLayout(page)
+        form.setHorizontalSpacing(12)
+        return page, form
+
+    def _source(self, source: Source, choose: str, drop: str) -> SourceRow:
+        row = SourceRow(choose, drop, self)
+        row.wanted.connect(lambda: self.file_wanted.emit(source.value))
+        return row
+
+    def _current(self) -> PromptSetup:
+        """The setup with what stands in the fields."""
+        main = self.main.toPlainText().strip()
+        return replace(
+            self._setup,
+            persona=Persona(self.name.text().strip(), self.persona.toPlainText().strip()),
+            main=self._as_it_was(self._setup.main, main if self._setup.preset is not None else main or MAIN_PROMPT),
+            post_history=self._as_it_was(self._setup.post_history, self.post.toPlainText().strip()),
+            context_size=self.context.value(),
+            reply_tokens=self.reply.value(),
+            embedded_regex=self.embedded.isChecked(),
+            speaker=str(self.speaker.currentData() or "") if self._setup.group is not None else "",
+        )
+
+    @staticmethod
+    def _as_it_was(before: str, text: str) -> str:
+        """The text, with the white space around it where nothing else was changed: a preset's own stays its own."""
+        return before if before.strip() == text else text
+
+    def _set(self, setup: PromptSetup) -> None:
+        self._setup = setup
+        self._fill()
+        self._show_sources()
+
+    def _fill(self) -> None:
+        """Put the setup into the fields."""
+        setup = self._setup
+        self.name.setText(setup.persona.name)
+        self.persona.setPlainText(setup.persona.text)
+        self.main.setPlainText(setup.main)
+        self.post.setPlainText(setup.post_history)
+        self.context.setValue(setup.context_size)
+        self.reply.setValue(setup.reply_tokens)
+        self.embedded.setChecked(setup.embedded_regex)
+        self.speaker.clear()
+        self.speaker.addItem(tr("As the group says"), "")
+        for member in setup.group.members if setup.group is not None else ():
+            self.speaker.addItem(member.name, member.name)
+        self.speaker.setCurrentIndex(max(0, self.speaker.findData(setup.speaker)))
+
+    def _show_sources(self) -> None:
+        setup = replace(self._setup, embedded_regex=self.embedded.isChecked())
+        card, preset, group = setup.card, setup.preset, setup.group
         none = tr("No card: the prompt has main prompt, persona, lore and chat.")
-        self.card.setText(f"{card.name}{where}" if card is not None else none)
-        self.drop.setVisible(card is not None)
+        text = _named(card.name, setup.card_path) if card is not None else none
+        if group is not None:
+            text = tr("In a group the card of whoever speaks.")
+        self.card.show_source(text, chosen=card is not None)
+        none = tr("No group: members are those who speak in the chat.")
+        self.group.show_source(_group_words(group) if group is not None else none, chosen=group is not None)
+        self._speaker_row.setVisible(group is not None)
+        self.speaker.setVisible(group is not None)
+        none = tr("No preset: SillyTavern's order as it is delivered.")
+        text = _named(preset.name, setup.preset_path) if preset is not None else none
+        self.preset.show_source(text, chosen=preset is not None)
+        names = ", ".join(path.name for path in setup.regex_paths)
+        none = tr("No files. SillyTavern keeps its scripts in settings.json.")
+        self.regex.show_source(names or none, chosen=bool(names))
+        held = sum(len(found.scripts) for _where, found in embedded_scripts(setup))
+        scripts = count(held, "script", "scripts")
+        self.embedded.setText(tr("Run what cards and preset bring along ({scripts})", scripts=scripts))
+        self.embedded.setEnabled(bool(held))
+        self.scripts.set_scripts(all_scripts(setup))
+        running = sum(script.changes_prompt for script in scripts_of(setup))
+        self.tabs.setTabText(2, tr("Regex scripts ({number})", number=running) if running else tr("Regex scripts"))
+        self._show_remarks(remarks_of(setup))
 
-    def _text(self, text: str, name: str, placeholder: str, lines: int) -> QPlainTextEdit:
-        field = QPlainTextEdit(text, self)
+    def _show_remarks(self, remarks: tuple[str, ...]) -> None:
+        none = tr("Everything that the chosen files say about prompts is followed.")
+        self.remarks.setPlainText("\n\n".join(remarks) or none)
+        title = tr("Not followed ({number})", number=len(remarks)) if remarks else tr("Not followed")
+        self.tabs.setTabText(3, title)
+
+    def _text(self, name: str, placeholder: str, lines: int) -> QPlainTextEdit:
+        field = QPlainTextEdit(self)
         field.setObjectName("Boxed")
         field.setAccessibleName(name)
         field.setPlaceholderText(placeholder)
@@ -127,7 +255,7 @@ class PromptSetupDialog(QDialog):
         field.setMinimumHeight(field.fontMetrics().lineSpacing() * lines + 14)
         return field
 
-    def _tokens(self, value: int, name: str, none: str) -> QSpinBox:
+    def _tokens(self, name: str, none: str) -> QSpinBox:
         box = QSpinBox(self)
         box.setRange(0, _MOST_TOKENS)
         box.setSingleStep(1024)
@@ -135,5 +263,14 @@ class PromptSetupDialog(QDialog):
         box.setSuffix(tr(" tokens"))
         box.setSpecialValueText(none)
         box.setAccessibleName(name)
-        box.setValue(value)
         return box
+
+
+def _named(name: str, path: Path | None) -> str:
+    return f"{name} ({path.name})" if path is not None else name
+
+
+def _group_words(group: Group) -> str:
+    members = count(len(group.members), "member", "members")
+    return tr("{name}: {members}, {cards}", name=group.name, members=members,
+              cards=tr("cards joined") if group.joined else tr("the card of whoever speaks"))  # fmt: skip

@@ -2,23 +2,63 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from PySide6.QtCore import QObject, QSettings, Qt
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from lorestudio.exchange.character_card import load_card
+from lorestudio.exchange.chat_preset import load_preset
+from lorestudio.exchange.group_file import load_group
+from lorestudio.exchange.regex_scripts import load_scripts
 from lorestudio.studio.keeping import chat_id
 from lorestudio.studio.project import Project
-from lorestudio.studio.prompt_setup import MAIN_PROMPT, REPLY_TOKENS, Persona, PromptSetup
+from lorestudio.studio.prompt_keeping import kept_setup, restored, spelled
+from lorestudio.studio.prompt_setup import PromptSetup
 from lorestudio.ui import dialogs
 from lorestudio.ui.notices import Notice
-from lorestudio.ui.prompt_setup_dialog import PromptSetupDialog
+from lorestudio.ui.prompt_setup_dialog import PromptSetupDialog, Source
 from lorestudio.ui.session import Session
 from lorestudio.ui.words import sentence_of, tr
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How a file of a kind is asked for and read."""
+
+    title: str
+    filters: str
+    reading: str
+    load: Callable[[Path], object]
+
+
+_KINDS: Final = {
+    Source.CARD: _Kind(
+        "Choose a character card", "Character cards (*.png *.json);;All files (*)", "Reading the card", load_card
+    ),
+    Source.PRESET: _Kind(
+        "Choose a preset of chat completion, or SillyTavern's settings.json",
+        "Presets (*.json *.settings);;All files (*)",
+        "Reading the preset",
+        load_preset,
+    ),
+    Source.REGEX: _Kind(
+        "Choose regex scripts, or SillyTavern's settings.json",
+        "Regex scripts (*.json);;All files (*)",
+        "Reading the regex scripts",
+        load_scripts,
+    ),
+    Source.GROUP: _Kind(
+        "Choose a file of SillyTavern's groups folder",
+        "Groups (*.json);;All files (*)",
+        "Reading the group",
+        load_group,
+    ),
+}
 
 
 class PromptSetups(QObject):
@@ -34,98 +74,59 @@ class PromptSetups(QObject):
         if project is None:
             return None
         user = project.chat.user_name if project.chat is not None else ""
-        dialog = PromptSetupDialog(project.setup, user, self._window)
+        dialog = PromptSetupDialog(project.setup, user, project.chat_path, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.chosen.connect(self._take_setup)
-        dialog.card_wanted.connect(lambda: self._ask_card(dialog))
+        dialog.file_wanted.connect(lambda source: self._ask_file(dialog, Source(source)))
         dialog.open()
         return dialog
 
-    def _ask_card(self, dialog: PromptSetupDialog) -> None:
-        start = str(self._settings.value("folders/card", ""))
-        filters = tr("Character cards (*.png *.json);;All files (*)")
+    def _ask_file(self, dialog: PromptSetupDialog, source: Source) -> None:
+        kind = _KINDS[source]
+        folder = f"folders/{source.value}"
+        start = str(self._settings.value(folder, ""))
 
         def chosen(path: Path) -> None:
-            self._settings.setValue("folders/card", str(path.parent))
+            self._settings.setValue(folder, str(path.parent))
             self._session.jobs.start(
-                tr("Reading the card"),
-                lambda _report: load_card(path),
-                done=lambda card: dialog.take_card(card, path),
+                tr(kind.reading),
+                lambda _report: kind.load(path),
+                done=lambda content: dialog.take(content, path) if isValid(dialog) else None,
                 failed=self._failed,
             )
 
-        dialogs.choose_file(self._window, tr("Choose a character card"), start, filters, chosen)
+        dialogs.choose_file(self._window, tr(kind.title), start, tr(kind.filters), chosen)
 
     def _take_setup(self, setup: object) -> None:
         project = self._session.project
         if project is not None and isinstance(setup, PromptSetup):
-            self._settings.setValue(f"prompts/{chat_id(project)}", _spelled(setup))
+            self._settings.setValue(f"prompts/{chat_id(project)}", spelled(setup))
             self._session.take_setup(setup)
 
     def restore(self, project: Project) -> None:
-        """What was chosen for this chat before; the card is read again."""
-        kept = str(self._settings.value(f"prompts/{chat_id(project)}", ""))
-        if not kept or project.setup != PromptSetup():
+        """What was chosen for this chat before; its files are read again."""
+        text = str(self._settings.value(f"prompts/{chat_id(project)}", ""))
+        if not text or project.setup != PromptSetup():
             return
-        setup, path = _read(kept)
+        kept = kept_setup(text)
 
-        def done(card: object) -> None:
+        def done(found: tuple[PromptSetup, tuple[str, ...]]) -> None:
+            setup, problems = found
             now = self._session.project
             if now is not None and chat_id(now) == chat_id(project) and now.setup == PromptSetup():
-                self._session.take_setup(card if isinstance(card, PromptSetup) else setup)
+                self._session.take_setup(setup)
+            if problems:
+                self._say(Notice(" ".join(problems), "error", key="card"))
 
-        def failed(error: Exception) -> None:
-            done(setup)
-            self._failed(error)
-
-        if path is None:
-            done(setup)
+        if not kept.names_files:
+            done(restored(kept, project.chat_path))
             return
-        found = path
         self._session.jobs.start(
-            tr("Reading the card"),
-            lambda _report: _with_card(setup, found),
+            tr("Reading what the prompt is made of"),
+            lambda _report: restored(kept, project.chat_path),
             done=done,
-            failed=failed,
+            failed=self._failed,
         )
 
     def _failed(self, error: Exception) -> None:
         self._say(Notice(sentence_of(error), "error", key="card"))
-
-
-def _with_card(setup: PromptSetup, path: Path) -> PromptSetup:
-    return replace(setup, card=load_card(path), card_path=path)
-
-
-def _spelled(setup: PromptSetup) -> str:
-    return json.dumps(
-        {
-            "card": str(setup.card_path) if setup.card_path is not None else "",
-            "name": setup.persona.name,
-            "persona": setup.persona.text,
-            "main": "" if setup.main == MAIN_PROMPT else setup.main,
-            "post_history": setup.post_history,
-            "context": setup.context_size,
-            "reply": setup.reply_tokens,
-        }
-    )
-
-
-def _read(text: str) -> tuple[PromptSetup, Path | None]:
-    """What was kept; what cannot be read counts as not chosen."""
-    try:
-        kept = json.loads(text)
-    except ValueError:
-        return PromptSetup(), None
-    if not isinstance(kept, dict):
-        return PromptSetup(), None
-    texts = {name: value for name, value in kept.items() if isinstance(value, str)}
-    numbers = {name: value for name, value in kept.items() if isinstance(value, int) and value >= 0}
-    setup = PromptSetup(
-        persona=Persona(texts.get("name", ""), texts.get("persona", "")),
-        main=texts.get("main") or MAIN_PROMPT,
-        post_history=texts.get("post_history", ""),
-        context_size=numbers.get("context", 0),
-        reply_tokens=numbers.get("reply") or REPLY_TOKENS,
-    )
-    return setup, Path(texts["card"]) if texts.get("card") else None

@@ -69,3 +69,56 @@ def test_input_that_cannot_be_used(
     result = lorestudio("prompt", vault, "--chat", chat, *arguments)
     assert result.exit_code == 2
     assert told in result.stderr
+
+
+def test_a_preset_orders_the_prompt_and_says_what_it_cannot(
+    lorestudio: Run, vault: Path, chat: Path, tmp_path: Path
+) -> None:
+    preset = tmp_path / "Mine.json"
+    prompts = [{"identifier": "style", "name": "Style", "content": "Be brief.", "system_prompt": False}]
+    places = [{"identifier": name, "enabled": True} for name in ("style", "main", "chatHistory")]
+    document = {"prompts": prompts, "prompt_order": [{"character_id": 100001, "order": places}], "shiny": 1}
+    preset.write_text(json.dumps({**document, "openai_max_context": 9000, "openai_max_tokens": 500}), "utf-8")
+    result = lorestudio("prompt", vault, "--chat", chat, "--message", 1, "--preset", preset)
+    assert result.exit_code == 0, result.output
+    assert "preset: Style\nBe brief." in result.stdout
+    assert "of 8,500 tokens" in result.stdout
+    assert "without effect: shiny" in result.stderr
+    smaller = lorestudio("prompt", vault, "--chat", chat, "--preset", preset, "--context", 3000, "--reply", 1000)
+    assert "of 2,000 tokens" in smaller.stdout
+
+
+def test_regex_scripts_change_what_is_sent_and_are_named(
+    lorestudio: Run, vault: Path, chat: Path, tmp_path: Path
+) -> None:
+    scripts = tmp_path / "settings.json"
+    whole = {"scriptName": "Hush", "findRegex": "/^[^]*$/", "replaceString": "Hush.", "promptOnly": True}
+    lasting = {"scriptName": "Lasting", "findRegex": "a"}
+    held = [{**whole, "placement": [1, 2]}, {**lasting, "placement": [2]}]
+    scripts.write_text(json.dumps({"extension_settings": {"regex": held}}), "utf-8")
+    result = lorestudio("prompt", vault, "--chat", chat, "--message", 1, "--regex", scripts)
+    assert result.exit_code == 0, result.output
+    assert "changed by the regex script “Hush”\nHush." in result.stdout
+    assert "“Lasting”: changes the chat itself" in result.stderr
+    gone = lorestudio("prompt", vault, "--chat", chat, "--regex", tmp_path / "gone.json")
+    assert gone.exit_code == 2
+    assert "no such file" in gone.stderr
+
+
+def test_a_group_names_its_members_and_who_speaks(lorestudio: Run, vault: Path, chat: Path, tmp_path: Path) -> None:
+    cards, group = tmp_path / "characters", tmp_path / "groups" / "1.json"
+    cards.mkdir()
+    group.parent.mkdir()
+    for name in ("Mina", "Hob"):
+        document = {"spec": "chara_card_v2", "data": {"name": name, "description": f"{name} waits."}}
+        (cards / f"{name}.png").write_text(json.dumps(document), "utf-8")
+    group.write_text(json.dumps({"members": ["Mina.png", "Hob.png"]}), "utf-8")
+    result = lorestudio("prompt", vault, "--chat", chat, "--group", group, "--speaker", "Hob")
+    assert result.exit_code == 0, result.output
+    assert "card: description\nHob waits." in result.stdout
+    assert "Group members: Mina, Hob" in result.stdout
+    stranger = lorestudio("prompt", vault, "--chat", chat, "--group", group, "--speaker", "Tom")
+    assert stranger.exit_code == 2
+    assert "Its members are Mina, Hob" in stranger.stderr
+    alone = lorestudio("prompt", vault, "--chat", chat, "--speaker", "Hob")
+    assert "give it with --group" in alone.stderr

@@ -86,3 +86,13 @@ def test_every_text_is_a_pattern_or_is_refused(text):
 def test_an_escaped_text_finds_itself(text):
     escaped = "".join(f"\\{char}" if char in r"\^$.*+?()[]{}|/" else char for char in text)
     assert compile_pattern(escaped).search(f"…{text}…") is not None
+
+
+@pytest.mark.parametrize(("flags", "result"), [("", "-ba"), ("g", "-b-"), ("gi", "-b-")])
+def test_replacing_is_done_once_or_everywhere(flags: str, result: str) -> None:
+    assert compile_pattern("a", flags).replaced("aba", lambda _found: "-") == result
+
+
+def test_a_replacement_that_takes_too_long_is_given_up() -> None:
+    with pytest.raises(PatternTimeoutError, match="takes too long"):
+        compile_pattern("(a|a)*$").replaced("a" * 50 + "b", lambda found: found[0], seconds=0.01)

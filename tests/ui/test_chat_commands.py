@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from lorestudio.llm.protocol import AnswerSource
 from lorestudio.studio.answering import ChatReply, ChatRequest, LlmError, Source
 from lorestudio.studio.chat_editing import Voice
 from lorestudio.studio.prompt_setup import Persona, PromptSetup
-from lorestudio.ui import reply_work
+from lorestudio.ui import dialogs, reply_work
 from lorestudio.ui.actions import ACTIONS, conflicts
 from lorestudio.ui.chat_actions import CHAT_ACTIONS
 from lorestudio.ui.main_window import MainWindow
@@ -382,3 +383,32 @@ def test_a_persona_names_the_person_and_is_remembered(opened: MainWindow, path: 
     opened.session.open_chat(path)
     settle(opened, qtbot)
     assert opened.session.project.setup == PromptSetup(persona=Persona("Quill", "Small."))
+
+
+def test_a_preset_is_chosen_from_a_file_and_read_again_with_its_chat(
+    opened: MainWindow, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    preset = path.with_name("Mine.json")
+    prompt = {"identifier": "main", "content": "Write.", "system_prompt": True}
+    preset.write_text(json.dumps({"prompts": [prompt]}), "utf-8")
+    monkeypatch.setattr(dialogs, "choose_file", lambda *arguments: arguments[-1](preset))
+    dialog = opened.chat_commands.setups.edit()
+    assert isinstance(dialog, PromptSetupDialog)
+    dialog.preset.choose.click()
+    qtbot.waitUntil(lambda: dialog.main.toPlainText() == "Write.", timeout=20_000)
+    dialog.accept()
+    other = path.with_name("other.jsonl")
+    other.write_text(CHAT, "utf-8")
+    for chat in (other, path):
+        opened.session.open_chat(chat)
+        settle(opened, qtbot)
+    project = opened.session.project
+    assert project is not None
+    qtbot.waitUntil(lambda: (opened.session.project or project).setup.preset is not None, timeout=20_000)
+    preset.unlink()
+    for chat in (other, path):
+        opened.session.open_chat(chat)
+        settle(opened, qtbot)
+    qtbot.waitUntil(lambda: any("Mine.json" in text for text in opened.bars.texts), timeout=20_000)
+    assert opened.session.project is not None
+    assert opened.session.project.setup == PromptSetup()

@@ -11,6 +11,7 @@ from PySide6.QtCore import QAbstractListModel, QObject
 from lorestudio.trace.assembled import AssembledMessage, AssembledPart, AssembledPrompt, Left, LeftOutPart, Origin
 from lorestudio.trace.model import Trace
 from lorestudio.trace.origins import OTHER, origins
+from lorestudio.trace.prompt_text import changed_words
 from lorestudio.ui.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, ITEM, NO_INDEX, TOOLTIP, Index
 from lorestudio.ui.words import count, number, sentence_case, shorten, tr
 
@@ -18,10 +19,13 @@ LEFT_WORDS: Final[Mapping[Left, str]] = {
     Left.NO_ROOM: "not sent: the context is full",
     Left.OUTLET_UNUSED: "not sent: no macro asks for this outlet",
     Left.NO_PLACE: "not sent: the host knows no such place",
+    Left.SWITCHED_OFF: "not sent: switched off in the preset",
+    Left.OTHER_KIND: "not sent: for other kinds of generations",
 }
 
 _GROUNDS: Final[Mapping[Origin, str]] = {
     Origin.FRAME: "neutral_soft",
+    Origin.PRESET: "neutral_soft",
     Origin.CARD: "warning_soft",
     Origin.PERSONA: "accent_soft",
     Origin.CHAT: "raised",
@@ -31,7 +35,7 @@ _GROUNDS: Final[Mapping[Origin, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class PromptRow:
-    """A row: the head of a message (`head`), a part of one, or a part that is not sent (`lost` says why).
+    """A row: the head of a message (`head`), a part of one, a part that is not sent (`lost` says why), or a `remark`.
 
     `fill` is the fill of an entry's origin, `ground` the colour behind the word of any other.
     """
@@ -48,14 +52,19 @@ class PromptRow:
     lost: str = ""
     estimate: bool = False
     expanded: bool = False
+    remark: bool = False
 
     @property
     def amount(self) -> str:
         """The tokens as shown; an estimate says that it is one."""
+        if self.remark:
+            return ""
         return f"{'≈' if self.estimate else ''}{number(self.tokens)}"
 
     def describe(self) -> str:
         """The row in words."""
+        if self.remark:
+            return f"{tr(self.origin)}: {self.text}" if self.text else self.title
         size = count(self.tokens, "token", "tokens")
         parts = [self.title, tr(self.origin), tr(self.lost), f"≈ {size}" if self.estimate else size]
         head = ", ".join(part for part in parts if part)
@@ -79,7 +88,17 @@ def prompt_rows(prompt: AssembledPrompt, trace: Trace, *, lore_only: bool = Fals
         total = sum(part.tokens for part in lost)
         rows.append(PromptRow(tr("Not in the prompt"), tokens=total, head=True, estimate=not prompt.exact))
         rows += [_lost(part, words, estimate=not prompt.exact) for part in lost]
-    return tuple(rows)
+    return (*rows, *(() if lore_only else _remark_rows(prompt)))
+
+
+def _remark_rows(prompt: AssembledPrompt) -> list[PromptRow]:
+    """What could not be done as in the host."""
+    rows = [PromptRow("", "remark", text=each, remark=True) for each in prompt.remarks]
+    if prompt.unknown_macros:
+        macros = ", ".join(prompt.unknown_macros)
+        told = tr("Only SillyTavern can fill in {macros}; they stay as they are.", macros=macros)
+        rows.append(PromptRow("", "macros", text=told, remark=True))
+    return [PromptRow(tr("About this prompt"), head=True, remark=True), *rows] if rows else []
 
 
 def _head(message: AssembledMessage) -> str:
@@ -98,8 +117,9 @@ def _part(
     estimate: bool,
 ) -> PromptRow:
     source = part.source
+    changed = changed_words(source)
     row = PromptRow(
-        source.label,
+        f"{source.label} · {changed}" if changed else source.label,
         source.origin.value,
         part.tokens,
         message.text_of(part).strip("\n"),

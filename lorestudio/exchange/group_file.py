@@ -1,0 +1,173 @@
+"""SillyTavern's groups: who is in one, and how the members' cards make a prompt (spec: deeplore-ai-and-tools 5.2).
+
+A group lies in `groups/ID.json`; it names its members by the files of their cards, which lie in `characters/` beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.character_card import CharacterCard, load_card
+from lorestudio.exchange.json_file import parse_document, read_file
+from lorestudio.exchange.problems import InputError
+
+CARDS: Final = "characters"
+"""The folder with the cards, beside the one with the groups."""
+
+_KNOWN: Final = frozenset(
+    {
+        "id", "name", "members", "avatar_url", "disabled_members", "generation_mode", "generation_mode_join_prefix",
+        "generation_mode_join_suffix", "chat_metadata", "past_metadata", "chat_id", "chats", "activation_strategy",
+        "allow_self_responses", "fav", "auto_mode_delay", "hideMutedSprites", "date_added", "create_date",
+        "date_last_chat", "chat_size",
+    }
+)  # fmt: skip
+"""What a group holds; what is not read here decides nothing about a prompt."""
+
+
+class GenerationMode(IntEnum):
+    """Whose card is in the prompt: that of whoever speaks, those of all members but muted ones, or all."""
+
+    SWAP = 0
+    JOIN = 1
+    JOIN_WITH_MUTED = 2
+
+
+class Activation(IntEnum):
+    """How SillyTavern decides who speaks."""
+
+    NATURAL = 0
+    LIST = 1
+    MANUAL = 2
+    POOLED = 3
+
+
+def _unless_null(default: object) -> BeforeValidator:
+    return BeforeValidator(lambda value: default if value is None else value)
+
+
+class GroupFields(BaseModel):
+    """The fields of a group that a prompt is made of."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
+
+    name: Annotated[str, _unless_null("")] = ""
+    members: tuple[str, ...]
+    disabled_members: Annotated[tuple[str, ...], _unless_null(())] = ()
+    generation_mode: Annotated[GenerationMode, _unless_null(0)] = GenerationMode.SWAP
+    generation_mode_join_prefix: Annotated[str, _unless_null("")] = ""
+    generation_mode_join_suffix: Annotated[str, _unless_null("")] = ""
+    activation_strategy: Annotated[Activation, _unless_null(0)] = Activation.NATURAL
+    allow_self_responses: Annotated[bool, _unless_null(default=False)] = False
+    chat_id: Annotated[str, _unless_null("")] = ""
+    chat_metadata: Annotated[dict[str, Any], _unless_null({})] = {}
+    past_metadata: Annotated[dict[str, Any], _unless_null({})] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member by the file of its card; `card` is None where that could not be read."""
+
+    avatar: str
+    muted: bool = False
+    card: CharacterCard | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The character's name, else that of the file."""
+        return self.card.name if self.card is not None else PurePosixPath(self.avatar).stem
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group with the cards of its members, in its order."""
+
+    fields: GroupFields = field(repr=False)
+    members: tuple[Member, ...] = ()
+    remarks: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.fields.name or ", ".join(each.name for each in self.members)
+
+    @property
+    def joined(self) -> bool:
+        """Whether several cards are in the prompt."""
+        return self.fields.generation_mode is not GenerationMode.SWAP
+
+    def member(self, name: str) -> Member | None:
+        """The member of that name."""
+        return next((each for each in self.members if each.name == name), None)
+
+    def joined_members(self, speaker: str) -> tuple[Member, ...]:
+        """Those whose cards are joined: muted ones only where the group says so, and whoever speaks."""
+        every = self.fields.generation_mode is GenerationMode.JOIN_WITH_MUTED
+        return tuple(each for each in self.members if every or not each.muted or each.name == speaker)
+
+    def metadata(self, chat_name: str) -> Mapping[str, Json]:
+        """What the group keeps for one of its chats, for chat files that hold none of their own."""
+        if chat_name == self.fields.chat_id:
+            return self.fields.chat_metadata
+        past = self.fields.past_metadata.get(chat_name)
+        return past if isinstance(past, Mapping) else {}
+
+
+def load_group(path: Path, cards: Path | None = None) -> Group:
+    """The group in a file with its members' cards, out of `cards` or of SillyTavern's folder for them.
+
+    A card that cannot be read leaves a remark. Waits for the disk. Raises InputError naming the field that is wrong.
+    """
+    fields, unknown = _read(read_file(path), path)
+    folder = cards if cards is not None else path.resolve().parent.parent / CARDS
+    if cards is not None and not cards.is_dir():
+        raise InputError(cards, "there is no such folder. Give the one with the members' cards.")
+    muted = frozenset(fields.disabled_members)
+    remarks = [f"Not known here of the group, and without effect: {', '.join(unknown)}."] if unknown else []
+    members: list[Member] = []
+    for avatar in dict.fromkeys(fields.members):
+        card: CharacterCard | None = None
+        try:
+            card = load_card(_card_path(folder, avatar, path))
+        except InputError as error:
+            remarks.append(f"The group's member {avatar} has its name only: {error}")
+        members.append(Member(avatar, avatar in muted, card))
+    return Group(fields, tuple(members), (*remarks, *_doubtful(members)))
+
+
+def _read(data: bytes, source: Path) -> tuple[GroupFields, list[str]]:
+    document = parse_document(data, source, "group")
+    if not isinstance(document, Mapping) or "members" not in document:
+        raise InputError(
+            source, "this is JSON, but no group: it has no members. Choose a file of SillyTavern's groups."
+        )
+    try:
+        fields = GroupFields.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(source, f"{first['msg']}. Correct it, or save the group again.", field=place) from error
+    if not fields.members:
+        raise InputError(source, "the group is empty. Add members in SillyTavern.", field="members")
+    return fields, sorted(set(document) - _KNOWN)
+
+
+def _card_path(folder: Path, avatar: str, source: Path) -> Path:
+    """The file of a member; one that leads out of the folder is none."""
+    if PureWindowsPath(avatar).name != avatar or avatar in {"", ".", ".."}:
+        raise InputError(source, f"“{avatar}” is no file name.", field="members")
+    return folder / avatar
+
+
+def _doubtful(members: list[Member]) -> Iterator[str]:
+    names = [each.name for each in members]
+    for name in dict.fromkeys(names):
+        if names.count(name) > 1:
+            yield f"Several members are called {name}; the first one's card is used where {name} speaks."
