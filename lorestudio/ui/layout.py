@@ -17,7 +17,9 @@ NARROW: Final = 1150
 LOW: Final = 900
 """A window less high than this has the budget as a tab behind the answers to "why?", so that the trace shows rows."""
 
-HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "settings", "compare", "systems", "recap"})
+HIDDEN_AT_FIRST: Final = frozenset(
+    {"graph", "search", "links", "bench", "settings", "compare", "systems", "recap", "memories"}
+)
 """Panes that are not in sight until somebody wants them."""
 
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
@@ -55,7 +57,7 @@ def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, h
     window.tabifyDockWidget(problems, docks["timeline"])
     behind_entry = ("graph", "links", "bench", "settings", "recap")
     behind = {"search": vault, **dict.fromkeys(behind_entry, entry)}
-    behind |= dict.fromkeys(("compare", "systems"), docks["timeline"])
+    behind |= dict.fromkeys(("compare", "systems", "memories"), docks["timeline"])
     for name, beside in behind.items():
         window.tabifyDockWidget(beside, docks[name])
     for name, dock in docks.items():

@@ -37,6 +37,8 @@ from lorestudio.ui.control_commands import ControlCommands
 from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.editor.live_preview import LivePreview
 from lorestudio.ui.history import History
+from lorestudio.ui.memories.actions import MEMORY_ACTIONS
+from lorestudio.ui.memories.commands import MemoryCommands
 from lorestudio.ui.menus import Commands
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.panes.budget_pane import BudgetPane
@@ -113,13 +115,15 @@ class MainWindow(QMainWindow):
         self.graph = GraphPane(theme, session, self.selection, session.graphs_in)
         self.vault_commands, self.chat_commands = VaultCommands(self), ChatCommands(self)
         self.control_commands, self.settings_commands = ControlCommands(self), SettingsCommands(self)
-        self.timeline_commands, self.view_commands = TimelineCommands(self), ViewCommands(self)
+        self.timeline_commands, self.memories, self.view_commands = (
+            TimelineCommands(self), MemoryCommands(self), ViewCommands(self),
+        )  # fmt: skip
         self.replay_commands, self.why_not = ReplayCommands(self), WhyNotCommands(self)
         self.systems, self.recap_commands = SystemCommands(self), RecapCommands(self)
         self.groups: tuple[CommandGroup, ...] = (
             self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands,
             self.timeline_commands, self.view_commands, self.replay_commands, self.why_not, self.systems,
-            self.recap_commands,
+            self.recap_commands, self.memories,
         )  # fmt: skip
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
@@ -127,7 +131,8 @@ class MainWindow(QMainWindow):
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
-        table = (*ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *SYSTEM_ACTIONS, *RECAP_ACTIONS, *pane_actions)
+        groups = (*CHAT_ACTIONS, *CONTROL_ACTIONS, *SYSTEM_ACTIONS, *RECAP_ACTIONS, *MEMORY_ACTIONS)
+        table = (*ACTIONS, *groups, *pane_actions)
         self.commands = Commands(self, table, self.run, theme)
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
@@ -165,6 +170,7 @@ class MainWindow(QMainWindow):
                 Where.RUNS: (self.chat, self.trace, self.why, self.budget, *self.timeline_commands.panes),
                 Where.TIMELINE: (self.timeline_commands.timeline,),
                 Where.EDITOR: (self.entry.editor,),
+                Where.MEMORIES: (self.memories.pane.memories.view,),
             }
         )
         holder = QWidget(self)

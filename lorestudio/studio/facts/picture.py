@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lorestudio.domain.chat import Chat
@@ -19,21 +19,25 @@ NOT_SHOWN = frozenset({"userId", "updatedAt"})
 
 @dataclass(frozen=True, slots=True)
 class MemoryRow:
-    """A memory as a list shows it, without its vector.
+    """A memory as a list shows it, without its vector, with what lists are ordered by.
 
     `stale` says that the chosen model has not made the vector; `folded` is what a filter looks through; `own` says that
-    it came from the chat that is open.
+    it came from the chat that is open. `at` is in milliseconds.
     """
 
     memory: Memory
+    id: str
     stale: bool
     folded: str
+    tags: str = ""
+    at: int = 0
+    uses: int = 0
     own: bool = False
 
     @property
-    def id(self) -> str:
-        """The memory's id."""
-        return self.memory.id
+    def rank(self) -> int:
+        """Pinned ones first, then those that are stale."""
+        return 2 * bool(self.memory.pinned) + self.stale
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +81,28 @@ class FactsPicture:
     vector_model: str = ""
     chat: str = ""
     owner: str = ""
+    stale: int = 0
 
-    @property
-    def stale(self) -> int:
-        """How many of the listed memories have no vector to compare."""
-        return sum(row.stale for row in self.rows)
+    def altered(self, changed: Sequence[Memory] = (), gone: Collection[str] = ()) -> FactsPicture:
+        """The picture with these memories as they are now, new ones at the end, and without those that are gone."""
+        model, chat = self.vector_model, self.chat
+        now = {
+            each.id: memory_row(each, has_vector=each.embedding is not None, model=model, chat=chat)
+            for each in changed
+            if self.everything or each.user_id == self.owner
+        }
+        fresh = tuple(dict.fromkeys(tag for row in now.values() for tag in row.memory.tag_names))
+        rows = [now.pop(row.id, row) for row in self.rows if row.id not in gone]
+        rows += now.values()
+        amounts = Counter((row.memory.origin.first, row.memory.origin.last) for row in rows if row.own)
+        return replace(
+            self,
+            rows=tuple(rows),
+            total=self.total + len(rows) - len(self.rows),
+            tags=(*self.tags, *(tag for tag in fresh if tag not in self.tags)),
+            passages=tuple(replace(row, memories=amounts[row.first, row.last]) for row in self.passages),
+            stale=sum(row.stale for row in rows),
+        )
 
 
 def facts_picture(session: FactsSession, chat: Chat | None, path: Path | None, *, everything: bool) -> FactsPicture:
@@ -112,14 +133,23 @@ def facts_picture(session: FactsSession, chat: Chat | None, path: Path | None, *
         session.vector_model,
         name,
         owner,
+        sum(row.stale for row in rows),
     )
 
 
 def memory_row(memory: Memory, *, has_vector: bool, model: str, chat: str = "") -> MemoryRow:
     """A memory as a row; `model` is the one whose vectors are compared."""
-    folded = "\n".join((memory.content, *memory.tag_names)).casefold()
-    own = bool(chat) and memory.origin.chat == chat
-    return MemoryRow(memory, not has_vector or not comparable(memory, model), folded, own)
+    tags = memory.tag_names
+    return MemoryRow(
+        memory,
+        memory.id,
+        not has_vector or not comparable(memory, model),
+        "\n".join((memory.content, *tags)).casefold(),
+        ", ".join(tags),
+        memory.created_at or 0,
+        memory.retrieval_count or 0,
+        bool(chat) and memory.origin.chat == chat,
+    )
 
 
 def passage_rows(

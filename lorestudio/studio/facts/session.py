@@ -245,9 +245,14 @@ class FactsSession:
                 self.store.put_memory(memory)
 
     def stale(self, owner: str = "") -> list[Memory]:
-        """The memories whose vectors the chosen model has not made."""
-        model = self.vector_model
-        return [each for each in self.memories(owner) if each.embedding is None or not comparable(each, model)]
+        """The memories (an owner's, or all) whose vectors the chosen model has not made; they come without any."""
+        with told():
+            found = self.store.bare_memories()
+        return [
+            each
+            for each, has_vector in found
+            if (not owner or each.user_id == owner) and (not has_vector or not comparable(each, self.vector_model))
+        ]
 
     @property
     def vector_model(self) -> str:
