@@ -36,6 +36,7 @@ from lorestudio.ui.control_actions import CONTROL_ACTIONS
 from lorestudio.ui.control_commands import ControlCommands
 from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.editor.live_preview import LivePreview
+from lorestudio.ui.first_look import FirstLook
 from lorestudio.ui.history import History
 from lorestudio.ui.memories.actions import MEMORY_ACTIONS
 from lorestudio.ui.memories.commands import MemoryCommands
@@ -243,6 +244,7 @@ class MainWindow(QMainWindow):
         session.preview_changed.connect(self.update_actions)
         session.project_changed.connect(self.preview.forget)
         session.traces_changed.connect(self._forget_preview)
+        self.first_look = FirstLook(session, self.selection, self)  # after the panes chose a reply to look at
         selection.generation_changed.connect(self.preview.forget)
         self.entry.saved.connect(self._note_saved)
         self.entry.safety.restored.connect(self._go_to_restored)

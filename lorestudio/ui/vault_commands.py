@@ -18,7 +18,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.batch_edit import SetValue, plan_property
 from lorestudio.studio.changes import ChangedMeanwhileError
 from lorestudio.studio.note_files import plan_delete, plan_duplicate
-from lorestudio.studio.renaming import plan_move
+from lorestudio.studio.renaming import Wanted, plan_move, plan_rename
 from lorestudio.studio.repairs import plan_repairs
 from lorestudio.studio.vault_notes import Planned, VaultNotes
 from lorestudio.ui import dialogs, layout
@@ -66,6 +66,7 @@ class VaultCommands(CommandGroup):
         self.work.reading.connect(self._say_reading)
         self.work.clashed.connect(self._ask_rest)
         window.vault.dropped.connect(self._drop)
+        window.vault.retitled.connect(self._retitle)
         for pane in (self.search, self.links):
             pane.jump.connect(self.jump)
         window.problems.jump.connect(lambda path, line: self.jump(path, line, 0, 0))
@@ -169,7 +170,9 @@ class VaultCommands(CommandGroup):
             self.work.carry_out(partial(_duplicated, paths))
 
     def rename(self) -> None:
-        """Ask for another title of the note that is looked at."""
+        """Ask for another title of the note that is looked at: in the tree itself where the keyboard is there."""
+        if self._window.vault.edit_title():
+            return
         notes = self.targets
         session, selection = self._window.session, self._window.selection
         current = session.entry(selection.entry) or selection.left_out
@@ -295,6 +298,13 @@ class VaultCommands(CommandGroup):
             return
         paths = paths_of(self._window.session, moved)
         self.work.carry_out(lambda vaults: plan_move(vaults, paths, folder))
+
+    def _retitle(self, note: object, title: str) -> None:
+        path = self._window.session.note_path(note) if isinstance(note, Entry) else None
+        if path is None:
+            self._window.say(Notice(tr("This note has no file here, so it cannot be renamed."), key="notes"))
+            return
+        self.work.carry_out(lambda vaults: plan_rename(vaults, path, Wanted(title=title)))
 
     def _mend(self, repairs: object) -> None:
         """Carry out what somebody has seen and wants mended."""
