@@ -507,6 +507,10 @@ VIEW_KEYS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("Through the ribbons of a stage", "Left  Right"),
         ("List the entries of the ribbon", "Return"),
     ),
+    "in the memories": (
+        ("Write the memory", "Return"),
+        ("From the field above to the list", "Down"),
+    ),
     "in the prompt": (
         ("Show all of a part", "X  Space"),
         ("Go to the message of a part", "Return"),

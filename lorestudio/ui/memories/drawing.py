@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QObject, Signal
@@ -71,6 +72,8 @@ class MemoryWork(QObject):
         self._desk = desk
         self._run: StoppableRun | None = None
         self.under = Under()
+        self._reads: Path | None = None
+        desk.session.project_changed.connect(self._leave)
 
     @property
     def busy(self) -> bool:
@@ -106,6 +109,7 @@ class MemoryWork(QObject):
         def work(report: Callable[[object], None]) -> Ended:
             return extract(place, source, wish, run, counter, report)
 
+        self._reads = place.path
         self._begin(Under(FACTS), run, work, partial(self._extracted, wish))
 
     def refresh(self, *, agreed: bool = False) -> None:
@@ -151,6 +155,11 @@ class MemoryWork(QObject):
 
         title = tr("Making vectors") if under.kind == VECTORS else tr("Drawing out facts")
         self._desk.session.jobs.start(title, work, done=ended, failed=failed, reported=self._heard)
+
+    def _leave(self) -> None:
+        """Another chat is open: what waits in the one before waits until it is open again."""
+        if self.under.kind == FACTS and self._desk.place.path != self._reads:
+            self.stop()
 
     def _show(self, under: Under) -> None:
         self.under = under

@@ -65,7 +65,7 @@ class HistoryPage(QWidget):
             RowColumn("Text", lambda row: shorten(row.decision.fact, 200), tone=_tone),
         )
         self.model = RowTable(theme, columns, lambda row: row.place, _tip, self)
-        self.view = RowView(theme, self.model, tr("Facts that were compared"), (118, 74), self)
+        self.view = RowView(theme, self.model, tr("Facts that were compared"), (112, 68), self)
         self.view.setMinimumHeight(50)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 6, 8, 6)

@@ -44,8 +44,7 @@ _TAGS_MOST = 200
 ONE_ROW: Final = 530
 """A page at least as wide (device-independent pixels) has all fields above the list in one row."""
 
-WIDE: Final = 620
-LOW: Final = 560
+BESIDE: Final = ((520, 330), (640, 560))
 """A page at least as wide, and not as high (device-independent pixels), has the chosen memory beside the list."""
 
 
@@ -362,7 +361,7 @@ class MemoryPage(QWidget):
         """Qt: a wide and low page has the chosen memory beside the list."""
         super().resizeEvent(event)
         self._arrange(one_row=self.width() >= ONE_ROW)
-        beside = self.width() >= WIDE and self.height() < LOW
+        beside = any(self.width() >= wide and self.height() < low for wide, low in BESIDE)
         wanted = Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical
         if wanted != self.splitter.orientation():
             self.splitter.setOrientation(wanted)

@@ -130,6 +130,7 @@ class MemoriesPane(Pane):
 
     def use_actions(self, actions: Mapping[str, QAction]) -> None:
         """Take the window's actions for the buttons."""
+        actions["memories.stop"].setIconText(tr("Stop"))
         for name, button in self.buttons.items():
             button.setDefaultAction(actions[name])
         for holder, names in ((self.more, MORE), (self.asked, _ANSWERS)):
@@ -192,8 +193,9 @@ class MemoriesPane(Pane):
     def show_work(self, under: Under, idle: str, asked: str, spoken: str) -> None:
         """Show how far the work is, what there is to say without any, and who draws facts out: in short, in full."""
         self.state.setText(under.sentence or idle)
-        self.buttons["memories.stop"].setVisible(bool(under.kind))
-        self.buttons["memories.extract"].setVisible(not under.kind)
+        busy = bool(under.kind)
+        for name in ("memories.stop", "memories.extract") if not busy else ("memories.extract", "memories.stop"):
+            self.buttons[name].setVisible(busy == (name == "memories.stop"))  # never both, which would be too wide
         self.progress.setVisible(bool(under.kind))
         self.progress.setRange(0, under.of)  # none known yet: it only moves
         self.progress.setValue(under.done)

@@ -102,9 +102,9 @@ class MemoryTable(RowTable):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         self.scores: Mapping[str, float] = {}
         columns = (
-            RowColumn("Memory", lambda row: shorten(row.memory.content, 300)),
+            RowColumn("Memory", lambda row: shorten(row.memory.content, 300), icon=_icon, spoken=_spoken),
             RowColumn("Similarity", self._score, numeric=True),
-            RowColumn("State", state_words, icon=_icon, tone=lambda row: "warning" if row.stale else ""),
+            RowColumn("State", state_words, tone=lambda row: "warning" if row.stale else ""),
             RowColumn("When", lambda row: day_words(row.memory.created_at)),
             RowColumn("Used", lambda row: str(row.uses), numeric=True, spoken=_uses),
             RowColumn("Tags", lambda row: row.tags),
@@ -120,6 +120,13 @@ class MemoryTable(RowTable):
         if row.stale:
             told.append(tr("Its vector was made by another model, or is missing: it takes no part in searches."))
         return "\n\n".join(told)
+
+
+def _spoken(row: MemoryRow) -> str:
+    """The text, with what its icon says: the column of states may be hidden."""
+    state = state_words(row)
+    text = shorten(row.memory.content, 300)
+    return f"{text} ({state})" if state else text
 
 
 def _uses(row: MemoryRow) -> str:
@@ -157,5 +164,6 @@ class MemoryView(RowView):
 
     def _fit(self) -> None:
         self.setColumnHidden(SIMILARITY, not self._scored)
+        room = self.width() - (self.columnWidth(SIMILARITY) if self._scored else 0)
         for column, least in _ROOM:
-            self.setColumnHidden(column, self.width() < least)
+            self.setColumnHidden(column, room < least)

@@ -156,16 +156,15 @@ def provider(opened: MainWindow, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) 
 # ---- drawing out ----------------------------------------------------------------------------------------------------
 
 
-def test_looking_makes_no_file_and_says_what_waits(opened: MainWindow, store: Path) -> None:
+def test_looking_makes_no_file_and_facts_are_drawn_out_and_kept(opened: MainWindow, store: Path, qtbot: QtBot) -> None:
     page = pane(opened).memories
     assert not store.exists()
     assert "3 passages" in page.empty.text.text()
     assert "3 passages wait" in pane(opened).state.text()
     assert [row.waiting for row in pane(opened).passages.model.rows] == [True, True, True]
     assert not opened.commands.actions["memories.delete"].isEnabled()
-
-
-def test_facts_are_drawn_out_and_kept(drawn: MainWindow, store: Path, qtbot: QtBot) -> None:
+    run(opened, "memories.extract", qtbot)
+    drawn = opened
     assert sorted(texts(drawn)) == sorted(FACTS)
     assert len(kept(store)) == 3
     assert "3 facts out of 3 passages: 3 new memories" in said(drawn)
@@ -181,21 +180,7 @@ def test_facts_are_drawn_out_and_kept(drawn: MainWindow, store: Path, qtbot: QtB
     assert len(kept(store)) == 3
 
 
-def test_a_provider_is_asked_once_its_cost_is_agreed_to(
-    opened: MainWindow, provider: Provider, store: Path, qtbot: QtBot
-) -> None:
-    run(opened, "memories.extract", qtbot)
-    assert "3 calls to the provider" in box().text()
-    press("Cancel")
-    settle(opened, qtbot)
-    assert provider.asked == []
-    run(opened, "memories.extract", qtbot)
-    press("Ask Mine")
-    settle(opened, qtbot)
-    assert len(provider.asked) == len(kept(store)) == 3
-
-
-def test_a_failed_passage_is_a_row_that_says_what_to_do_and_a_later_window_goes_on(
+def test_a_cost_is_agreed_to_and_a_failed_passage_waits_for_a_later_window(
     opened: MainWindow,
     provider: Provider,
     store: Path,
@@ -203,10 +188,16 @@ def test_a_failed_passage_is_a_row_that_says_what_to_do_and_a_later_window_goes_
     make_window: Callable[..., MainWindow],
     tmp_path: Path,
 ) -> None:
+    run(opened, "memories.extract", qtbot)
+    assert "3 calls to the provider" in box().text()
+    press("Cancel")
+    settle(opened, qtbot)
+    assert provider.asked == []
     provider.failing = {2}
     run(opened, "memories.extract", qtbot)
     press("Ask Mine")
     settle(opened, qtbot)
+    assert len(provider.asked) == 3
     assert "1 passage could not be read, #2 to #3" in said(opened)
     opened.close()
     later = look(make_window, tmp_path, store, qtbot, file="second.ini")
@@ -223,7 +214,9 @@ def test_a_failed_passage_is_a_row_that_says_what_to_do_and_a_later_window_goes_
     assert len(kept(store)) == 3
 
 
-def test_stopping_keeps_what_is_done(opened: MainWindow, provider: Provider, store: Path, qtbot: QtBot) -> None:
+def test_stopping_or_another_chat_keeps_what_is_done(
+    opened: MainWindow, provider: Provider, store: Path, qtbot: QtBot
+) -> None:
     provider.wait = True
     run(opened, "memories.extract", qtbot)
     press("Ask Mine")
@@ -236,11 +229,23 @@ def test_stopping_keeps_what_is_done(opened: MainWindow, provider: Provider, sto
     assert [row.waiting for row in pane(opened).passages.model.rows] == [False, True, True]
     assert "Stopped" in said(opened)
     assert pane(opened).progress.isHidden()
+    run(opened, "memories.extract", qtbot)
+    press("Ask Mine")
+    qtbot.waitUntil(lambda: len(provider.asked) == 3)
+    opened.session.set_project(replace(make_project(), chat=CHAT, chat_path=Path("Other.jsonl")))
+    settle(opened, qtbot)
+    assert len(kept(store)) == 1
+    assert [row.waiting for row in pane(opened).passages.model.rows] == [True, True, True]
 
 
-def test_a_chat_without_a_file_is_asked_to_be_saved(
-    opened: MainWindow, tmp_path: Path, store: Path, qtbot: QtBot
-) -> None:
+def test_what_stands_in_the_way_is_said(opened: MainWindow, tmp_path: Path, store: Path, qtbot: QtBot) -> None:
+    store.write_text("This is no database, and it is long enough to be looked at as one." * 20, encoding="utf-8")
+    run(opened, "memories.reload", qtbot)
+    assert str(store) in pane(opened).empty.text.text()
+    store.unlink()
+    pane(opened).empty.pressed.emit("again")
+    settle(opened, qtbot)
+    assert len(pane(opened).passages.model.rows) == 3
     opened.session.set_project(replace(make_project(tmp_path / "vault"), chat=CHAT))
     settle(opened, qtbot)
     assert not opened.commands.actions["memories.extract"].isEnabled()
@@ -254,8 +259,14 @@ def test_a_chat_without_a_file_is_asked_to_be_saved(
 # ---- looking after memories -----------------------------------------------------------------------------------------
 
 
-def test_filter_order_and_search_by_meaning(drawn: MainWindow, qtbot: QtBot) -> None:
+def test_filter_order_search_and_the_keyboard(drawn: MainWindow, store: Path, qtbot: QtBot) -> None:
     page = pane(drawn).memories
+    drawn.show_pane("memories")
+    assert page.view.hasFocus()
+    drawn.run("find.pane")
+    assert page.field.hasFocus()
+    qtbot.keyClick(page.field, Qt.Key.Key_Down)
+    assert page.view.hasFocus()
     page.field.setText("ROPE want")
     assert texts(drawn) == ["I want more rope"]
     page.field.setText("nothing like it")
@@ -280,6 +291,10 @@ def test_filter_order_and_search_by_meaning(drawn: MainWindow, qtbot: QtBot) -> 
     choose(drawn, "I carry the lantern")
     run(drawn, "memories.similar", qtbot)
     assert texts(drawn)[0] == "I carry the lantern"
+    page.view.setFocus()
+    qtbot.keyClick(page.view, Qt.Key.Key_Delete)
+    settle(drawn, qtbot)
+    assert "I carry the lantern" not in [row[0] for row in kept(store)]
 
 
 def test_edit_tag_pin_delete_and_take_back(drawn: MainWindow, store: Path, qtbot: QtBot) -> None:
@@ -313,14 +328,12 @@ def test_edit_tag_pin_delete_and_take_back(drawn: MainWindow, store: Path, qtbot
     assert not drawn.commands.actions["memories.undo"].isEnabled()
 
 
-def test_a_memory_tells_where_it_came_from(drawn: MainWindow, store: Path, qtbot: QtBot) -> None:
-    with FactsSession(FactsSettings(), store, Again()) as session:  # the same fact with more words, then the same
-        passages = session.waiting(CHAT, Path("Tale.jsonl"), again=True)[:1]
-        owner = CHAT
-        session.settings = FactsSettings(passage=2, supersede_threshold=0.4)
-        path = drawn.memories.desk.place.path
-        passages = session.waiting(owner, path, again=True)[:1]
-        asyncio.run(session.extract(owner, path, passages))
+def test_a_memory_tells_where_it_came_from_and_that_its_vector_is_stale(
+    drawn: MainWindow, store: Path, qtbot: QtBot
+) -> None:
+    path = drawn.memories.desk.place.path
+    with FactsSession(FactsSettings(passage=2, supersede_threshold=0.4), store, Again()) as session:
+        asyncio.run(session.extract(CHAT, path, session.waiting(CHAT, path, again=True)[:1]))
     run(drawn, "memories.reload", qtbot)
     choose(drawn, "I carry the brass lantern")
     run(drawn, "memories.origin", qtbot)
@@ -333,16 +346,6 @@ def test_a_memory_tells_where_it_came_from(drawn: MainWindow, store: Path, qtbot
     history.messages.click()
     assert drawn.selection.message == 0
     assert drawn.current_pane() is drawn.chat
-
-
-class Again:
-    name = label = "again"
-
-    async def answer(self, _request: ChatRequest) -> ChatReply:
-        return ChatReply('{"memories": [{"content": "I carry the brass lantern", "source": "confirmed"}]}')
-
-
-def test_stale_vectors_are_marked_and_made_anew(drawn: MainWindow, store: Path, qtbot: QtBot) -> None:
     lines = sqlite3.connect(store)
     with lines:
         lines.execute("UPDATE memories SET vector_model = 'another' WHERE number < 3")
@@ -357,7 +360,16 @@ def test_stale_vectors_are_marked_and_made_anew(drawn: MainWindow, store: Path, 
     assert "2 vectors were made" in said(drawn)
 
 
-def test_from_the_run_to_the_memory_and_back(drawn: MainWindow, qtbot: QtBot) -> None:
+class Again:
+    name = label = "again"
+
+    async def answer(self, _request: ChatRequest) -> ChatReply:
+        return ChatReply('{"memories": [{"content": "I carry the brass lantern", "source": "confirmed"}]}')
+
+
+def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
+    drawn: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
     drawn.session.choose(system="facts")
     settle(drawn, qtbot)
     drawn.chat.choose(4)
@@ -377,9 +389,6 @@ def test_from_the_run_to_the_memory_and_back(drawn: MainWindow, qtbot: QtBot) ->
     after = drawn.session.trace(drawn.selection.generation)
     assert after is not None
     assert after is not before
-
-
-def test_memories_of_all_chats_and_copying(drawn: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     other = replace(make_project(tmp_path / "vault"), chat=CHAT, chat_path=tmp_path / "Other.jsonl")
     drawn.session.set_project(other)
     settle(drawn, qtbot)
@@ -396,16 +405,6 @@ def test_memories_of_all_chats_and_copying(drawn: MainWindow, tmp_path: Path, qt
     assert len(QGuiApplication.clipboard().text().splitlines()) == 5
 
 
-def test_a_file_that_cannot_be_read_is_said_and_tried_again(opened: MainWindow, store: Path, qtbot: QtBot) -> None:
-    store.write_text("This is no database, and it is long enough to be looked at as one." * 20, encoding="utf-8")
-    run(opened, "memories.reload", qtbot)
-    assert str(store) in pane(opened).empty.text.text()
-    store.unlink()
-    pane(opened).empty.pressed.emit("again")
-    settle(opened, qtbot)
-    assert len(pane(opened).passages.model.rows) == 3
-
-
 # ---- the keyboard ---------------------------------------------------------------------------------------------------
 
 
@@ -414,18 +413,3 @@ def test_actions_have_keys_of_their_own_and_the_menus_know_them() -> None:
     ids = {action.id for action in MEMORY_ACTIONS}
     assert {name for name in (*ROW_MENU, *MORE) if name} <= ids
     assert all(action.menu for action in MEMORY_ACTIONS)
-
-
-def test_the_keyboard_reaches_the_field_and_the_rows(drawn: MainWindow, store: Path, qtbot: QtBot) -> None:
-    page = pane(drawn).memories
-    drawn.show_pane("memories")
-    assert page.view.hasFocus()
-    drawn.run("find.pane")
-    assert page.field.hasFocus()
-    qtbot.keyClick(page.field, Qt.Key.Key_Down)
-    assert page.view.hasFocus()
-    page.view.selectRow(0)
-    gone = texts(drawn)[0]
-    qtbot.keyClick(page.view, Qt.Key.Key_Delete)
-    settle(drawn, qtbot)
-    assert gone not in [row[0] for row in kept(store)]
