@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,17 +10,16 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QMenu, QMessageBox
 
-from lorestudio.studio.answering import AnswerKind, Source
 from lorestudio.studio.facts.known import SOURCE
 from lorestudio.studio.facts.picture import MemoryRow
 from lorestudio.ui import dialogs
-from lorestudio.ui.choices import source_title
 from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.memories.actions import ROW_MENU
-from lorestudio.ui.memories.desk import SYSTEM, MemoryDesk
+from lorestudio.ui.memories.desk import MemoryDesk
 from lorestudio.ui.memories.drawing import MemoryCost, MemoryWork
 from lorestudio.ui.memories.pane import MemoriesPane
-from lorestudio.ui.memories.table import day_words
+from lorestudio.ui.memories.place import SYSTEM
+from lorestudio.ui.memories.wording import as_markdown, short_source, spoken_source
 from lorestudio.ui.memories.worker import Wish
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.words import count, number, sentence_of, shorten, tr
@@ -175,10 +174,7 @@ class MemoryCommands(CommandGroup):
         self.pane.open_search()
 
     def _find_similar(self, row: MemoryRow) -> None:
-        field = self.pane.memories.field
-        field.blockSignals(True)
-        field.setText(shorten(row.memory.content, 300))
-        field.blockSignals(False)
+        self.pane.memories.bar.write(shorten(row.memory.content, 300))
         self.desk.search(row.memory.content)
 
     def _show_messages(self, row: MemoryRow) -> None:
@@ -218,7 +214,7 @@ class MemoryCommands(CommandGroup):
             self._window.say(Notice(sentence_of(error), "error", key="memories"))
 
         title = tr("Copying memories")
-        self._window.session.jobs.start(title, lambda _report: _markdown(rows), done=done, failed=failed)
+        self._window.session.jobs.start(title, lambda _report: as_markdown(rows), done=done, failed=failed)
 
     def _with_row(self, do: Callable[[MemoryRow], object]) -> None:
         row = self.pane.memories.current
@@ -292,7 +288,7 @@ class MemoryCommands(CommandGroup):
 
     def _show_work(self) -> None:
         source = self.work.source
-        self.pane.show_work(self.work.under, self._idle_words(), _short(source), _spoken(source))
+        self.pane.show_work(self.work.under, self._idle_words(), short_source(source), spoken_source(source))
         self._window.update_actions()
 
     def _idle_words(self) -> str:
@@ -306,28 +302,3 @@ class MemoryCommands(CommandGroup):
         if not failed:
             return text
         return f"{text} {tr('{failed} failed before: see Passages.', failed=number(failed))}"
-
-
-def _short(source: Source) -> str:
-    """Who draws facts out, as short as a button needs it."""
-    if source.kind is AnswerKind.PROVIDER:
-        return shorten(source.profile, 18)
-    return {AnswerKind.STAND_IN: tr("Plain rules"), AnswerKind.RECORDED: tr("Recorded")}.get(source.kind, tr("I type"))
-
-
-def _spoken(source: Source) -> str:
-    if source.kind is AnswerKind.STAND_IN:
-        return tr("Plain rules, offline, without a model: they take sentences with words such as “I” and “my”")
-    return source_title(source)
-
-
-def _markdown(rows: Sequence[MemoryRow]) -> str:
-    """The memories as a table."""
-    lines = [tr("| Memory | Tags | Pinned | When | Messages |"), "|---|---|---|---|---|"]
-    for row in rows:
-        memory, origin = row.memory, row.memory.origin
-        where = f"#{origin.first} to #{origin.last}" if origin.first is not None else ""
-        pinned = tr("yes") if memory.pinned else ""
-        cells = (memory.content, row.tags, pinned, day_words(memory.created_at), where)
-        lines.append("| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines) + "\n"

@@ -5,25 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QGridLayout,
-    QLineEdit,
-    QMenu,
-    QSizePolicy,
     QSplitter,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from lorestudio.studio.facts.picture import FactsPicture, MemoryRow
-from lorestudio.ui.memories.desk import Hits
 from lorestudio.ui.memories.detail import MemoryDetail
+from lorestudio.ui.memories.filter_bar import FilterBar
+from lorestudio.ui.memories.place import Hits
 from lorestudio.ui.memories.table import (
-    ORDERS,
     SIMILARITY,
     WHEN,
     Filter,
@@ -37,30 +30,8 @@ from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.filter_strip import FilterStrip
 from lorestudio.ui.words import count, number, shorten, tr
 
-_TAGS_MOST = 200
-"""More tags than this make no list that anybody reads; the field finds the others."""
-
-
-ONE_ROW: Final = 530
-"""A page at least as wide (device-independent pixels) has all fields above the list in one row."""
-
 BESIDE: Final = ((520, 330), (640, 560))
 """A page at least as wide, and not as high (device-independent pixels), has the chosen memory beside the list."""
-
-
-class _Search(QLineEdit):
-    """Escape empties it, Down goes to the list."""
-
-    left = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: see the class."""
-        if event.key() == Qt.Key.Key_Escape and self.text():
-            self.clear()
-        elif event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Escape):
-            self.left.emit()
-        else:
-            super().keyPressEvent(event)
 
 
 class MemoryPage(QWidget):
@@ -82,27 +53,10 @@ class MemoryPage(QWidget):
         self.setAccessibleName(tr("Memories"))
         self._picture: FactsPicture | None = None
         self._hits: Hits | None = None
+        self._searching = False
         self._order, self._descending = WHEN, True
         self._before = (WHEN, True)
-        self.field = _Search(self)
-        self.field.setPlaceholderText(tr("Filter by words; Enter searches by meaning"))
-        self.field.setAccessibleName(tr("Filter by words, or search by meaning"))
-        self.field.setClearButtonEnabled(True)
-        self.find_button = QToolButton(self)
-        self.find_button.setAccessibleName(tr("Search by meaning"))
-        self.find_button.setToolTip(tr("List the memories most similar to this text (Enter)"))
-        self.scope = self._combo(tr("Whose memories"), (tr("This chat"), tr("All chats")))
-        self.tag = self._combo(tr("Only with this tag"), (tr("All tags"),))
-        self.order = QToolButton(self)
-        self.order.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.orders = QMenu(self.order)
-        for column, words in ORDERS.items():
-            act = self.orders.addAction(tr(words))
-            act.setCheckable(True)
-            act.setData(column)
-        self.order.setMenu(self.orders)
-        self.only_pinned = QCheckBox(tr("Pinned"), self)
-        self.only_pinned.setToolTip(tr("List pinned memories only"))
+        self.bar = FilterBar(theme, self)
         self.strip = FilterStrip(self)
         self.model = MemoryTable(theme, self)
         self.view = MemoryView(theme, self.model, self)
@@ -110,31 +64,16 @@ class MemoryPage(QWidget):
         self.empty = EmptyState(theme, "star", self)
         self.detail = MemoryDetail(theme, self)
         self.splitter = QSplitter(Qt.Orientation.Vertical, self)
-        self.filters = QGridLayout()
-        self._one_row: bool | None = None
-        self._build(theme)
+        self._build()
         self._connect()
         self.detail.hide()
         self.order_by(WHEN)
 
-    def _combo(self, name: str, items: tuple[str, ...]) -> QComboBox:
-        box = QComboBox(self)
-        box.setAccessibleName(name)
-        box.setToolTip(name)
-        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        box.setMinimumContentsLength(4)
-        box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        box.addItems(list(items))
-        return box
-
-    def _build(self, theme: Theme) -> None:
+    def _build(self) -> None:
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        self.filters.setContentsMargins(8, 3, 8, 2)
-        self.filters.setSpacing(5)
-        column.addLayout(self.filters)
-        self._arrange(one_row=False)
+        column.addWidget(self.bar)
         column.addWidget(self.strip)
         upper = QWidget(self)
         stack = QVBoxLayout(upper)
@@ -147,38 +86,14 @@ class MemoryPage(QWidget):
         self.splitter.setStretchFactor(1, 0)
         self.splitter.setChildrenCollapsible(False)
         column.addWidget(self.splitter, 1)
-        self._paint(theme)
-        theme.changed.connect(lambda: self._paint(theme))
-
-    def _paint(self, theme: Theme) -> None:
-        self.find_button.setIcon(theme.icon("search"))
-        self.order.setIcon(theme.icon("list"))
-
-    def _arrange(self, *, one_row: bool) -> None:
-        """The fields above the list beside each other, or in two rows where it is narrow."""
-        if one_row == self._one_row:
-            return
-        self._one_row = one_row
-        grid, boxes = self.filters, (self.scope, self.tag, self.only_pinned)
-        grid.addWidget(self.field, 0, 0, 1, 1 if one_row else 2)
-        grid.addWidget(self.find_button, 0, 1 if one_row else 2)
-        grid.addWidget(self.order, 0, 2 if one_row else 3)
-        for place, box in enumerate(boxes):
-            grid.addWidget(
-                box, *(0, place + 3, 1, 1) if one_row else (1, place, 1, 2 if box is self.only_pinned else 1)
-            )
-        for place in range(6):
-            grid.setColumnStretch(place, (5, 0, 0, 3, 3, 0)[place] if one_row else (1, 1, 0, 0, 0, 0)[place])
 
     def _connect(self) -> None:
-        self.field.textChanged.connect(self._typed)
-        self.field.returnPressed.connect(self._search)
-        self.field.left.connect(self.view.setFocus)
-        self.find_button.clicked.connect(self._search)
-        self.scope.activated.connect(lambda place: self.scoped.emit(place == 1))
-        self.tag.activated.connect(lambda _place: self._fill())
-        self.only_pinned.clicked.connect(lambda _on: self._fill())
-        self.orders.triggered.connect(lambda act: self.order_by(int(act.data())))
+        self.bar.typed.connect(self._typed)
+        self.bar.changed.connect(self._fill)
+        self.bar.searched.connect(self.searched)
+        self.bar.scoped.connect(self.scoped)
+        self.bar.ordered.connect(self.order_by)
+        self.bar.left.connect(self.view.setFocus)
         self.view.horizontalHeader().sectionClicked.connect(self._head_clicked)
         self.view.customContextMenuRequested.connect(
             lambda place: self.menu_wanted.emit(self.view.viewport().mapToGlobal(place))
@@ -199,24 +114,21 @@ class MemoryPage(QWidget):
 
     @property
     def filter(self) -> Filter:
-        """What is let through. While a search by meaning is shown, its words are no filter."""
-        text = self.field.text() if self._hits is None else ""
-        tag = self.tag.currentText() if self.tag.currentIndex() > 0 else ""
-        return Filter(text, tag, self.only_pinned.isChecked())
+        """What is let through. The words of a search by meaning are no filter."""
+        return self.bar.filter(words=self._hits is None and not self._searching)
 
     def show_picture(self, picture: FactsPicture | None, *, chat: bool) -> None:
         """Show the memories as they are now; without a chat they are those of all."""
         self._picture = picture
-        self.scope.setEnabled(chat)
         if picture is not None:
-            self.scope.setCurrentIndex(int(picture.everything))
-            self._fill_tags(picture.tags[:_TAGS_MOST])
+            self.bar.show_scope(everything=picture.everything, chat=chat)
+            self.bar.show_tags(picture.tags)
         self._fill()
 
     def show_hits(self, hits: Hits | None, searching: str) -> None:
         """Show what a search found, that it is under way, or all again."""
         found, had = hits is not None, self._hits is not None
-        self._hits = hits
+        self._hits, self._searching = hits, bool(searching)
         self.model.scores = hits.scores if hits is not None else {}
         self.view.show_scores(shown=found)
         if searching:
@@ -229,21 +141,16 @@ class MemoryPage(QWidget):
             self._before = (self._order, self._descending)
             self.order_by(SIMILARITY)
         elif had and not found:
-            self._empty_field()
+            self.bar.write("")
             self.order_by(*self._before)
-        elif found:
+        else:
             self._fill()
 
     def order_by(self, column: int, descending: bool | None = None) -> None:
         """Put the list in the order of a column; that of the same one again turns round."""
         self._order = column
         self._descending = usual_direction(column) if descending is None else descending
-        name = tr("Order of the list: {order}", order=tr(ORDERS[column]))
-        self.order.setAccessibleName(name)
-        self.order.setToolTip(name)
-        for act in self.orders.actions():
-            act.setChecked(act.data() == column)
-            act.setVisible(act.data() != SIMILARITY or self._hits is not None)
+        self.bar.show_order(column, scored=self._hits is not None)
         direction = Qt.SortOrder.DescendingOrder if self._descending else Qt.SortOrder.AscendingOrder
         self.view.horizontalHeader().setSortIndicator(column, direction)
         self._fill()
@@ -257,28 +164,12 @@ class MemoryPage(QWidget):
 
     def show_all(self) -> None:
         """Take away what keeps memories from being listed."""
-        self.only_pinned.setChecked(False)
-        self.tag.setCurrentIndex(0)
-        self._empty_field()
+        self.bar.clear()
         if self._hits is not None:
             self.cleared.emit()
         self._fill()
 
     # ---- inside -----------------------------------------------------------------------------------------------------
-
-    def _empty_field(self) -> None:
-        self.field.blockSignals(True)
-        self.field.clear()
-        self.field.blockSignals(False)
-
-    def _fill_tags(self, tags: tuple[str, ...]) -> None:
-        now = [self.tag.itemText(place) for place in range(1, self.tag.count())]
-        if now == list(tags):
-            return
-        chosen = self.tag.currentText() if self.tag.currentIndex() > 0 else ""
-        self.tag.clear()
-        self.tag.addItems([tr("All tags"), *tags])
-        self.tag.setCurrentIndex(max(0, tags.index(chosen) + 1 if chosen in tags else 0))
 
     def _fill(self) -> None:
         rows = self._picture.rows if self._picture is not None else ()
@@ -342,9 +233,6 @@ class MemoryPage(QWidget):
         elif not text:
             self.cleared.emit()
 
-    def _search(self) -> None:
-        self.searched.emit(self.field.text())
-
     def _head_clicked(self, column: int) -> None:
         self.order_by(column, not self._descending if column == self._order else None)
 
@@ -360,7 +248,6 @@ class MemoryPage(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a wide and low page has the chosen memory beside the list."""
         super().resizeEvent(event)
-        self._arrange(one_row=self.width() >= ONE_ROW)
         beside = any(self.width() >= wide and self.height() < low for wide, low in BESIDE)
         wanted = Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical
         if wanted != self.splitter.orientation():

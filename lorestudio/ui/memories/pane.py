@@ -149,7 +149,7 @@ class MemoriesPane(Pane):
         if self._pages.currentWidget() is self.empty:
             return self
         page = self.tabs.currentWidget()
-        for widget in (getattr(page, "view", None), getattr(page, "field", None)):
+        for widget in (getattr(page, "view", None), self.memories.bar.field):
             if isinstance(widget, QWidget) and widget.isVisible():
                 return widget
         return self.tabs.tabBar()
@@ -159,8 +159,8 @@ class MemoriesPane(Pane):
         if self._pages.currentWidget() is self.empty:
             return False
         self.tabs.setCurrentWidget(self.memories)
-        self.memories.field.setFocus()
-        self.memories.field.selectAll()
+        self.memories.bar.field.setFocus()
+        self.memories.bar.field.selectAll()
         return True
 
     # ---- what is shown ----------------------------------------------------------------------------------------------

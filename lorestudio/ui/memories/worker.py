@@ -13,7 +13,7 @@ from lorestudio.studio.facts.cost import facts_cost
 from lorestudio.studio.facts.passages import Passage
 from lorestudio.studio.facts.session import Drawn, FactsSession
 from lorestudio.studio.jobs import Cancelled
-from lorestudio.ui.memories.desk import Place
+from lorestudio.ui.memories.place import Place
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.replaying import Withdrawn
 from lorestudio.ui.running import StoppableRun

@@ -264,12 +264,12 @@ def test_filter_order_search_and_the_keyboard(drawn: MainWindow, store: Path, qt
     drawn.show_pane("memories")
     assert page.view.hasFocus()
     drawn.run("find.pane")
-    assert page.field.hasFocus()
-    qtbot.keyClick(page.field, Qt.Key.Key_Down)
+    assert page.bar.field.hasFocus()
+    qtbot.keyClick(page.bar.field, Qt.Key.Key_Down)
     assert page.view.hasFocus()
-    page.field.setText("ROPE want")
+    page.bar.field.setText("ROPE want")
     assert texts(drawn) == ["I want more rope"]
-    page.field.setText("nothing like it")
+    page.bar.field.setText("nothing like it")
     assert page.empty.isVisible()
     page.empty.pressed.emit("all")
     assert len(texts(drawn)) == 3
@@ -277,8 +277,8 @@ def test_filter_order_search_and_the_keyboard(drawn: MainWindow, store: Path, qt
     assert texts(drawn) == sorted(FACTS)
     page.order_by(TEXT, descending=True)
     assert texts(drawn) == sorted(FACTS, reverse=True)
-    page.field.setText("the north road")
-    qtbot.keyClick(page.field, Qt.Key.Key_Return)
+    page.bar.field.setText("the north road")
+    qtbot.keyClick(page.bar.field, Qt.Key.Key_Return)
     settle(drawn, qtbot)
     assert texts(drawn)[0] == "I need the north road"
     assert len(texts(drawn)) == 3  # the words are no filter now
@@ -313,11 +313,11 @@ def test_edit_tag_pin_delete_and_take_back(drawn: MainWindow, store: Path, qtbot
     assert kept(store)[1] == ("Wren has rope", '["rope", "gear"]', 1)
     assert detail.pin.isChecked()
     assert drawn.commands.actions["memories.pin"].text() == "Unpin the memory"
-    page.only_pinned.click()
+    page.bar.only_pinned.click()
     assert texts(drawn) == ["Wren has rope"]
-    page.only_pinned.click()
-    page.tag.setCurrentText("gear")
-    page.tag.activated.emit(page.tag.currentIndex())
+    page.bar.only_pinned.click()
+    page.bar.tag.setCurrentText("gear")
+    page.bar.tag.activated.emit(page.bar.tag.currentIndex())
     assert texts(drawn) == ["Wren has rope"]
     run(drawn, "memories.delete", qtbot)
     assert [row[0] for row in kept(store)] == [FACTS[0], FACTS[2]]
@@ -393,8 +393,8 @@ def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
     drawn.session.set_project(other)
     settle(drawn, qtbot)
     assert texts(drawn) == []
-    pane(drawn).memories.scope.setCurrentIndex(1)
-    pane(drawn).memories.scope.activated.emit(1)
+    pane(drawn).memories.bar.scope.setCurrentIndex(1)
+    pane(drawn).memories.bar.scope.activated.emit(1)
     settle(drawn, qtbot)
     assert len(texts(drawn)) == 3
     choose(drawn, "I carry the lantern")
