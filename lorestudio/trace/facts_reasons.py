@@ -36,7 +36,7 @@ FACTS: Final = (
     ),
     Reason(
         "fm_no_vector", WARNING, "No vector to compare", "It has no vector that the chosen model made.",
-        "Make the vectors anew with `lorestudio facts refresh`.",
+        "Refresh the vectors in the Memories pane, or with `lorestudio facts refresh`.",
     ),
     Reason(
         "fm_outdated", NEUTRAL, "Outdated", "It speaks of a gauge of the profile and quotes another value.",
@@ -55,7 +55,7 @@ FACTS: Final = (
     ),
     Reason("fm_placed", GOOD, "Placed", "It stands {place}.", details=("position", "depth", "role")),
     Reason("fm_nothing_kept", NEUTRAL, "Nothing remembered", "There are no memories of this chat.",
-           "Draw them out with `lorestudio facts extract`."),
+           "Draw them out in the Memories pane, or with `lorestudio facts extract`."),
     Reason("fm_no_question", NEUTRAL, "Nothing to compare with",
            "There is no message of yours, so only pinned memories go in."),
     Reason("fm_no_vector_made", WARNING, "No vector",

@@ -18,6 +18,7 @@ class Where(StrEnum):
     RUNS = "in the chat and the trace"
     VAULT = "in the vault"
     EDITOR = "in the editor"
+    MEMORIES = "in the memories"
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,6 +507,10 @@ VIEW_KEYS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("Through the ribbons of a stage", "Left  Right"),
         ("List the entries of the ribbon", "Return"),
     ),
+    "in the memories": (
+        ("Write the memory", "Return"),
+        ("From the field above to the list", "Down"),
+    ),
     "in the prompt": (
         ("Show all of a part", "X  Space"),
         ("Go to the message of a part", "Return"),
@@ -530,6 +535,7 @@ _OVERLAPS: Final = {
     Where.TIMELINE: {Where.WINDOW, Where.RUNS, Where.TIMELINE},
     Where.VAULT: {Where.WINDOW, Where.VAULT},
     Where.EDITOR: {Where.WINDOW, Where.EDITOR},
+    Where.MEMORIES: {Where.WINDOW, Where.MEMORIES},
     Where.CHAT: {Where.WINDOW, Where.CHAT, Where.RUNS},
     Where.TRACE: {Where.WINDOW, Where.TRACE, Where.RUNS},
     Where.RUNS: {Where.WINDOW, Where.CHAT, Where.TRACE, Where.TIMELINE, Where.RUNS},

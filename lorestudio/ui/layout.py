@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget
 
 from lorestudio.ui.workspaces import BY_NAME, DEBUG, Workspace
 
-LAYOUT_VERSION: Final = 5
+LAYOUT_VERSION: Final = 6
 """Goes up when a saved layout would not fit any more; an older one is then left alone."""
 
 NARROW: Final = 1150

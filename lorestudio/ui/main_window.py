@@ -38,6 +38,8 @@ from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.editor.live_preview import LivePreview
 from lorestudio.ui.first_look import FirstLook
 from lorestudio.ui.history import History
+from lorestudio.ui.memories.actions import MEMORY_ACTIONS
+from lorestudio.ui.memories.commands import MemoryCommands
 from lorestudio.ui.menus import Commands
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.panes.budget_pane import BudgetPane
@@ -118,11 +120,11 @@ class MainWindow(QMainWindow):
         self.timeline_commands, self.view_commands = TimelineCommands(self), ViewCommands(self)
         self.replay_commands, self.why_not = ReplayCommands(self), WhyNotCommands(self)
         self.systems, self.recap_commands = SystemCommands(self), RecapCommands(self)
-        self.workspaces = WorkspaceCommands(self)
+        self.memories, self.workspaces = MemoryCommands(self), WorkspaceCommands(self)
         self.groups: tuple[CommandGroup, ...] = (
             self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands,
             self.timeline_commands, self.view_commands, self.replay_commands, self.why_not, self.systems,
-            self.recap_commands, self.workspaces,
+            self.recap_commands, self.memories, self.workspaces,
         )  # fmt: skip
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
@@ -131,8 +133,8 @@ class MainWindow(QMainWindow):
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
         table = (
-            *ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *SYSTEM_ACTIONS, *RECAP_ACTIONS, *WORKSPACE_ACTIONS,
-            *pane_actions,
+            *ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *SYSTEM_ACTIONS, *RECAP_ACTIONS, *MEMORY_ACTIONS,
+            *WORKSPACE_ACTIONS, *pane_actions,
         )  # fmt: skip
         self.commands = Commands(self, table, self.run, theme)
         self.proposals = ProposalCommands(
@@ -171,6 +173,7 @@ class MainWindow(QMainWindow):
                 Where.RUNS: (self.chat, self.trace, self.why, self.budget, *self.timeline_commands.panes),
                 Where.TIMELINE: (self.timeline_commands.timeline,),
                 Where.EDITOR: (self.entry.editor,),
+                Where.MEMORIES: (self.memories.pane.memories.view,),
             }
         )
         holder = QWidget(self)

@@ -91,6 +91,7 @@ class Session(QObject):
     preview_changed = Signal()
     state_changed = Signal()
     choice_changed = Signal()
+    configured = Signal()  # settings of systems beside DeepLore
     profiles_changed = Signal()
     live_changed = Signal()
     setup_changed = Signal()
@@ -638,7 +639,16 @@ class Session(QObject):
     def configure(self, settings: Mapping[str, Section]) -> None:
         """Systems by their names have these settings from now on; the chat is replayed where one of them is chosen."""
         self.choices.systems.update(settings)
+        self.configured.emit()
         self._choose(self.choices.with_settings(self.choice))
+
+    def system_changed(self, system: str) -> None:
+        """What a system beside DeepLore knows is other than it was: its runs are made again where it is chosen."""
+        under_way = self._replay.wanted.choice if self._replay is not None else None
+        for choice in [each for each in self._simulators if each.system == system and each != under_way]:
+            del self._simulators[choice]
+        if self.choice.system == system:
+            self.replay(fresh=True)
 
     def _choose(self, choice: RunChoice) -> None:
         before = self.choice

@@ -58,7 +58,7 @@ class Workspace:
 
 
 _VAULT: Final = Column(0.18, 0.21, (Stack(("vault", "search")),))
-_TRACES: Final = ("trace", "problems", "timeline", "compare", "systems")
+_TRACES: Final = ("trace", "problems", "timeline", "compare", "systems", "memories")
 _TRACE_AND_WHY: Final = Column(
     0.44, 0.43,
     (Stack(_TRACES, 0.48), Stack(("why",), 0.26), Stack(("budget",), 0.26)),
@@ -75,7 +75,7 @@ DEBUG: Final = Workspace(
         ),
         _TRACE_AND_WHY,
     ),
-    frozenset({"search", "graph", "links", "bench", "settings", "recap", "compare", "systems"}),
+    frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare", "systems"}),
 )  # fmt: skip
 """The one at the first start."""
 
@@ -83,7 +83,7 @@ WRITE: Final = Workspace(
     "write", "Write", "The note in the middle, and beside it what each keystroke does",
     (
         _VAULT,
-        Column(0.48, 0.46, (Stack(("entry", "graph", "settings", "bench", "recap")),)),
+        Column(0.48, 0.46, (Stack(("entry", "graph", "settings", "bench", "recap", "memories")),)),
         Column(
             0.34, 0.33,
             (
@@ -92,7 +92,7 @@ WRITE: Final = Workspace(
             ),
         ),
     ),
-    frozenset({"search", "graph", "settings", "bench", "recap", "timeline", "compare", "systems"}),
+    frozenset({"search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare", "systems"}),
 )  # fmt: skip
 
 TEST: Final = Workspace(
@@ -102,14 +102,14 @@ TEST: Final = Workspace(
         Column(0.38, 0.36, (Stack(("bench", "entry", "chat", "graph", "links", "settings", "recap")),)),
         _TRACE_AND_WHY,
     ),
-    frozenset({"search", "graph", "links", "settings", "recap", "timeline", "compare", "systems"}),
+    frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare", "systems"}),
 )  # fmt: skip
 
 TUNE: Final = Workspace(
     "tune", "Tune", "Settings in the middle, and beside them what they change; from here they are exported",
     (
         Column(0.28, 0.28, (Stack(("chat", "vault", "search")),)),
-        Column(0.36, 0.36, (Stack(("settings", "entry", "graph", "links", "bench", "recap")),)),
+        Column(0.36, 0.36, (Stack(("settings", "entry", "graph", "links", "bench", "recap", "memories")),)),
         Column(
             0.36, 0.36,
             (
@@ -118,7 +118,7 @@ TUNE: Final = Workspace(
             ),
         ),
     ),
-    frozenset({"search", "entry", "graph", "links", "bench", "recap", "systems", "problems"}),
+    frozenset({"search", "entry", "graph", "links", "bench", "recap", "memories", "systems", "problems"}),
 )  # fmt: skip
 
 WORKSPACES: Final = (DEBUG, WRITE, TEST, TUNE)

@@ -7,11 +7,13 @@ from PySide6.QtGui import QKeySequence
 from lorestudio.ui.actions import ACTIONS, MENUS, Situation, Where, conflicts, pane_action
 from lorestudio.ui.chat_actions import CHAT_ACTIONS
 from lorestudio.ui.control_actions import CONTROL_ACTIONS
+from lorestudio.ui.memories.actions import MEMORY_ACTIONS
+from lorestudio.ui.recap.actions import RECAP_ACTIONS
 from lorestudio.ui.systems.actions import SYSTEM_ACTIONS
 from lorestudio.ui.theme import ICONS
 
 PANES = tuple(pane_action(place, f"p{place}", f"Pane {place}") for place in range(1, 7))
-TABLE = (*ACTIONS, *SYSTEM_ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *PANES)
+TABLE = (*ACTIONS, *SYSTEM_ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *RECAP_ACTIONS, *MEMORY_ACTIONS, *PANES)
 
 
 def test_no_two_actions_share_a_shortcut_where_both_work() -> None:

@@ -251,13 +251,13 @@ class FactMemory:
         if self._strict:
             self._store.update_thread(dormant)
             result = await run_pipeline(dormant, said, self._model, self._store, self._config.options, origin)
-            self._store.add_run(self._run(dormant, origin, result))
+            self._store.add_run(self._run(dormant, origin, result), result.decisions)
             return result
         unit = self._store.begin()
         try:
             result = await run_pipeline(dormant, said, self._model, unit, self._config.options, origin)
             unit.move_thread(thread, dormant)
-            unit.add_run(self._run(dormant, origin, result))
+            unit.add_run(self._run(dormant, origin, result), result.decisions)
             unit.commit()
         except Stopped:
             raise

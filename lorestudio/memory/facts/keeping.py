@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lorestudio.llm.embedding import Vector
+from lorestudio.memory.facts.decisions import Action, Decision
 from lorestudio.memory.facts.options import Options
 from lorestudio.memory.facts.pinning import is_pinned
 from lorestudio.memory.facts.records import (
@@ -19,20 +20,8 @@ from lorestudio.memory.facts.records import (
     Origin,
     Thread,
 )
-from lorestudio.memory.facts.similarity import NO_VECTOR, Action, Best, VectorTable, classify, greater
+from lorestudio.memory.facts.similarity import NO_VECTOR, Best, VectorTable, classify, greater
 from lorestudio.memory.facts.storage import Writes
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What became of one fact, for people: its nearest neighbour and how near it was."""
-
-    fact: str
-    action: Action
-    similarity: float | None = None
-    neighbour: str = ""
-    neighbour_text: str = ""
-    pinned: bool = False
 
 
 @dataclass(slots=True)

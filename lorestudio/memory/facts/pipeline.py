@@ -12,8 +12,9 @@ from lorestudio.domain.stopping import Stopped
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
 from lorestudio.memory.facts.classification import sort_facts
+from lorestudio.memory.facts.decisions import Decision
 from lorestudio.memory.facts.extraction import normalised
-from lorestudio.memory.facts.keeping import Comparison, Decision, Keeper, Tally, keep
+from lorestudio.memory.facts.keeping import Comparison, Keeper, Tally, keep
 from lorestudio.memory.facts.options import Options
 from lorestudio.memory.facts.pool import embed_all
 from lorestudio.memory.facts.prompts import REFLECTION

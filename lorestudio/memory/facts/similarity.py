@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 import numpy as np
 
 from lorestudio.llm.embedding import Vector
+from lorestudio.memory.facts.decisions import Action
 from lorestudio.memory.facts.records import FactError
 
 DEDUPLICATION: Final = 0.92
@@ -25,14 +25,6 @@ NO_VECTOR: Final = "Cannot read properties of undefined (reading 'length')"
 
 _ROUNDING: Final = 1.5e-7
 """Above the error that a place of a vector of length 1 adds to a product in single precision, on both sides."""
-
-
-class Action(StrEnum):
-    """What happens to a new fact."""
-
-    SKIP = "skip"
-    SUPERSEDE = "supersede"
-    SAVE = "save"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from lorestudio.domain.javascript import Json
 from lorestudio.llm.embedding import Vector
+from lorestudio.memory.facts.decisions import Decision
 from lorestudio.memory.facts.records import Changes, Line, Match, Memory, NewMemory, Profile, Run, State, Thread
 
 
@@ -50,7 +51,7 @@ class Unit(Writes, Protocol):
         """Put a thread into another state with the rest, unless somebody spoke in it since `before`."""
         ...
 
-    def add_run(self, run: Run) -> None:
+    def add_run(self, run: Run, decisions: Sequence[Decision] = ()) -> None:
         """Keep what a run came to."""
         ...
 
@@ -66,7 +67,7 @@ class Storage(Writes, Protocol):
         """Begin writes that are kept together."""
         ...
 
-    def add_run(self, run: Run) -> None:
+    def add_run(self, run: Run, decisions: Sequence[Decision] = ()) -> None:
         """Keep what a run came to."""
         ...
 

@@ -75,7 +75,7 @@ class FactStore(ThreadStore):
         super().__init__(path, now, new_id)
         self._strict = mode == STRICT
         self.vector_model = vector_model
-        self._tables: dict[str, _Table] = {}
+        self._tables: dict[str | None, _Table] = {}
 
     def close(self) -> None:
         """Close the file."""
@@ -114,6 +114,10 @@ class FactStore(ThreadStore):
     def all_memories(self) -> list[Memory]:
         """The memories of all owners."""
         return self._memories("ORDER BY number")
+
+    def bare_memories(self) -> list[tuple[Memory, bool]]:
+        """The memories of all owners in order, without their vectors, and whether each has one."""
+        return [tables.bare_memory_of(row) for row in self._data.read(f"{tables.SELECT_BARE}ORDER BY number")]
 
     def save_memory(self, memory: NewMemory) -> None:
         """Keep a new memory."""
@@ -159,9 +163,12 @@ class FactStore(ThreadStore):
             return self._data.write("DELETE FROM memories WHERE user_id = ?", user)
 
     def search_memories(
-        self, user: str, vector: Vector, limit: int, tags: Sequence[str] = (), *, strict: bool = False
+        self, user: str | None, vector: Vector, limit: int, tags: Sequence[str] = (), *, strict: bool = False
     ) -> list[Match]:
-        """The most similar memories that have one of the tags, most similar first. Strict mode raises FactError."""
+        """The most similar memories that have one of the tags, most similar first; None searches all owners'.
+
+        Strict mode raises FactError.
+        """
         table = self._table(user)
         rows = None
         if tags:
@@ -209,15 +216,13 @@ class FactStore(ThreadStore):
                 known[number] = memory
         return known
 
-    def _table(self, user: str) -> _Table:
-        """The owner's vectors, read anew when this or another program has written."""
+    def _table(self, user: str | None) -> _Table:
+        """The owner's vectors, or all, read anew when this or another program has written."""
         stamp = self._data.stamp
         known = self._tables.get(user)
         if known is None or known.stamp != stamp:
-            rows = self._data.read(
-                "SELECT number, tags, embedding, unasked, vector_model FROM memories WHERE user_id = ? ORDER BY number",
-                user,
-            )
+            where, values = ("", ()) if user is None else ("WHERE user_id = ? ", (user,))
+            rows = self._data.read(f"{tables.SELECT_VECTORS}{where}ORDER BY number", *values)
             own = self.vector_model
             vectors = [tables.vector(row[2]) if not own or not row[4] or row[4] == own else None for row in rows]
             unasked = frozenset(place for place, row in enumerate(rows) if row[3] and row[2] is None)

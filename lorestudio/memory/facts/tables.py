@@ -11,9 +11,10 @@ import numpy as np
 
 from lorestudio.domain.javascript import Json
 from lorestudio.llm.embedding import Vector
+from lorestudio.memory.facts.decisions import Action, Decision
 from lorestudio.memory.facts.records import Memory, Origin, Run, State, Thread
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS threads (
@@ -37,6 +38,13 @@ CREATE TABLE IF NOT EXISTS runs (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, user_id TEXT NOT NULL, thread_id TEXT NOT NULL,
     at INTEGER NOT NULL, model TEXT NOT NULL, counters TEXT NOT NULL, problem TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS decisions (
+    number INTEGER PRIMARY KEY, run TEXT NOT NULL, fact TEXT NOT NULL, action TEXT NOT NULL, similarity REAL,
+    neighbour TEXT NOT NULL, neighbour_text TEXT NOT NULL, pinned INTEGER NOT NULL, memory TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS decisions_run ON decisions (run);
+CREATE INDEX IF NOT EXISTS decisions_memory ON decisions (memory);
+CREATE INDEX IF NOT EXISTS memories_run ON memories (run);
 """
 
 _THREAD: Final = (
@@ -47,7 +55,9 @@ _MEMORY: Final = (
     "id, user_id, thread_id, content, source, embedding, created_at, pinned, tags, last_retrieved_at, retrieval_count, "
     "unasked, vector_model, run, chat, first, last"
 )
+_BARE: Final = _MEMORY.replace("embedding", "embedding IS NOT NULL")
 _RUN: Final = "id, user_id, thread_id, at, model, counters, problem"
+_DECISION: Final = "run, fact, action, similarity, neighbour, neighbour_text, pinned, memory"
 
 
 def _insert(table: str, columns: str) -> str:
@@ -61,9 +71,13 @@ def _select(table: str, columns: str) -> str:
 
 SELECT_THREADS: Final = _select("threads", _THREAD)
 SELECT_MEMORIES: Final = _select("memories", _MEMORY)
+SELECT_BARE: Final = _select("memories", _BARE)
+SELECT_VECTORS: Final = _select("memories", "number, tags, embedding, unasked, vector_model")
 SELECT_RUNS: Final = _select("runs", _RUN)
+SELECT_DECISIONS: Final = _select("decisions", _DECISION)
 INSERT_MEMORY: Final = _insert("memories", _MEMORY)
 INSERT_RUN: Final = _insert("runs", _RUN)
+INSERT_DECISION: Final = _insert("decisions", _DECISION)
 KEEP_THREAD: Final = (
     _insert("threads", _THREAD)
     + " ON CONFLICT (id) DO UPDATE SET "
@@ -113,6 +127,25 @@ def memory_of(row: Row) -> Memory:
         identity, user, thread, content, source, vector(embedding), created, None if pinned is None else bool(pinned),
         tags_of(tags), retrieved, count, bool(unasked), model, origin_of(run, chat, first, last),
     )  # fmt: skip
+
+
+def bare_memory_of(row: Row) -> tuple[Memory, bool]:
+    """The memory of a row of `SELECT_BARE`, which comes without its vector, and whether it has one."""
+    return memory_of((*row[:5], None, *row[6:])), bool(row[5])
+
+
+def decision_row(run: str, decision: Decision) -> Row:
+    """What became of a fact in a run, as a row."""
+    return (
+        run, whole(decision.fact), str(decision.action), decision.similarity, decision.neighbour,
+        whole(decision.neighbour_text), decision.pinned, decision.memory,
+    )  # fmt: skip
+
+
+def decision_of(row: Row) -> tuple[str, Decision]:
+    """The run and the decision of a row of `SELECT_DECISIONS`."""
+    run, fact, action, similarity, neighbour, text, pinned, memory = row
+    return run, Decision(fact, Action(action), similarity, neighbour, text, bool(pinned), memory)
 
 
 def run_row(run: Run) -> Row:

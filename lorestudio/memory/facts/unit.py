@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from lorestudio.domain.javascript import Json
+from lorestudio.memory.facts.decisions import Decision
 from lorestudio.memory.facts.records import Changes, Memory, NewMemory, Run, Thread
 from lorestudio.memory.facts.storage import Writes
 
@@ -26,8 +27,8 @@ class Keeping(Writes, Protocol):
         """Keep a thread's record."""
         ...
 
-    def add_run(self, run: Run) -> None:
-        """Keep what a run came to."""
+    def add_run(self, run: Run, decisions: Sequence[Decision] = ()) -> None:
+        """Keep what a run came to, and what became of each of its facts."""
         ...
 
 
@@ -66,9 +67,9 @@ class PendingUnit:
 
         self._waiting.append(move)
 
-    def add_run(self, run: Run) -> None:
+    def add_run(self, run: Run, decisions: Sequence[Decision] = ()) -> None:
         """Keep what a run came to, later."""
-        self._waiting.append(lambda: self._store.add_run(run))
+        self._waiting.append(lambda: self._store.add_run(run, decisions))
 
     def commit(self) -> None:
         """Write everything in one transaction."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import uuid
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -16,18 +16,19 @@ from lorestudio.llm.embedding import Embedder
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.protocol import AnswerSource
 from lorestudio.memory.facts.conversations import FactMemory
-from lorestudio.memory.facts.keeping import Decision, comparable
+from lorestudio.memory.facts.decisions import Action, Decision
+from lorestudio.memory.facts.keeping import comparable
 from lorestudio.memory.facts.lifecycle import should_close, transition
 from lorestudio.memory.facts.model import AskedModel, PlainModel
 from lorestudio.memory.facts.pipeline import Model, Result
 from lorestudio.memory.facts.records import Changes, FactError, Match, Memory, Origin, Profile, Run, State, Thread
 from lorestudio.memory.facts.records import day as day_of
-from lorestudio.memory.facts.similarity import Action
 from lorestudio.memory.facts.store import FactStore
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.studio.embedding import embedder_named
 from lorestudio.studio.facts.configuring import configured, own_text, store_path, timeouts_of
 from lorestudio.studio.facts.passages import Passage, chat_name, owner_of, waiting_passages
+from lorestudio.studio.facts.telling import told
 from lorestudio.studio.jobs import Cancelled, CancelToken
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Result",
     "Run",
     "Thread",
+    "comparable",
     "day_of",
     "owner_of",
     "store_path",
@@ -83,7 +85,7 @@ class FactsSession:
             raise InputError(OPTION, "facts are kept with their vectors. Choose stand-in or a provider profile.")
         mode = "strict" if self.settings.strict else "safe"
         path = None if self.in_memory else self.path or store_path(self.settings)
-        with _told():
+        with told():
             self.store = FactStore(path, now=self._clock, mode=mode, vector_model=self.embedder.model_id)
 
     def close(self) -> None:
@@ -107,7 +109,7 @@ class FactsSession:
         """
         times = timeouts_of(self.settings)
         silence = times.cooling + times.dormant
-        with _told():
+        with told():
             threads = [] if again else self.store.all_threads()
         name = chat_name(chat, path)
         found = waiting_passages(
@@ -154,7 +156,7 @@ class FactsSession:
         after, now = timeouts_of(self.settings).closed, self.now()
         for thread in self.threads(chat):
             if should_close(thread, after, now):
-                with _told():
+                with told():
                     self.store.update_thread(transition(thread, State.CLOSED, now))
 
     async def _drawn(self, memory: FactMemory, passage: Passage, owner: str) -> Drawn:
@@ -170,32 +172,43 @@ class FactsSession:
             self.store.update_thread(fresh)
             return Drawn(passage, await memory.trigger(passage.id, passage.lines, passage.origin))
         except (FactError, LlmError) as error:
+            self._note_failure(passage, owner, str(error))
             return Drawn(passage, problem=str(error))
         finally:
             self._at = None
+
+    def _note_failure(self, passage: Passage, owner: str, problem: str) -> None:
+        """Keep why a passage gave nothing, so that it is known after a restart, too."""
+        with told():
+            self.store.add_run(Run(uuid.uuid4().hex[:12], owner, passage.id, self.now(), self.label, {}, problem))
 
     # ---- looking after memories -------------------------------------------------------------------------------------
 
     def memories(self, owner: str = "", tag: str = "") -> list[Memory]:
         """The memories of an owner, of all without one; with a tag only those that have it."""
-        with _told():
+        with told():
             found = self.store.get_memories(owner) if owner else self.store.all_memories()
         return [memory for memory in found if not tag or tag in memory.tag_names]
 
     async def search(self, text: str, owner: str, limit: int = 10, tags: Sequence[str] = ()) -> list[Match]:
-        """The memories most similar to a text. Raises LlmError where it gets no vector."""
+        """The memories most similar to a text, of all owners without one. Raises LlmError where it gets no vector."""
         vector = (await self._embedder.embed([text]))[0]
-        with _told():
-            return self.store.search_memories(owner, vector, limit, tags)
+        with told():
+            return self.store.search_memories(owner or None, vector, limit, tags)
 
     def find(self, beginning: str) -> Memory:
         """The memory whose id begins like this. Raises InputError where there is none, or more than one."""
-        with _told():
+        with told():
             found = self.store.find_memories(beginning) if beginning else []
         if len(found) != 1:
             many = f"{len(found)} memories begin" if found else "no memory begins"
             raise InputError(beginning or "ID", f"{many} with this id. `lorestudio facts list` shows the ids.")
         return found[0]
+
+    def fetch(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories of these ids, whole; those that are gone are left out."""
+        with told():
+            return [memory for each in ids for memory in self.store.find_memories(each) if memory.id == each]
 
     async def edit(self, memory: Memory, text: str, tags: Sequence[str] | None = None) -> None:
         """Give a memory another text, with the vector of it. Raises LlmError; then it stays as it was."""
@@ -206,30 +219,45 @@ class FactsSession:
         changes = Changes(content=content, embedding=vector, vector_model=self._embedder.model_id)
         if tags is not None:
             changes["tags"] = list(tags)
-        with _told():
+        with told():
             self.store.update_memory(memory.id, changes)
+
+    def tag(self, memory: Memory, tags: Sequence[str]) -> None:
+        """Give a memory other tags."""
+        with told():
+            self.store.update_memory(memory.id, Changes(tags=list(tags)))
 
     def pin(self, memory: Memory, *, pinned: bool) -> None:
         """Pin a memory, or take its pin away."""
-        with _told():
+        with told():
             self.store.update_memory(memory.id, Changes(pinned=pinned))
 
     def delete(self, memories: Sequence[Memory]) -> None:
         """Delete memories, all or none."""
-        with _told(), self.store.transaction():
+        with told(), self.store.transaction():
             for memory in memories:
                 self.store.delete_memory(memory.id)
 
     def restore(self, memories: Sequence[Memory]) -> None:
         """Take a deletion back; they come after all others."""
-        with _told(), self.store.transaction():
+        with told(), self.store.transaction():
             for memory in memories:
                 self.store.put_memory(memory)
 
     def stale(self, owner: str = "") -> list[Memory]:
-        """The memories whose vectors the chosen model has not made."""
-        model = self._embedder.model_id
-        return [each for each in self.memories(owner) if each.embedding is None or not comparable(each, model)]
+        """The memories (an owner's, or all) whose vectors the chosen model has not made; they come without any."""
+        with told():
+            found = self.store.bare_memories()
+        return [
+            each
+            for each, has_vector in found
+            if (not owner or each.user_id == owner) and (not has_vector or not comparable(each, self.vector_model))
+        ]
+
+    @property
+    def vector_model(self) -> str:
+        """The model whose vectors are compared."""
+        return self._embedder.model_id
 
     async def refresh(self, memories: Sequence[Memory], on_progress: Callable[[int, int], None] | None = None) -> None:
         """Make the vectors of memories anew, each kept as it comes. Raises LlmError; what came before it is kept."""
@@ -237,25 +265,25 @@ class FactsSession:
             if on_progress is not None:
                 on_progress(place, len(memories))
             vector = (await self._embedder.embed([memory.content]))[0]
-            with _told():
+            with told():
                 self.store.update_memory(memory.id, Changes(embedding=vector, vector_model=self._embedder.model_id))
         if on_progress is not None:
             on_progress(len(memories), len(memories))
 
     def run_of(self, memory: Memory) -> Run | None:
         """The run that made or last changed a memory."""
-        with _told():
+        with told():
             return self.store.get_run(memory.origin.run)
 
     def threads(self, chat: str = "") -> list[Thread]:
         """The threads of a chat, of all without one."""
-        with _told():
+        with told():
             found = self.store.all_threads()
         return [thread for thread in found if not chat or thread.id.rpartition("#")[0] == chat]
 
     def profile(self, owner: str) -> Profile | None:
         """The owner's profile."""
-        with _told():
+        with told():
             return self.store.get_profile(owner)
 
     @property
@@ -279,15 +307,6 @@ class FactsSession:
             strict=self.settings.strict,
             model=self.model,
         )
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """What the store refuses, as input that cannot be used."""
-    try:
-        yield
-    except FactError as error:
-        raise InputError("memories", str(error)) from None
 
 
 def _last_spoken(found: Sequence[Passage], chat: Chat) -> int:

@@ -48,7 +48,7 @@ class RecapText(QWidget):
     written = Signal(object, str)
     left = Signal()
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, parent: QWidget | None = None, *, tip: str = "") -> None:
         super().__init__(parent)
         self._key: object = None
         self._text = ""
@@ -63,7 +63,7 @@ class RecapText(QWidget):
         self.remark.setWordWrap(True)
         self.keep = QPushButton(tr("Keep"), self)
         self.keep.setProperty("kind", "primary")
-        self.keep.setToolTip(tr("Write it into the chat's file (Ctrl+Enter)"))
+        self.keep.setToolTip(tip or tr("Write it into the chat's file (Ctrl+Enter)"))
         self.back = QPushButton(tr("Back"), self)
         self.back.setToolTip(tr("Give up what was written (Esc)"))
         column = QVBoxLayout(self)

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorestudio.llm.errors import LlmError
+from lorestudio.memory.facts.decisions import Action
 from lorestudio.memory.facts.options import Options
 from lorestudio.memory.facts.pipeline import run_pipeline
 from lorestudio.memory.facts.pool import embed_all
 from lorestudio.memory.facts.records import Line, Origin, Thread
-from lorestudio.memory.facts.similarity import Action, VectorTable, cosine
+from lorestudio.memory.facts.similarity import VectorTable, cosine
 from lorestudio.memory.facts.store import FactStore
 from tests.memory.facts.world import Model, memory
 
