@@ -68,7 +68,8 @@ DELETE FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3 AND system
 """
 _SELECT: Final = "SELECT message, swipe, run, trace FROM traces AS t WHERE chat_id = ? AND system = ?"
 _NEWEST: Final = """ AND run = (
-    SELECT MAX(run) FROM traces WHERE chat_id = t.chat_id AND message = t.message AND swipe = t.swipe AND system = t.system
+    SELECT MAX(run) FROM traces WHERE chat_id = t.chat_id AND message = t.message AND swipe = t.swipe
+    AND system = t.system
 )"""
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 

@@ -27,7 +27,7 @@ from lorestudio.studio.answering import (
 )
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, Progress
-from lorestudio.studio.keeping import chat_id
+from lorestudio.studio.keeping import ChatRuns, chat_id
 from lorestudio.studio.library import LibraryNews, changes_text
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.places import keep_key
@@ -53,7 +53,6 @@ from lorestudio.ui.live import LiveBoard, LiveRun
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.replaying import (
     MOST_EARLIER,
-    ChatRuns,
     Finished,
     MakeSimulator,
     Replay,

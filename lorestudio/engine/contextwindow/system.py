@@ -13,13 +13,14 @@ from lorestudio.domain.entry import Entry, Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.engine.contextwindow.budgeting import ELEMENTS, LORE, TURNS, Fitted, Sharing, fit
+from lorestudio.engine.contextwindow.counting import WordListCounter
 from lorestudio.engine.contextwindow.mapping import MappedVault, mapped
 from lorestudio.engine.contextwindow.selecting import Choice, Refusal, Selection
 from lorestudio.engine.contextwindow.selecting import Phase as Pass
 from lorestudio.engine.contextwindow.truncating import Method
 from lorestudio.engine.contextwindow.window import ContextWindow
 from lorestudio.engine.stage import Ledger
-from lorestudio.engine.systems import Decided, Moment, Step, entry_refs, run_steps
+from lorestudio.engine.systems import Decided, Moment, Step, entry_refs, inputs_digest, run_steps
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.trace.model import (
     Injection,
@@ -53,6 +54,12 @@ class ContextWindowSystem:
     def title(self) -> str:
         """What people call it."""
         return "Context window"
+
+    @property
+    def inputs(self) -> str:
+        """The digest of the settings, and of who counts."""
+        words = self.counter.words.digest if isinstance(self.counter, WordListCounter) else None
+        return inputs_digest(self.settings, self.counter.name if self.counter is not None else None, words)
 
     async def decide(self, moment: Moment, state: object = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""

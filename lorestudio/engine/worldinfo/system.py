@@ -15,7 +15,7 @@ from lorestudio.domain.entry import Entry, Position, Role, VaultIndex
 from lorestudio.domain.javascript import Json, round_half_up
 from lorestudio.engine.randomness import Mulberry32
 from lorestudio.engine.stage import Ledger
-from lorestudio.engine.systems import Decided, Moment, Step, entry_refs, run_steps
+from lorestudio.engine.systems import Decided, Moment, Step, entry_refs, inputs_digest, run_steps
 from lorestudio.engine.worldinfo.book import BookEntry, Place
 from lorestudio.engine.worldinfo.mapping import as_book_entry
 from lorestudio.engine.worldinfo.scan import Loop, Part, Scan, Scanned, Scanner, Source
@@ -74,6 +74,11 @@ class WorldInfoSystem:
     def title(self) -> str:
         """What people call it."""
         return "World Info"
+
+    @property
+    def inputs(self) -> str:
+        """The digest of the settings and of the lorebook."""
+        return inputs_digest(self.settings, self.book)
 
     async def decide(self, moment: Moment, state: object = None) -> Decided:
         """Run one generation from the timed effects that the one before left."""

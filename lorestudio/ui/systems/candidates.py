@@ -10,10 +10,10 @@ from lorestudio.settings.profiles import SettingsProfile
 from lorestudio.studio.answering import AnswerKind, load_recorded
 from lorestudio.studio.comparing import Candidate, Comparison, compare_candidates
 from lorestudio.studio.jobs import CancelToken, Progress
+from lorestudio.studio.keeping import ChatRuns
 from lorestudio.studio.project import Project
 from lorestudio.studio.systems import DEEPLORE, KINDS
 from lorestudio.ui.choices import system_help, system_title
-from lorestudio.ui.replaying import ChatRuns
 from lorestudio.ui.running import StoppableRun
 from lorestudio.ui.session import Session
 from lorestudio.ui.words import tr
