@@ -176,12 +176,12 @@ class Replayer:
         wanted = replay.wanted
         simulator = replay.simulators.get(wanted.choice)
         if isinstance(simulator, SystemSimulator) or not wanted.choice.is_deeplore:
-            known, simulator = simulator, _of_system(project, replay, simulator)
-            if simulator is not known and not wanted.fresh:
-                self._restore(simulator, replay)
-                if wanted.asked and any(failed_calls(trace) for trace in simulator.traces.values()):
-                    simulator.resume(())
-            return simulator
+            of_system = _of_system(project, replay, simulator)
+            if of_system is not simulator and not wanted.fresh:
+                self._restore(of_system, replay)
+                if wanted.asked and any(failed_calls(trace) for trace in of_system.traces.values()):
+                    of_system.resume(())
+            return of_system
         # What is recorded may have grown since; reading it again costs nothing.
         read_again = wanted.asked and wanted.choice.source.kind is AnswerKind.RECORDED
         if simulator is None or wanted.fresh or read_again:

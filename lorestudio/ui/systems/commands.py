@@ -136,8 +136,7 @@ class SystemCommands(CommandGroup):
     def show_comparison(self) -> None:
         """Show the pane, and compare where nothing was compared yet."""
         self._window.show_pane("systems")
-        if self.compare.found is None:
-            self.compare.run()
+        self.compare.run_or_find()
 
     def copy(self) -> None:
         """Put the comparison on the clipboard as Markdown."""

@@ -163,16 +163,21 @@ class CompareDesk(QObject):
         shown, project, folder = self._selection.generation, self._session.project, self._session.keep_in
         if shown is None or project is None or folder is None:
             return
+        system = self._session.choice.system
+        now = self._session.traces.get(shown)
+        inputs = now.digests.get("inputs") if now is not None and now.system == system else None
 
         def work(_report: object) -> tuple[RunSide, ...]:
             with Keeper(folder) as keeper:
-                traces = keeper.history(project, shown)[-MOST_KEPT:]
+                traces = keeper.history(project, shown, system)[-MOST_KEPT:]
             sides = []
             for place, trace in enumerate(traces, start=1):
                 what = count(len(trace.injections), "entry", "entries")
                 title = tr(
                     "Kept run {number}: {what}, {tokens}", number=place, what=what, tokens=number(trace.total_tokens)
                 )
+                if inputs is not None and trace.digests.get("inputs") != inputs:
+                    title = tr("{run}, before something was changed", run=title)
                 sides.append(RunSide(title, trace))
             return tuple(reversed(sides))
 
