@@ -175,6 +175,10 @@ class Keeper(Closing):
         """The kept runs of one generation of a project's chat with a system, oldest first."""
         return self._store.history(chat_id(project), generation.message, generation.swipe, system)
 
+    def latest(self, project: Project, system: str = DEEPLORE) -> tuple[Trace, ...]:
+        """The run that was kept last of each generation of a project's chat with a system, by message and swipe."""
+        return self._store.latest_all(chat_id(project), system)
+
     def counts(self, project: Project) -> dict[str, int]:
         """How many runs of generations of a project's chat are kept, by system."""
         return self._store.counts(chat_id(project))

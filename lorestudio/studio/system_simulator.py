@@ -13,7 +13,7 @@ from lorestudio.studio.digests import system_digests
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.project import Project
-from lorestudio.studio.simulator import CLOCK_START_MS, CLOCK_STEP_MS, Superseded, generations
+from lorestudio.studio.simulator import CLOCK_START_MS, CLOCK_STEP_MS, Superseded, generations, shown_generation
 from lorestudio.trace.model import EntryRef, Trace, Turn
 from lorestudio.trace.renumber import FOREIGN_IDS, renumbered
 
@@ -76,6 +76,10 @@ class SystemSimulator:
             message = f"The chat has no reply #{generation.message} with swipe {generation.swipe + 1}."
             raise ValueError(message)
         return self._places[generation]
+
+    def shown(self, message: int) -> Generation | None:
+        """The generation that wrote the message's active swipe, None for a message that no generation wrote."""
+        return shown_generation(self.project.chat, message, self._places)
 
     def abandon(self) -> None:
         """Give up whatever is running: it writes neither a trace nor a state, however it ends."""
