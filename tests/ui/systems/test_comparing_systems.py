@@ -24,7 +24,7 @@ from tests.ui.conftest import drain
 from tests.ui.worlds import make_project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
@@ -219,9 +219,9 @@ def decisions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for kind in (HybridSystem, WorldInfoSystem):
         own = kind.decide
 
-        async def decide(self: System, *given: object, _own: Callable[..., object] = own) -> object:
+        async def decide(self: System, *given: object, _own: Callable[..., Awaitable[object]] = own) -> object:
             ran.append(self.name)
-            return await _own(self, *given)  # type: ignore[misc]  # the method of the class that it stands in for
+            return await _own(self, *given)
 
         monkeypatch.setattr(kind, "decide", decide)
     return ran
