@@ -14,7 +14,7 @@ from rich.progress import Progress as ProgressBar
 from lorestudio.cli.choosing import answering_offline, chosen_generation, in_mode
 from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption
 from lorestudio.cli.explaining import EntryExplained, entry_json, entry_lines, fates_table, turn_json
-from lorestudio.cli.kept import runner, with_kept
+from lorestudio.cli.kept import SystemRunner, system_runner, with_kept
 from lorestudio.cli.messages import clear_messages, say, say_all
 from lorestudio.cli.options import (
     JsonOption,
@@ -33,7 +33,7 @@ from lorestudio.studio import Generation, InputError, Project, Simulator, open_p
 from lorestudio.studio.answering import AnswerKind, load_recorded
 from lorestudio.studio.keeping import ChatRuns
 from lorestudio.studio.settings_sources import settings_path
-from lorestudio.studio.system_simulator import SystemSimulator
+from lorestudio.studio.system_why_not import SystemWhyNotFinder
 from lorestudio.studio.systems import DEEPLORE
 from lorestudio.studio.why_not import WhyNot, WhyNotFinder, WhyNotNews
 from lorestudio.studio.would_also import HeldRuns
@@ -73,8 +73,8 @@ def explain(
             raise InputError("--why-not", "name the entry that it is about with --entry.")
         project = in_mode(open_project(vault, chat, settings_path(settings, profile), seed), mode)
         if system != DEEPLORE:
-            of_system = runner(project, system, system_settings, assignments)
-            _explain_system(of_system, entry, chosen(of_system, message, swipe), why_not=why_not, as_json=as_json)
+            of_system = system_runner(project, system, system_settings, assignments)
+            _explain_system(of_system, entry, chosen(of_system.runs, message, swipe), why_not=why_not, as_json=as_json)
             return
         note = None if entry is None else find_note(project, entry)
         asked = answering_offline(answers, project)
@@ -92,19 +92,21 @@ def explain(
 
 
 def _explain_system(
-    simulator: ChatRuns, entry: str | None, generation: Generation, *, why_not: bool, as_json: bool
+    made: SystemRunner, entry: str | None, generation: Generation, *, why_not: bool, as_json: bool
 ) -> None:
     """The same from the run of a system other than DeepLore, which may have been kept."""
-    if isinstance(simulator, SystemSimulator):
-        with_kept(simulator)
+    simulator = with_kept(made.runs)
     trace = asyncio.run(simulator.generate(generation))
     say_all(simulator.project.problems)
-    if why_not:
-        say("changes are tried with DeepLore only; what the run itself says is below.")
     if entry is None:
         _say_turn(trace, as_json=as_json)
-    else:
-        _say_entry(EntryExplained(trace, find_in(simulator.project, trace, entry), None, None), as_json=as_json)
+        return
+    note = find_in(simulator.project, trace, entry)
+    found = None
+    if why_not and not isinstance(note, LeftOutNote):
+        finder = SystemWhyNotFinder(simulator, generation, made.kind, made.settings)
+        found = _search(finder, note, quiet=as_json)
+    _say_entry(EntryExplained(trace, note, None, found), as_json=as_json)
 
 
 def _say_turn(trace: Trace, *, as_json: bool) -> None:
@@ -169,7 +171,7 @@ def chosen(simulator: ChatRuns, message: int | None, swipe: int | None) -> Gener
     return chosen_generation(simulator, place, swipe)
 
 
-def _search(finder: WhyNotFinder, note: Note, *, quiet: bool) -> WhyNot:
+def _search(finder: WhyNotFinder | SystemWhyNotFinder, note: Note | EntryRef, *, quiet: bool) -> WhyNot:
     """Search with a progress bar on the error stream."""
     console = Console(stderr=True)
     columns = (TextColumn("Trying"), BarColumn(), TextColumn("{task.description}"))

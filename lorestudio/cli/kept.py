@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -23,10 +24,11 @@ from lorestudio.cli.options import (
     VaultArgument,
 )
 from lorestudio.cli.printing import print_json
+from lorestudio.settings.declaration import Section
 from lorestudio.studio import Generation, InputError, Project, Simulator, open_project
 from lorestudio.studio.keeping import ChatRuns, Keeper, default_folder
 from lorestudio.studio.system_simulator import SystemSimulator
-from lorestudio.studio.systems import DEEPLORE, kind_of
+from lorestudio.studio.systems import DEEPLORE, SystemKind, kind_of
 from lorestudio.trace import Trace, summary, to_json
 
 
@@ -72,8 +74,23 @@ def runner(project: Project, system: str, file: Path | None, assignments: Sequen
             name = "--system-settings" if file is not None else "--set"
             raise InputError(name, "these are settings of another system. Name it with --system, or use --settings.")
         return Simulator(project)
+    return system_runner(project, system, file, assignments).runs
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRunner:
+    """A system beside DeepLore with its settings, and the chat's runs with it."""
+
+    kind: SystemKind
+    settings: Section
+    runs: SystemSimulator
+
+
+def system_runner(project: Project, system: str, file: Path | None, assignments: Sequence[str] | None) -> SystemRunner:
+    """Who runs the chat with a system other than DeepLore. Raises InputError and SettingsError."""
     kind = kind_of(system)
-    return SystemSimulator(project, kind.make(kind.read(file, assignments or ()), project))
+    settings = kind.read(file, assignments or ())
+    return SystemRunner(kind, settings, SystemSimulator(project, kind.make(settings, project)))
 
 
 def with_kept(simulator: SystemSimulator) -> SystemSimulator:

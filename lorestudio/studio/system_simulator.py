@@ -96,6 +96,19 @@ class SystemSimulator:
         await self.run_missing(until=self.place(generation) + 1)
         return self._traces[generation]
 
+    async def decide_alone(self, generation: Generation, state: object) -> Trace:
+        """The trace of one generation that begins with this state; nothing of it is kept.
+
+        Raises ValueError for a generation that the chat does not have.
+        """
+        place = self.place(generation)
+        decided = await self.system.decide(moment(self.project, place, generation, self._inputs[place]), state)
+        return _own_numbers(decided.trace, self.project.index)
+
+    def state_before(self, generation: Generation) -> object:
+        """The state that a generation began with. Raises ValueError for one that the chat does not have."""
+        return self._state_before(self.place(generation))
+
     async def replay(
         self,
         on_progress: Callable[[Progress], None] | None = None,

@@ -222,6 +222,16 @@ class Session(QObject):
             return None
         return simulator
 
+    def system_runs(self, generation: Generation | None) -> SystemSimulator | None:
+        """Another system's runs, where one is chosen and has run a generation as is chosen now.
+
+        None also while a replay is under way.
+        """
+        simulator = self._simulators.get(self.choice.effective)
+        if not isinstance(simulator, SystemSimulator) or self.replaying or generation not in simulator.traces:
+            return None
+        return simulator
+
     def scorer(self, generation: Generation | None) -> Scorer | None:
         """Explains the scores of a generation, None where it was not run as is chosen now."""
         simulator = self.simulator(generation)

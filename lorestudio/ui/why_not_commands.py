@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QTimer
 
@@ -23,6 +23,10 @@ from lorestudio.ui.would_work import WouldWork
 
 if TYPE_CHECKING:
     from lorestudio.ui.main_window import MainWindow
+
+
+_AFTER: Final = {"system.settings": tr("Settings…")}
+"""What the button after a change says where it does not undo it: settings of a system are changed back by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,9 @@ class WhyNotCommands(CommandGroup):
         elif change.controls is not None:
             self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
             session.adjust(change.title, controls=change.controls)
+        elif not session.choice.is_deeplore:
+            self._applied = _Applied(change.title, "system.settings", wanted, self._about())
+            self._window.systems.change(session.choice.system, change.settings)
         else:
             self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
             session.adjust(change.title, settings=changed_settings(project, change))
@@ -170,7 +177,7 @@ class WhyNotCommands(CommandGroup):
             now = tr("goes in now") if goes_in else tr("does not go in")
             text = tr("Done: {change}. “{entry}” {now}.", change=applied.title, entry=name, now=now)
             tone = "good" if goes_in is applied.wanted_in else "warning"
-        self._window.why.tell(text, tone, ((applied.undo, tr("Undo")),))
+        self._window.why.tell(text, tone, ((applied.undo, _AFTER.get(applied.undo, tr("Undo"))),))
         if not waiting:
             self._applied = None
             reached = self.search.goes_in is applied.wanted_in

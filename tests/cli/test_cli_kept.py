@@ -100,3 +100,14 @@ def test_what_is_kept_is_explained_without_running_it(
     monkeypatch.chdir(chat.parent)  # the same file under a shorter name
     result = lorestudio("explain", vault, "--chat", chat.name, "--system", "hybrid", "--entry", "Lamp")
     assert result.exit_code == 0, result.output
+
+
+def test_what_would_bring_an_entry_in_is_found_by_the_system(lorestudio: Run, vault: Path, chat: Path) -> None:
+    asked = ("explain", vault, "--chat", chat, "--system", "context-window", "--why-not", "--entry", "Lamp", "--json")
+    found = json.loads(lorestudio(*asked).stdout)
+    why_not = found["why_not"]
+    assert why_not["runs"] > 0
+    assert why_not["answers"]
+    fill = [answer for answer in why_not["answers"] if answer["settings"] == {"fill_mode": True}]
+    assert fill
+    assert fill[0]["holds"] == "both"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
-from lorestudio.settings.declaration import Section
+from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.comparison_report import comparison_as_markdown, comparison_rows
 from lorestudio.studio.system_settings import KnownSettings, SystemSettingsFiles
@@ -108,6 +108,11 @@ class SystemCommands(CommandGroup):
         dialog.finished.connect(partial(self._closed, dialog))
         dialog.open()
         return dialog
+
+    def change(self, system: str, values: Mapping[str, Value]) -> None:
+        """Give some settings of a system other values, and keep them as `configure` does."""
+        known = self._session.choices.systems.get(system) or kind_of(system).settings()
+        self.configure(system, known.model_copy(update=dict(values)))
 
     def configure(self, system: str, settings: Section) -> None:
         """Use these settings from now on, keep them in their file, and replay what they change."""
