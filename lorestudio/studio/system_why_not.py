@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -32,12 +33,15 @@ from lorestudio.studio.what_if_runs import Ran
 from lorestudio.studio.why_not_answers import WhyNot
 from lorestudio.studio.why_not_trying import WENT_IN, Report, Search, numbered
 from lorestudio.trace.diff import Key
-from lorestudio.trace.journey import Journeys
+from lorestudio.trace.journey import OTHER_SOURCE, Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.tuning.changes import Change, Part
 from lorestudio.tuning.system_ideas import SystemSituation, system_options
 
 _WORD: Final = re.compile(r"[^\W\d_][\w'-]{3,}")
+_COMMON: Final = 0.2
+"""A word that occurs in a larger share of the messages brings the note in all the time."""
+
 _LOOKED_AT: Final = 4
 """Words of so many of the newest messages are offered as keys."""
 
@@ -144,6 +148,8 @@ class SystemWhyNotFinder:
         found = WhyNot(target, title, runs.generation, trace, end, "", None, keeps_out)
         editable = note is not None and runs.changes.can_edit(*target)
         words = tuple(_words(project, runs.generation, note)) if note is not None else ()
+        if end.reason == OTHER_SOURCE:
+            return replace(found, complete=True)
         options = system_options(
             SystemSituation(runs.settings, end, note, project.controls, words, editable, keeps_out)
         )
@@ -166,7 +172,9 @@ def _words(project: Project, generation: Generation, note: Entry) -> Iterator[st
     visible = [message.text for message in messages if not message.is_system][-_LOOKED_AT:]
     found = dict.fromkeys(word.lower() for text in reversed(visible) for word in _WORD.findall(text))
     own = {word.lower() for word in _WORD.findall(f"{note.title} {note.content}")}
-    return iter(sorted(found, key=lambda word: word not in own))
+    uses = Counter(word for message in messages for word in {each.lower() for each in _WORD.findall(message.text)})
+    most = max(_LOOKED_AT, len(messages) * _COMMON)
+    return iter(sorted((word for word in found if uses[word] <= most), key=lambda word: word not in own))
 
 
 def _lore(trace: Trace) -> Sequence[tuple[str, str, int]]:

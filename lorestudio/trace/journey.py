@@ -11,6 +11,7 @@ from typing import Final
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.reasons import Explanation, explain, explain_reason
+from lorestudio.trace.renumber import FOREIGN_IDS
 
 KEYWORD_STAGE: Final = "keywords"
 
@@ -119,6 +120,12 @@ class _StageView:
             return CellState.KEPT
         return CellState.ABSENT if self.record.phase is Phase.MATCH and not gone else CellState.NOT_REACHED
 
+
+OTHER_SOURCE: Final = "other_source"
+"""The reason of a note where a run chooses from something else."""
+
+_OF_THEIR_OWN: Final = frozenset({"facts", "recap"})
+"""Systems that never look at the vault: one has memories, the other what the chat file remembers."""
 
 _ORDER: Final = {
     state: place
@@ -266,10 +273,19 @@ def _fate(view: _StageView, entry: int, state: FateState) -> Fate:
     return Fate(entry, state, view.record.name, view.record.phase, verdict.reason, verdict.details)
 
 
+def _is_of_another_source(trace: Trace, entry: int) -> bool:
+    """Whether the run chose from something else than the vault's notes, and the entry is such a note."""
+    if entry in trace.entries or entry >= FOREIGN_IDS:
+        return False
+    return trace.system in _OF_THEIR_OWN or any(number >= FOREIGN_IDS for number in trace.entries)
+
+
 def _never(trace: Trace, entry: int) -> Fate:
     """Why an entry was never a candidate: what the keyword pass says of all that it did not hit, or the whole run."""
     if trace.skip_reason:
         return Fate(entry, FateState.NEVER, "", None, trace.skip_reason)
+    if _is_of_another_source(trace, entry):
+        return Fate(entry, FateState.NEVER, "", None, OTHER_SOURCE)
     records = sorted(trace.stages, key=lambda record: record.name != KEYWORD_STAGE)
     for record in records:
         if record.default_reason:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 
@@ -23,10 +23,6 @@ from lorestudio.ui.would_work import WouldWork
 
 if TYPE_CHECKING:
     from lorestudio.ui.main_window import MainWindow
-
-
-_AFTER: Final = {"system.settings": tr("Settings…")}
-"""What the button after a change says where it does not undo it: settings of a system are changed back by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +173,9 @@ class WhyNotCommands(CommandGroup):
             now = tr("goes in now") if goes_in else tr("does not go in")
             text = tr("Done: {change}. “{entry}” {now}.", change=applied.title, entry=name, now=now)
             tone = "good" if goes_in is applied.wanted_in else "warning"
-        self._window.why.tell(text, tone, ((applied.undo, _AFTER.get(applied.undo, tr("Undo"))),))
+        # Settings of a system are changed back by hand.
+        undo = tr("Settings…") if applied.undo == "system.settings" else tr("Undo")
+        self._window.why.tell(text, tone, ((applied.undo, undo),))
         if not waiting:
             self._applied = None
             reached = self.search.goes_in is applied.wanted_in

@@ -60,19 +60,13 @@ class WhyNotSearch(QObject):
     def obstacle(self) -> str:
         """Why nothing can be searched, "" where it can."""
         session, generation = self._session, self._selection.generation
-        if self.note is None:
-            return tr("Choose an entry first.")
-        if generation is None:
-            return tr("Choose a message of the chat first.")
+        if self.note is None or generation is None:
+            return tr("Choose an entry first.") if self.note is None else tr("Choose a message of the chat first.")
         if session.replaying:
             return tr("The chat is being replayed; what would help can be searched when that is done.")
-        if not session.choice.is_deeplore:
-            if session.system_runs(generation) is None:
-                return tr("Run this reply first, as is chosen now: “Replay all” or “Run to this message”.")
-            if isinstance(self.note, LeftOutNote):
-                return self.note.message
-            return ""
-        if session.simulator(generation) is None:
+        if isinstance(self.note, LeftOutNote) and not session.choice.is_deeplore:
+            return self.note.message
+        if session.simulator(generation) is None and session.system_runs(generation) is None:
             return tr("Run this reply first, as is chosen now: “Replay all” or “Run to this message”.")
         if session.preview_of(generation) is not None and session.preview_shown:
             return tr("What is shown has unsaved text in it. Save it, or look at the run before (B), then search.")

@@ -27,6 +27,7 @@ NOTES = {
     "Lamp": ("keys: [lamp]", "The lamp is of brass, and burns all night without oil."),
     "Bell": ("keys: [bell]\npriority: 5", "The bell rings at four."),
     "Kept": ("keys: [lamp]\ncw_lock: true", "Somebody keeps this from you."),
+    "Guide": ("tags: [lorebook, lorebook-guide]", "Write well."),
     "Oath": ("keys: [lamp]\ncw_requires: [Nobody]", "They swore it."),
 }
 TALK = [
@@ -42,7 +43,8 @@ def project(tmp_path: Path) -> Project:
     vault = tmp_path / "vault"
     vault.mkdir()
     for name, (front, text) in NOTES.items():
-        (vault / f"{name}.md").write_text(f"---\ntags: [lorebook]\n{front}\n---\n{text}\n", encoding="utf-8")
+        head = front if "tags" in front else f"tags: [lorebook]\n{front}"
+        (vault / f"{name}.md").write_text(f"---\n{head}\n---\n{text}\n", encoding="utf-8")
     chat = tmp_path / "chat.jsonl"
     lines: list[dict[str, Any]] = [{"user_name": "Wren", "character_name": "Ann", "chat_metadata": {}}]
     lines += [{"name": name, "is_user": user, "mes": text} for name, user, text in TALK]
@@ -140,3 +142,20 @@ def test_an_entry_of_a_lorebook_file(project: Project, tmp_path: Path) -> None:
     found = SystemWhyNotFinder(simulator, Generation(3), kind, settings).find((ref.vault, ref.filename))
     assert found.keeps_out
     assert set_by(found)["depth"] == 2
+
+
+@pytest.mark.parametrize("system", ["facts", "recap"])
+def test_a_system_that_looks_at_no_notes_says_so(project: Project, system: str) -> None:
+    found = searched(project, system, "Lamp.md", KINDS[system].settings())
+    assert (found.complete, found.tried, found.answers) == (True, 0, ())
+    assert conclusion(found).startswith("This run chose from other things than the notes of the vault. Choose a system")
+
+
+def test_where_nothing_helps_the_run_itself_says_why(project: Project) -> None:
+    """A guide is no lore in any system, whatever is set."""
+    found = searched(project, "hybrid", "Guide.md", HybridSettings())
+    assert found.answers == ()
+    assert conclusion(found).startswith("No single change brings “Guide” in, by ")
+    assert found.fate is not None
+    words = found.fate.explain(found.trace)
+    assert conclusion(found).endswith(f"{words.sentence} {words.fix}".rstrip())
