@@ -78,6 +78,20 @@ def run_side(
     return side_of(simulator, generation, title)
 
 
+def system_side(
+    simulator: SystemSimulator,
+    generation: Generation,
+    title: str,
+    cancel: CancelToken | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> RunSide:
+    """As `run_side`, by another system than DeepLore."""
+    if generation not in simulator.generations:
+        raise InputError(f"#{generation.message}", "this reply is not in the chat any more. Choose another one.")
+    asyncio.run(simulator.run_missing(on_progress, cancel, simulator.place(generation) + 1))
+    return side_of(simulator, generation, title)
+
+
 def with_settings_of(project: Project, path: Path) -> Project:
     """The project with the settings of another file; notes are read again where these say how.
 

@@ -20,6 +20,7 @@ from lorestudio.trace.model import (
     StageStatus,
     Trace,
 )
+from lorestudio.trace.wording import joined, plural, quoted
 
 NAME: Final = "context-window"
 
@@ -61,9 +62,15 @@ def _trace(run: Run, records: tuple[StageRecord, ...]) -> Trace:
     warnings = []
     used, budget = sum(page.fit.tokens for page in run.pages), run.whole_budget
     if used > max(0, budget):
+        over = plural(used - max(0, budget), "# token|# tokens")
+        unshared = [quoted(page.name) for page in run.pages if page.fit.is_whole and page.fit.whole]
+        if len(run.pages) > 1 and unshared:
+            warnings.append(
+                f"No budget was left for {joined(unshared)}, so what is there goes in whole. Raise the budget, or let "
+                "the pages share it by EQUAL_SPLIT."
+            )
         warnings.append(
-            f"The window holds {used - max(0, budget)} tokens more than its budget of {budget}: parts without a "
-            "share of their own stay whole."
+            f"The window holds {over} more than its budget of {budget}: parts without a share of their own stay whole."
         )
     outcome = RunOutcome.INJECTED if run.blocks else RunOutcome.NOTHING_INJECTED
     return Trace(

@@ -144,6 +144,13 @@ def test_weights_of_pages() -> None:
     left = verdicts(shared, "context elements")[0]
     assert left.reason == "cw_whole"
     assert "“main” has no budget" in explain(left, shared).sentence
+    assert "1 token more than its budget of 30" in shared.warnings[1]  # 31 in all
+    over = decide(
+        EVERYBODY, pages_by="folders", total_token_budget=10, multi_page_budget_strategy="WEIGHTED_SPLIT",
+        page_weights="places=1",
+    )  # fmt: skip
+    assert "No budget was left for “main” and “people”" in over.warnings[0]
+    assert "21 tokens more than its budget of 10" in over.warnings[1]
     assert dict(weights_of("a=1, b = 2.5,")) == {"a": 1, "b": 2.5}
     for wrong in ("places", "=3", "places=many", "places=nan", "places=inf"):
         with pytest.raises(ValueError, match="no weight of a page"):
