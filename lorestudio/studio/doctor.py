@@ -38,6 +38,7 @@ LIBRARIES: Final = (
     "typer",
     "watchfiles",
     "PySide6-Essentials",
+    "shiboken6",
     "qasync",
 )
 """What the program needs at run time, as `pyproject.toml` has it."""

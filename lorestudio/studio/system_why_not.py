@@ -33,7 +33,7 @@ from lorestudio.studio.what_if_runs import Ran
 from lorestudio.studio.why_not_answers import WhyNot
 from lorestudio.studio.why_not_trying import WENT_IN, Report, Search, numbered
 from lorestudio.trace.diff import Key
-from lorestudio.trace.journey import OTHER_SOURCE, Journeys
+from lorestudio.trace.journey import TAKES_NO_PART, Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.tuning.changes import Change, Part
 from lorestudio.tuning.system_ideas import SystemSituation, system_options
@@ -148,7 +148,7 @@ class SystemWhyNotFinder:
         found = WhyNot(target, title, runs.generation, trace, end, "", None, keeps_out)
         editable = note is not None and runs.changes.can_edit(*target)
         words = tuple(_words(project, runs.generation, note)) if note is not None else ()
-        if end.reason == OTHER_SOURCE:
+        if end.reason in TAKES_NO_PART:
             return replace(found, complete=True)
         options = system_options(
             SystemSituation(runs.settings, end, note, project.controls, words, editable, keeps_out)

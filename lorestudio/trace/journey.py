@@ -15,6 +15,15 @@ from lorestudio.trace.renumber import FOREIGN_IDS
 
 KEYWORD_STAGE: Final = "keywords"
 
+_WITHOUT_NOTES: Final = {"facts": "fm_no_memory", "recap": "recap_no_recap"}
+"""Systems whose candidates are none of the vault's notes, and the reason that says so of a note."""
+
+OTHER_SOURCE: Final = "other_source"
+"""Says so of a note where a lorebook file takes the vault's place."""
+
+TAKES_NO_PART: Final = frozenset({OTHER_SOURCE, *_WITHOUT_NOTES.values()})
+"""The reasons of notes that no change of settings or of the note could bring in."""
+
 
 class CellState(StrEnum):
     """What a stage was to an entry.
@@ -120,12 +129,6 @@ class _StageView:
             return CellState.KEPT
         return CellState.ABSENT if self.record.phase is Phase.MATCH and not gone else CellState.NOT_REACHED
 
-
-OTHER_SOURCE: Final = "other_source"
-"""The reason of a note where a run chooses from something else."""
-
-_OF_THEIR_OWN: Final = frozenset({"facts", "recap"})
-"""Systems that never look at the vault: one has memories, the other what the chat file remembers."""
 
 _ORDER: Final = {
     state: place
@@ -273,19 +276,13 @@ def _fate(view: _StageView, entry: int, state: FateState) -> Fate:
     return Fate(entry, state, view.record.name, view.record.phase, verdict.reason, verdict.details)
 
 
-def _is_of_another_source(trace: Trace, entry: int) -> bool:
-    """Whether the run chose from something else than the vault's notes, and the entry is such a note."""
-    if entry in trace.entries or entry >= FOREIGN_IDS:
-        return False
-    return trace.system in _OF_THEIR_OWN or any(number >= FOREIGN_IDS for number in trace.entries)
-
-
 def _never(trace: Trace, entry: int) -> Fate:
     """Why an entry was never a candidate: what the keyword pass says of all that it did not hit, or the whole run."""
     if trace.skip_reason:
         return Fate(entry, FateState.NEVER, "", None, trace.skip_reason)
-    if _is_of_another_source(trace, entry):
-        return Fate(entry, FateState.NEVER, "", None, OTHER_SOURCE)
+    own = min(trace.entries, default=FOREIGN_IDS) >= FOREIGN_IDS  # in a trace as the system made it all ids are low
+    if own and entry < FOREIGN_IDS and (trace.entries or trace.system in _WITHOUT_NOTES):
+        return Fate(entry, FateState.NEVER, "", None, _WITHOUT_NOTES.get(trace.system, OTHER_SOURCE))
     records = sorted(trace.stages, key=lambda record: record.name != KEYWORD_STAGE)
     for record in records:
         if record.default_reason:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 DISPLAY: Final = Qt.ItemDataRole.DisplayRole
+EDIT: Final = Qt.ItemDataRole.EditRole
 TOOLTIP: Final = Qt.ItemDataRole.ToolTipRole
 ACCESSIBLE_TEXT: Final = Qt.ItemDataRole.AccessibleTextRole
 ACCESSIBLE_DESCRIPTION: Final = Qt.ItemDataRole.AccessibleDescriptionRole

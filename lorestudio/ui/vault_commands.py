@@ -18,7 +18,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.batch_edit import SetValue, plan_property
 from lorestudio.studio.changes import ChangedMeanwhileError
 from lorestudio.studio.note_files import plan_delete, plan_duplicate
-from lorestudio.studio.renaming import plan_move
+from lorestudio.studio.renaming import Wanted, plan_move, plan_rename
 from lorestudio.studio.repairs import plan_repairs
 from lorestudio.studio.vault_notes import Planned, VaultNotes
 from lorestudio.ui import dialogs, layout
@@ -57,6 +57,7 @@ class VaultCommands(CommandGroup):
         self._tabbed = False
         session, selection = window.session, window.selection
         self.work = NoteWork(session, window.drafts, window.entry.save_all, self)
+        self._reading = ""
         self.place = KeptPlace(session, selection, self)
         self.search = SearchPane(window.theme, session, self.work)
         self.links = LinksPane(window.theme, session, selection, self.work)
@@ -66,6 +67,7 @@ class VaultCommands(CommandGroup):
         self.work.reading.connect(self._say_reading)
         self.work.clashed.connect(self._ask_rest)
         window.vault.dropped.connect(self._drop)
+        window.vault.retitled.connect(self._retitle)
         for pane in (self.search, self.links):
             pane.jump.connect(self.jump)
         window.problems.jump.connect(lambda path, line: self.jump(path, line, 0, 0))
@@ -169,7 +171,9 @@ class VaultCommands(CommandGroup):
             self.work.carry_out(partial(_duplicated, paths))
 
     def rename(self) -> None:
-        """Ask for another title of the note that is looked at."""
+        """Ask for another title of the note that is looked at: in the tree itself where the keyboard is there."""
+        if self._window.vault.edit_title():
+            return
         notes = self.targets
         session, selection = self._window.session, self._window.selection
         current = session.entry(selection.entry) or selection.left_out
@@ -268,7 +272,7 @@ class VaultCommands(CommandGroup):
         elif not table and self._tabbed:
             self._tabbed = False
             closed = [one for one in window.docks.values() if one.isHidden()]
-            layout.arrange(window, window.docks, window.width(), window.height())
+            window.workspaces.arrange()
             for one in closed:
                 one.hide()
         elif not table and self._before:
@@ -276,7 +280,12 @@ class VaultCommands(CommandGroup):
         window.update_actions()
 
     def _say_reading(self, text: str) -> None:
-        self._window.status.flash(text)  # the window has its status line only after this was made
+        status = self._window.status  # the window has its status line only after this was made
+        if text:
+            self._reading = text
+            status.flash(text)
+        elif status.currentMessage() == self._reading:
+            status.clearMessage()
 
     def _paths(self) -> list[Path]:
         try:
@@ -295,6 +304,13 @@ class VaultCommands(CommandGroup):
             return
         paths = paths_of(self._window.session, moved)
         self.work.carry_out(lambda vaults: plan_move(vaults, paths, folder))
+
+    def _retitle(self, note: object, title: str) -> None:
+        path = self._window.session.note_path(note) if isinstance(note, Entry) else None
+        if path is None:
+            self._window.say(Notice(tr("This note has no file here, so it cannot be renamed."), key="notes"))
+            return
+        self.work.carry_out(lambda vaults: plan_rename(vaults, path, Wanted(title=title)))
 
     def _mend(self, repairs: object) -> None:
         """Carry out what somebody has seen and wants mended."""

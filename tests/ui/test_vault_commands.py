@@ -7,7 +7,7 @@ import os
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QMessageBox
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 
 from lorestudio.ui.models.vault_table import COLUMNS, Column
 from lorestudio.ui.notes.batch_dialog import Operation
@@ -49,6 +49,42 @@ def undo(window) -> None:
 
 
 # ---- renaming -------------------------------------------------------------------------------------------------------
+
+
+def field_in_the_tree(window) -> QLineEdit | None:
+    fields = window.vault.tree.viewport().findChildren(QLineEdit)
+    return fields[0] if fields else None
+
+
+def test_f2_lets_the_title_be_typed_over_in_the_tree_and_references_follow(window, vault) -> None:
+    choose(window, "Skarn.md")
+    window.activateWindow()
+    window.vault.tree.setFocus()
+    window.run("note.rename")
+    field = field_in_the_tree(window)
+    assert field is not None
+    assert field.text() == "Skarn"
+    field.setText("Skarn the Grey")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    settle(window)
+    assert "Skarn the Grey.md" in contents(vault)
+    assert "[[Skarn the Grey]]" in contents(vault)["places/Dawnkeep.md"]
+    undo(window)
+    assert contents(vault) == NOTES
+
+
+def test_escape_leaves_the_title_as_it_was(window, vault) -> None:
+    choose(window, "Skarn.md")
+    window.activateWindow()
+    window.vault.tree.setFocus()
+    window.run("note.rename")
+    field = field_in_the_tree(window)
+    assert field is not None
+    field.setText("Skarn the Grey")
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    settle(window)
+    assert contents(vault) == NOTES
+    assert field_in_the_tree(window) is None
 
 
 def test_a_rename_shows_what_follows_and_changes_only_that(window, vault) -> None:
@@ -475,3 +511,13 @@ def test_the_table_counts_the_problems_that_were_found(window, qtbot) -> None:
     row = model.row_of(window.session.note_at(window.vault_commands.work.folders[0] / "items/Crown.md"))
     assert expected > 0
     assert model.index(row, COLUMNS.index(Column.PROBLEMS)).data() == str(expected)
+
+
+def test_that_links_are_read_is_said_only_while_they_are(window) -> None:
+    window.vault_commands.work.reading.emit("Reading the links of the vault…")
+    assert window.status.currentMessage() == "Reading the links of the vault…"
+    window.vault_commands.work.reading.emit("")
+    assert window.status.currentMessage() == ""
+    window.status.flash("Saved.")
+    window.vault_commands.work.reading.emit("")
+    assert window.status.currentMessage() == "Saved."

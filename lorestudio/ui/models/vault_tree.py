@@ -16,6 +16,7 @@ from lorestudio.ui.qt import (
     ACCESSIBLE_DESCRIPTION,
     ACCESSIBLE_TEXT,
     DISPLAY,
+    EDIT,
     ENTRY_ID,
     ITEM,
     MARK,
@@ -72,11 +73,13 @@ class VaultTree(TreeModel[Node]):
     """`DISPLAY` is the title, `ITEM` the node, `MARK` what became of the entry in the chosen generation.
 
     Notes can be dragged into folders: `dropped` carries them, the vault ("" where there is only one) and the folder.
+    The title of an entry can be typed over: `retitled` carries the entry and what was typed.
 
     `set_filter` keeps what contains every word in its title, keys, tags, file name or problem; `matches` counts it.
     """
 
     dropped = Signal(object, str, str)
+    retitled = Signal(object, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(Node(Branch.FOLDER, ""), parent)
@@ -175,6 +178,8 @@ class VaultTree(TreeModel[Node]):
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         if node.item is not None:
             flags |= Qt.ItemFlag.ItemIsDragEnabled
+        if node.entry is not None:
+            flags |= Qt.ItemFlag.ItemIsEditable
         return flags | Qt.ItemFlag.ItemIsDropEnabled if node.place is not None else flags
 
     def supportedDropActions(self) -> Qt.DropAction:
@@ -204,7 +209,7 @@ class VaultTree(TreeModel[Node]):
     def data(self, index: Index, role: int = DISPLAY) -> object:
         """Qt: what a row shows and says."""
         node = self.node(index)
-        if role == DISPLAY:
+        if role in {DISPLAY, EDIT}:
             return node.title
         if role == ITEM:
             return node
@@ -218,6 +223,13 @@ class VaultTree(TreeModel[Node]):
         if role in {TOOLTIP, ACCESSIBLE_DESCRIPTION}:
             return _tooltip(node)
         return None
+
+    def setData(self, index: Index, value: object, role: int = EDIT) -> bool:
+        """Qt: a title was typed; whoever hears `retitled` renames the note, and the tree follows."""
+        entry, title = self.node(index).entry, str(value).strip()
+        if role == EDIT and entry is not None and title and title != entry.title:
+            self.retitled.emit(entry, title)
+        return False  # the row keeps its title until the note has the new one
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 

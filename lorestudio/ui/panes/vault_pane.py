@@ -59,11 +59,13 @@ class VaultPane(Pane):
     """Follows and sets the chosen entry; marks show what became of each entry in the chosen generation.
 
     `chosen_changed` says that `chosen` are other notes; `dropped` carries notes, a vault and the folder that they were
-    dragged into; `table_shown` whether the table has taken the place of the tree.
+    dragged into; `retitled` an entry and the title that was typed over its own; `table_shown` whether the table has
+    taken the place of the tree.
     """
 
     chosen_changed = Signal()
     dropped = Signal(object, str, str)
+    retitled = Signal(object, str)
     table_shown = Signal(bool)
 
     def __init__(self, theme: Theme, session: Session, selection: Selection, drafts: Drafts) -> None:
@@ -110,6 +112,7 @@ class VaultPane(Pane):
         tree.setMouseTracking(True)
         tree.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)
         tree.setDragDropMode(QTreeView.DragDropMode.DragDrop)
+        tree.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)  # a second click is none; F2 asks for it
         tree.setDefaultDropAction(Qt.DropAction.MoveAction)
         for page in (tree, self.table, self.empty):
             self._pages.addWidget(page)
@@ -145,6 +148,7 @@ class VaultPane(Pane):
         self._delay.timeout.connect(self.apply_filter)
         self.filter.textChanged.connect(lambda _text: self._delay.start())
         self.model.dropped.connect(self.dropped)
+        self.model.retitled.connect(self.retitled)
         self.table_button.toggled.connect(self.show_table)
         self.columns_button.clicked.connect(self._show_columns)
         for view in (self.tree, self.table):
@@ -181,6 +185,14 @@ class VaultPane(Pane):
         """Go to the filter."""
         self.filter.setFocus()
         self.filter.selectAll()
+        return True
+
+    def edit_title(self) -> bool:
+        """Let the title be typed over in the tree; False where the keyboard is not on an entry there."""
+        index = self.tree.currentIndex()
+        if not self.tree.hasFocus() or not index.flags() & Qt.ItemFlag.ItemIsEditable:
+            return False
+        self.tree.edit(index)
         return True
 
     def step(self, steps: int) -> None:

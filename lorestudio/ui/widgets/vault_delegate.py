@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from PySide6.QtCore import QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from lorestudio.domain.entry import LeftOutNote
 from lorestudio.ui.models.marks import Mark
@@ -14,6 +16,7 @@ from lorestudio.ui.theme import Theme, scaled
 from lorestudio.ui.widgets.paint import draw_glyph, draw_mark
 from lorestudio.ui.words import number
 
+_GLYPH_WIDTH: Final = 22
 _QUIET = {"not a candidate", "refused"}
 
 
@@ -45,7 +48,7 @@ class VaultDelegate(QStyledItemDelegate):
             icon_ink = palette.accent
         box = QRectF(option.rect).adjusted(2, 0, -6, 0)
         draw_glyph(painter, QRectF(box.left(), box.top(), 18, box.height()), node.icon, icon_ink, 14)
-        box.setLeft(box.left() + 22)
+        box.setLeft(box.left() + _GLYPH_WIDTH)
         box.setRight(self._right_side(painter, box, node, mark, index))
         painter.save()
         painter.setFont(scaled(option.font, 1.0, bold=node.kind in {Branch.FOLDER, Branch.GROUP}))
@@ -63,6 +66,11 @@ class VaultDelegate(QStyledItemDelegate):
             )
             painter.drawText(rest, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), why)
         painter.restore()
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
+        """Qt: the field for a new title begins where the title does, and takes the rest of the row."""
+        del index
+        editor.setGeometry(option.rect.adjusted(_GLYPH_WIDTH, 0, 0, 0))
 
     def _right_side(self, painter: QPainter, box: QRectF, node: Node, mark: object, index: Index) -> float:
         """Draw what stands on the right; returns where the title has to end."""

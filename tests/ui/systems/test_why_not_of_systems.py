@@ -9,7 +9,6 @@ import pytest
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.studio.project import demo_project
 from lorestudio.studio.simulator import Simulator
-from lorestudio.trace.journey import OTHER_SOURCE
 from tests.ui.conftest import drain
 
 if TYPE_CHECKING:
@@ -71,6 +70,6 @@ def test_an_entry_of_no_system_is_answered_from_the_run(window: MainWindow, qtbo
     settled(qtbot, window)
     trace = window.session.trace(window.selection.generation)
     assert trace is not None
-    assert window.session.journeys(trace).fate(0).reason == OTHER_SOURCE
+    assert window.session.journeys(trace).fate(0).reason == "fm_no_memory"
     assert "Choose a system that looks at notes" in window.why_not.page.summary.text()
     assert not window.why_not.page.rows
