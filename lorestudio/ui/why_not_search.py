@@ -14,7 +14,7 @@ from lorestudio.studio.jobs import Cancelled, CancelToken
 from lorestudio.studio.system_why_not import SystemWhyNotFinder
 from lorestudio.studio.systems import kind_of
 from lorestudio.studio.why_not import Key, WhyNot, WhyNotFinder, WhyNotNews
-from lorestudio.trace.journey import FateState
+from lorestudio.trace.journey import TAKES_NO_PART, FateState
 from lorestudio.trace.model import EntryRef
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
@@ -50,6 +50,14 @@ class WhyNotSearch(QObject):
             return known
         trace = self._session.trace(self._selection.generation)
         return trace.entries.get(self._selection.entry) if trace is not None else None
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether the chosen note is anything that the run could have chosen."""
+        trace, entry = self._session.trace(self._selection.generation), self._selection.entry
+        if trace is None or entry is None:
+            return True
+        return self._session.journeys(trace).fate(entry).reason not in TAKES_NO_PART
 
     @property
     def running(self) -> bool:

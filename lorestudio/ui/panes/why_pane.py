@@ -248,7 +248,7 @@ class WhyPane(Pane):
 
     def _show_button(self) -> None:
         search = self._search
-        asks = search is not None and search.note is not None
+        asks = search is not None and search.note is not None and search.takes_part
         self.answers_button.setVisible(asks)
         goes_in = search is not None and search.goes_in
         self.answers_button.setText(tr("What would keep it out?") if goes_in else tr("What would bring it in?"))
