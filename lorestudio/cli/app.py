@@ -30,6 +30,7 @@ from lorestudio.cli.explain import explain
 from lorestudio.cli.facts import facts
 from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
+from lorestudio.cli.kept import register as register_kept
 from lorestudio.cli.lint import lint
 from lorestudio.cli.lorebooks import BookOption, CardOption, with_card
 from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
@@ -103,6 +104,7 @@ app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
 register_reports(app)
+register_kept(app)
 diffing.register(app)
 app.command("test")(try_text)
 app.command("prompt")(show_prompt)

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from lorestudio.cli.asking import Answering, answering
 from lorestudio.settings import fixed
-from lorestudio.studio import Generation, InputError, Project, Simulator
+from lorestudio.studio import Generation, InputError, Project
 from lorestudio.studio.answering import AnswerKind
+from lorestudio.studio.keeping import ChatRuns
 from lorestudio.studio.modes import Mode, with_mode
 
 
@@ -37,7 +38,7 @@ def answering_offline(answers: str, project: Project) -> Answering:
 
 
 def chosen_generation(
-    simulator: Simulator, message: int | None, swipe: int | None = None, option: str = ""
+    simulator: ChatRuns, message: int | None, swipe: int | None = None, option: str = ""
 ) -> Generation:
     """The generation of that reply and swipe (from 1).
 

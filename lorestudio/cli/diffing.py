@@ -18,6 +18,8 @@ from rich.text import Text
 
 from lorestudio.cli.asking import Answering
 from lorestudio.cli.choosing import answering_offline, chosen_generation, in_mode
+from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption
+from lorestudio.cli.kept import system_runner, with_kept
 from lorestudio.cli.messages import clear_messages, say_all
 from lorestudio.cli.options import (
     JsonOption,
@@ -42,6 +44,7 @@ from lorestudio.studio.comparison_text import (
     refated_lines,
     tokens_words,
 )
+from lorestudio.studio.keeping import ChatRuns
 from lorestudio.studio.run_causes import Causes, RunSide, What, find_causes
 from lorestudio.studio.run_sides import (
     TurnDiff,
@@ -51,6 +54,7 @@ from lorestudio.studio.run_sides import (
     with_settings_of,
     with_vaults_of,
 )
+from lorestudio.studio.systems import DEEPLORE
 from lorestudio.trace import summary
 from lorestudio.trace.diff import Key, TraceDiff, compare
 
@@ -98,6 +102,12 @@ def diff_runs(
     seed: SeedOption = 0,
     mode: ModeOption = None,
     answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
+    system: SystemOption = DEEPLORE,
+    system_settings: SystemSettingsOption = None,
+    assignments: SetOption = None,
+    system2: Annotated[
+        str | None, typer.Option("--system2", metavar="SYSTEM[:FILE]", help="Compare with another system, or its file.")
+    ] = None,
     causes: Annotated[
         bool, typer.Option("--causes/--no-causes", help="Find out which difference did what, by running each alone.")
     ] = True,
@@ -106,10 +116,14 @@ def diff_runs(
     """Say what differs between two runs of a reply, or of the whole chat, and which difference did it.
 
     The second run is another reply (--against), or the same one with other settings (--settings2), notes (--vault2) or
-    messages (--chat2). No provider is asked.
+    messages (--chat2), or by another system (--system2). No provider is asked for an answer. Which difference did it
+    can be found out where DeepLore made both runs.
     """
     with clear_messages():
-        _check(against, settings2, vault2, chat2)
+        _check(against, settings2, vault2, chat2, system2)
+        of_systems = system != DEEPLORE or system2 is not None
+        if system != DEEPLORE and settings2 is not None:
+            raise InputError("--settings2", f"these are DeepLore's. Use --system2 {system}:FILE instead.")
         first = in_mode(open_project(vault, chat, settings, seed), mode)
         second = first
         titles = "first", "second"
@@ -121,33 +135,49 @@ def diff_runs(
         elif chat2 is not None:
             second, titles = first.with_chat(chat2), (chat.name, chat2.name)
         say_all((*first.problems, *second.problems))
+        if system2 is not None:
+            titles = system, system2
         asked = answering_offline(answers, first)
+
+        def made(project: Project, *, other: bool = False) -> ChatRuns:
+            if other and system2 is not None:
+                name, _, file = system2.partition(":")
+                return _runs(project, name, Path(file).expanduser() if file else None, None, asked)
+            return _runs(project, system, system_settings, assignments, asked)
+
         if message is None:
             if against is not None or swipe is not None:
                 name = "--against" if against is not None else "--swipe"
                 raise InputError(name, "say which reply is meant with --message.")
-            _whole_chat(_simulator(first, asked), _simulator(second, asked), titles, as_json=as_json)
+            _whole_chat(made(first), made(second, other=True), titles, as_json=as_json)
             return
-        one = _simulator(first, asked)
-        other = one if against is not None else _simulator(second, asked)
+        one = made(first)
+        other = one if against is not None else made(second, other=True)
         wanted = chosen_generation(one, message, swipe)
         if against is not None:
             place, which = _place(against)
             sides = _sides(one, wanted, other, chosen_generation(other, place, which, "--against"), ("", ""))
         else:
             sides = _sides(one, wanted, other, chosen_generation(other, message, swipe), titles)
-        _one_reply(*sides, find=causes, as_json=as_json)
+        _one_reply(*sides, find=causes and not of_systems, as_json=as_json)
 
 
-def _check(against: str | None, settings2: Path | None, vault2: list[str] | None, chat2: Path | None) -> None:
-    given = [each for each in (against, settings2, vault2, chat2) if each]
-    if len(given) != 1:
-        names = "--against, --settings2, --vault2 or --chat2"
+def _check(*others: object) -> None:
+    if sum(bool(each) for each in others) != 1:
+        given = any(others)
+        names = "--against, --settings2, --vault2, --chat2 or --system2"
         why = "say with what the run is to be compared" if not given else "a run is compared with one other"
         raise InputError("diff", f"{why}: give one of {names}.")
 
 
-def _simulator(project: Project, asked: Answering) -> Simulator:
+def _runs(
+    project: Project, system: str, file: Path | None, assignments: list[str] | None, asked: Answering
+) -> ChatRuns:
+    """Who runs the chat with a system; what the window has kept of the same inputs is not run again."""
+    if system != DEEPLORE:
+        return with_kept(system_runner(project, system, file, assignments).runs)
+    if file is not None:
+        raise InputError("--system2", "compare with other settings of DeepLore by --settings2.")
     return Simulator(project, asked.source, model=asked.model)
 
 
@@ -160,7 +190,7 @@ def _place(against: str) -> tuple[int, int | None]:
 
 
 def _sides(
-    first: Simulator, one: Generation, second: Simulator, other: Generation, titles: tuple[str, str]
+    first: ChatRuns, one: Generation, second: ChatRuns, other: Generation, titles: tuple[str, str]
 ) -> tuple[RunSide, RunSide]:
     async def both() -> None:
         await first.generate(one)
@@ -242,7 +272,7 @@ def _causes_table(causes: Causes) -> Table:
 # ---- a whole chat ---------------------------------------------------------------------------------------------------
 
 
-def _whole_chat(first: Simulator, second: Simulator, titles: tuple[str, str], *, as_json: bool) -> None:
+def _whole_chat(first: ChatRuns, second: ChatRuns, titles: tuple[str, str], *, as_json: bool) -> None:
     async def both() -> None:
         await first.replay()
         await second.replay()

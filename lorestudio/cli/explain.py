@@ -12,7 +12,9 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 
 from lorestudio.cli.choosing import answering_offline, chosen_generation, in_mode
+from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption
 from lorestudio.cli.explaining import EntryExplained, entry_json, entry_lines, fates_table, turn_json
+from lorestudio.cli.kept import SystemRunner, system_runner, with_kept
 from lorestudio.cli.messages import clear_messages, say, say_all
 from lorestudio.cli.options import (
     JsonOption,
@@ -29,10 +31,13 @@ from lorestudio.cli.settings import ProfileOption
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.studio import Generation, InputError, Project, Simulator, open_project
 from lorestudio.studio.answering import AnswerKind, load_recorded
+from lorestudio.studio.keeping import ChatRuns
 from lorestudio.studio.settings_sources import settings_path
+from lorestudio.studio.system_why_not import SystemWhyNotFinder
+from lorestudio.studio.systems import DEEPLORE
 from lorestudio.studio.why_not import WhyNot, WhyNotFinder, WhyNotNews
 from lorestudio.studio.would_also import HeldRuns
-from lorestudio.trace import summary, turn_words
+from lorestudio.trace import EntryRef, Trace, summary, turn_words
 
 Note = Entry | LeftOutNote
 
@@ -57,6 +62,9 @@ def explain(
     seed: SeedOption = 0,
     mode: ModeOption = None,
     answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
+    system: SystemOption = DEEPLORE,
+    system_settings: SystemSettingsOption = None,
+    assignments: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say stage by stage what a reply did with an entry, and what would bring it in. No provider is asked."""
@@ -64,6 +72,10 @@ def explain(
         if why_not and entry is None:
             raise InputError("--why-not", "name the entry that it is about with --entry.")
         project = in_mode(open_project(vault, chat, settings_path(settings, profile), seed), mode)
+        if system != DEEPLORE:
+            of_system = system_runner(project, system, system_settings, assignments)
+            _explain_system(of_system, entry, chosen(of_system.runs, message, swipe), why_not=why_not, as_json=as_json)
+            return
         note = None if entry is None else find_note(project, entry)
         asked = answering_offline(answers, project)
         simulator = Simulator(project, asked.source, model=asked.model)
@@ -71,20 +83,59 @@ def explain(
         trace = asyncio.run(simulator.generate(generation))
         say_all(project.problems)
         if note is None:
-            if as_json:
-                print_json(turn_json(trace), 2)
-                return
-            typer.echo(f"{turn_words(trace.turn)}: {summary(trace)}")
-            Console().print(fates_table(trace))
+            _say_turn(trace, as_json=as_json)
             return
         recorded = load_recorded(project.chat_path) if answers == AnswerKind.RECORDED else None
         found = _search(WhyNotFinder(simulator, generation, recorded), note, quiet=as_json) if why_not else None
         would = HeldRuns(simulator, generation).of(note.id) if isinstance(note, Entry) else None
-        explained = EntryExplained(trace, note, would, found)
-        if as_json:
-            print_json(entry_json(explained), 2)
-        else:
-            typer.echo("\n".join(entry_lines(explained)))
+        _say_entry(EntryExplained(trace, note, would, found), as_json=as_json)
+
+
+def _explain_system(
+    made: SystemRunner, entry: str | None, generation: Generation, *, why_not: bool, as_json: bool
+) -> None:
+    """The same from the run of a system other than DeepLore, which may have been kept."""
+    simulator = with_kept(made.runs)
+    trace = asyncio.run(simulator.generate(generation))
+    say_all(simulator.project.problems)
+    if entry is None:
+        _say_turn(trace, as_json=as_json)
+        return
+    note = find_in(simulator.project, trace, entry)
+    found = None
+    if why_not and not isinstance(note, LeftOutNote):
+        finder = SystemWhyNotFinder(simulator, generation, made.kind, made.settings)
+        found = _search(finder, note, quiet=as_json)
+    _say_entry(EntryExplained(trace, note, None, found), as_json=as_json)
+
+
+def _say_turn(trace: Trace, *, as_json: bool) -> None:
+    if as_json:
+        print_json(turn_json(trace), 2)
+        return
+    typer.echo(f"{turn_words(trace.turn)}: {summary(trace)}")
+    Console().print(fates_table(trace))
+
+
+def _say_entry(explained: EntryExplained, *, as_json: bool) -> None:
+    if as_json:
+        print_json(entry_json(explained), 2)
+    else:
+        typer.echo("\n".join(entry_lines(explained)))
+
+
+def find_in(project: Project, trace: Trace, name: str) -> Note | EntryRef:
+    """What has that title or file name in a run, which may know others than the vault's notes; else the note.
+
+    Raises InputError.
+    """
+    known = {(entry.vault, entry.filename) for entry in project.index.entries}
+    own = [ref for ref in trace.entries.values() if (ref.vault, ref.filename) not in known]
+    found = [ref for ref in own if ref.filename == name] or [ref for ref in own if ref.title.lower() == name.lower()]
+    if len(found) > 1:
+        names = ", ".join(ref.filename for ref in found)
+        raise InputError("--entry", f"several entries have the title “{name}”. Name one of: {names}.")
+    return found[0] if found else find_note(project, name)
 
 
 def find_note(project: Project, name: str) -> Note:
@@ -106,7 +157,7 @@ def find_note(project: Project, name: str) -> Note:
     return found[0]
 
 
-def chosen(simulator: Simulator, message: int | None, swipe: int | None) -> Generation:
+def chosen(simulator: ChatRuns, message: int | None, swipe: int | None) -> Generation:
     """The generation of that reply; for a message that is no reply that of the next one. Raises InputError."""
     if message is None:
         return simulator.generations[-1]
@@ -120,7 +171,7 @@ def chosen(simulator: Simulator, message: int | None, swipe: int | None) -> Gene
     return chosen_generation(simulator, place, swipe)
 
 
-def _search(finder: WhyNotFinder, note: Note, *, quiet: bool) -> WhyNot:
+def _search(finder: WhyNotFinder | SystemWhyNotFinder, note: Note | EntryRef, *, quiet: bool) -> WhyNot:
     """Search with a progress bar on the error stream."""
     console = Console(stderr=True)
     columns = (TextColumn("Trying"), BarColumn(), TextColumn("{task.description}"))

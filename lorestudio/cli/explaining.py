@@ -21,7 +21,7 @@ class EntryExplained:
     """One note in one generation. `would` is None where no stage is behind the one that decided."""
 
     trace: Trace
-    note: Entry | LeftOutNote
+    note: Entry | LeftOutNote | EntryRef
     would: WouldAlso | None
     found: WhyNot | None
 

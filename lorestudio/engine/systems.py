@@ -7,11 +7,14 @@ every view and every comparison works for them.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
+
+from pydantic import BaseModel
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
@@ -72,12 +75,23 @@ class System(Protocol):
         """What people call it."""
         ...
 
+    @property
+    def inputs(self) -> str:
+        """The digest of all that it decides by besides the moment: its settings and what it was made with."""
+        ...
+
     async def decide(self, moment: Moment, state: object = None) -> Decided:
         """Run one generation. `state` is what the generation before left, None for the first one of a chat.
 
         The same inputs give the same result, and nothing outside it changes.
         """
         ...
+
+
+def inputs_digest(settings: BaseModel, *others: object) -> str:
+    """The SHA-256 of settings and of other things by which a system decides, told by their `repr`."""
+    told = "\0".join((settings.model_dump_json(), *map(repr, others)))
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

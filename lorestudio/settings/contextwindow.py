@@ -8,6 +8,8 @@ from lorestudio.settings.declaration import Group, Section, StageName
 
 counting = Group("Token counter")
 window = Group("Context window")
+pages = Group("Pages")
+request = Group("Budget of the request")
 
 _ALL: Final[tuple[StageName, ...]] = (
     "context elements",
@@ -105,6 +107,61 @@ class ContextWindowSettings(CountingSettings):
     with_conversation: bool = window(
         True, "The conversation shares the budget", "Off: the whole budget is for lore and context elements.",
         affects=("conversation", "lore budget"),
+    )  # fmt: skip
+    pages_by: str = pages(
+        "one", "Pages",
+        "A page is a window of its own with a share of the budget; links, requirements and locks stay within it.",
+        choices={
+            "one": "One page holds everything.",
+            "properties": "A page for each cw_page that notes have.",
+            "folders": "A page for each folder at the top of a vault; a note's cw_page wins.",
+            "vaults": "A page for each vault; a note's cw_page wins.",
+        },
+        affects=("page budgets",),
+    )  # fmt: skip
+    main_page: str = pages(
+        "main", "Main page", "Holds notes that are on no other page, and the conversation.", affects=("page budgets",)
+    )
+    page_order: str = pages(
+        "", "First pages", "Pages that come first, separated by commas; also ones that hold no note.",
+        affects=("page budgets",),
+    )  # fmt: skip
+    locked_pages: str = pages("", "Locked pages", "Pages that come out empty, separated by commas.", affects=("locks",))
+    multi_page_budget_strategy: str = pages(
+        "DYNAMIC_SIZE_FILL", "How pages share",
+        "What each page may use of the budget. The size of a page is that of its JSON.",
+        choices={
+            "EQUAL_SPLIT": "The same for every page.",
+            "WEIGHTED_SPLIT": "By the weights of the pages.",
+            "PRIORITY_FILL": "In their order, each as much as it holds.",
+            "DYNAMIC_FILL": "In their order; what a page does not use goes to those that need more.",
+            "DYNAMIC_SIZE_FILL": "The smallest first; what a page does not use goes to those that need more.",
+        },
+        affects=("page budgets",),
+    )  # fmt: skip
+    page_weights: str = pages(
+        "", "Weights of pages", "As in places=2, people=1; a page that is not named has the weight 0.",
+        affects=("page budgets",),
+    )  # fmt: skip
+    reserve_empty_page_budget: bool = pages(
+        True, "Empty pages keep a share", "Off: a page that holds nothing takes nothing.", affects=("page budgets",)
+    )
+    budget_from_context: bool = request(
+        False, "What the context leaves",
+        "The budget is the context's size less the reply, the thinking and the prompt, instead of “Token budget”. "
+        "Where the size of the context is not known, “Token budget” stands for it.",
+        affects=_ALL,
+    )  # fmt: skip
+    max_tokens: int = request(
+        0, "Room for the reply", "Taken from the context's size.", unit="tokens", low=0, high=1_000_000, affects=_ALL
+    )
+    reasoning_budget: int = request(
+        0, "Room for thinking", "Taken from the context's size, where thinking counts against it.",
+        unit="tokens", low=0, high=1_000_000, affects=_ALL,
+    )  # fmt: skip
+    user_prompt_size: int = request(
+        0, "Size of the prompt", "0: the messages that are looked at are counted.",
+        unit="tokens", low=0, high=1_000_000, affects=_ALL,
     )  # fmt: skip
     word_list: str = window(
         "", "Word list", "A file with a word a line; empty: the studio counts tokens as it does everywhere else.",

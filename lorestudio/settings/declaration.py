@@ -29,7 +29,8 @@ DeepLoreStage: TypeAlias = Literal[
     "bookkeeping",
 ]  # fmt: skip
 ContextWindowStage: TypeAlias = Literal[
-    "text match", "links", "dependants", "requirements", "locks", "weight order", "lore budget", "lore filling",
+    "text match", "links", "dependants", "requirements", "locks", "weight order", "page budgets", "lore budget",
+    "lore filling",
     "context elements", "conversation",
 ]  # fmt: skip
 RecapStage: TypeAlias = Literal[

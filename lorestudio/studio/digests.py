@@ -9,6 +9,7 @@ import lorestudio
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.memory.message_notes import notes_of
 from lorestudio.studio.generation import Generation
+from lorestudio.studio.library import reading_key
 from lorestudio.studio.project import Project
 from lorestudio.trace.serialize import record_to_json
 
@@ -37,6 +38,34 @@ def input_digests(project: Project, generations: Sequence[Generation], answers: 
     for generation in generations:
         for message in chat.messages[done : generation.message]:
             digest.update(_told(message).encode("utf-8", "surrogatepass"))
+        done = max(done, generation.message)
+        digest.update(repr(generation).encode())
+        found.append(digest.hexdigest())
+    return tuple(found)
+
+
+def system_digests(project: Project, generations: Sequence[Generation], system: str) -> tuple[str, ...]:
+    """As `input_digests`, for a system beside DeepLore; `system` tells which one it is and what it decides by.
+
+    DeepLore's settings count as far as they say how notes are read; of a message everything counts, because systems
+    read more of it than DeepLore does.
+    """
+    chat = project.chat or Chat()
+    digest = hashlib.sha256()
+    for part in (
+        lorestudio.__version__,
+        system,
+        project.index.digest,
+        repr(reading_key(project.settings, project.counter)),
+        repr(record_to_json(project.controls)),
+        repr((project.seed, project.counter.name, chat.character_name, chat.user_name, project.context_size)),
+    ):
+        digest.update(part.encode("utf-8", "surrogatepass"))
+    found: list[str] = []
+    done = 0
+    for generation in generations:
+        for message in chat.messages[done : generation.message]:
+            digest.update(repr(message).encode("utf-8", "surrogatepass"))
         done = max(done, generation.message)
         digest.update(repr(generation).encode())
         found.append(digest.hexdigest())

@@ -44,6 +44,11 @@ class KnownVectors:
         """Who makes them."""
         return self._embedder.label
 
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody has to be asked for them."""
+        return isinstance(self._embedder, HashEmbedder)
+
     async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """The vectors of texts, made where they are not known. Raises LlmError; what came before it is kept."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]

@@ -9,10 +9,10 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import platformdirs
 
@@ -20,11 +20,15 @@ from lorestudio.domain.closing import Closing
 from lorestudio.domain.state import EngineState, Tally
 from lorestudio.engine import RunResult
 from lorestudio.engine.deeplore.counts import counted
+from lorestudio.engine.systems import Decided
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.project import Project
 from lorestudio.studio.runs import with_counts
 from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.system_simulator import SystemSimulator
+from lorestudio.studio.system_states import state_from_json, state_to_json
+from lorestudio.studio.systems import DEEPLORE
 from lorestudio.trace import Trace, TraceStore
 from lorestudio.trace.serialize import record_from_json, record_to_json
 
@@ -37,21 +41,59 @@ def default_folder() -> Path:
     return platformdirs.user_data_path("lorestudio", appauthor=False) / "runs"
 
 
+ChatRuns: TypeAlias = Simulator | SystemSimulator
+"""Whoever runs a chat: DeepLore's simulator, or that of another system."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where the runs of a chat with one system are kept.
+
+    A `slot` keeps runs with other settings beside those that the chat is run with as it is shown, whose slot is "".
+    """
+
+    chat: str
+    system: str = DEEPLORE
+    slot: str = ""
+
+    @classmethod
+    def of(cls, simulator: ChatRuns, slot: str = "") -> Shelf:
+        """That of a simulator's runs."""
+        system = simulator.system.name if isinstance(simulator, SystemSimulator) else DEEPLORE
+        return cls(chat_id(simulator.project), system, slot)
+
+    @property
+    def states_file(self) -> str:
+        """The name of the file of states."""
+        name = self.chat if self.system == DEEPLORE else f"{self.chat}.{self.system}"
+        if self.slot:
+            name += f".{hashlib.sha256(self.slot.encode()).hexdigest()[:12]}"
+        return f"{name}.states.json.gz"
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """A chat's generations as they were kept: the digest of each one's inputs, its mark, and the state after it.
 
-    The states are without their counts; `tallies` say what each generation counted.
+    DeepLore's states are without their counts; `tallies` say what each generation counted.
     """
 
     inputs: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
-    states: tuple[EngineState, ...] = ()
+    states: tuple[object, ...] = ()
     tallies: tuple[Tally | None, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LastRuns:
+    """The runs of a chat that were kept last, in order; the first `current` of them are what a run would give now."""
+
+    traces: tuple[Trace, ...] = ()
+    current: int = 0
+
+
 class Keeper(Closing):
-    """The kept runs of all chats: a trace store, and a file of states for each chat.
+    """The kept runs of all chats with all systems: a trace store, and files of states for each chat.
 
     Opening, keeping and restoring wait for the disk, so a window calls them from a worker.
     """
@@ -67,21 +109,21 @@ class Keeper(Closing):
         """Sentences about what could not be read so far."""
         return [*(problem.message for problem in self._store.problems), *self._unread]
 
-    def keep(self, simulator: Simulator) -> None:
+    def keep(self, simulator: ChatRuns, slot: str = "") -> None:
         """Keep all generations run so far. Raises OSError; then what was kept before is still there.
 
         What was kept beyond them stays as long as it goes on from them. Of the generations that were added, only the
         newest runs stay (`trace.store.KEPT_RUNS`).
         """
-        chat = chat_id(simulator.project)
-        kept = self._read(chat)
-        kept_states = simulator.counted_apart()
-        done = len(kept_states)
+        shelf = Shelf.of(simulator, slot)
+        chat, system = shelf.chat, shelf.system
+        kept = self._read(shelf)
+        done = len(simulator.traces)
         inputs = simulator.inputs[:done]
         traces = [simulator.traces[generation] for generation in simulator.generations[:done]]
         marks = tuple(mark(trace) for trace in traces)
         known = min(_common(kept.inputs, inputs), _common(kept.marks, marks))
-        if known and not self._holds(chat, traces[known - 1]):  # the store was lost: it is begun anew
+        if known and not self._holds(shelf, traces[known - 1]):  # the store was lost: it is begun anew
             known = 0
         if known == done:
             return
@@ -90,57 +132,88 @@ class Keeper(Closing):
             "version": VERSION,
             "inputs": list(inputs),
             "marks": list(marks),
-            "states": [record_to_json(state) for state, _ in kept_states],
-            "tallies": [None if tally is None else record_to_json(tally) for _, tally in kept_states],
+            **_states_document(simulator, done),
         }
         packed = gzip.compress(json.dumps(document).encode(), _QUICK, mtime=0)
-        write_atomically(self._states_file(chat), packed)
+        write_atomically(self._folder / shelf.states_file, packed)
         # Only now: until then the file of states may refer to any of the older runs.
-        self._store.prune(chat, [(trace.turn.message, trace.turn.swipe) for trace in traces[known:]])
+        added = [(trace.turn.message, trace.turn.swipe) for trace in traces[known:]]
+        self._store.prune(chat, added, system=system)
 
-    def restore(self, simulator: Simulator) -> int:
+    def restore(self, simulator: ChatRuns, slot: str = "") -> int:
         """Give the simulator what was run before on the same inputs; returns how many generations that are.
 
         A state or trace that cannot be read ends what is restored there; `problems` says so.
         """
-        chat = chat_id(simulator.project)
-        kept = self._read(chat)
+        shelf = Shelf.of(simulator, slot)
+        kept = self._read(shelf)
         known = _common(kept.inputs, simulator.inputs)
-        traces = {(trace.turn.message, trace.turn.swipe): trace for trace in self._store.latest_all(chat)}
-        restored = []
-        for generation, expected in zip(simulator.generations[:known], kept.marks, strict=False):
-            place = (generation.message, generation.swipe)
-            trace = traces.get(place)
-            if trace is None or mark(trace) != expected:  # of another run than the state
-                older = (one for one in self._store.history(chat, *place) if mark(one) == expected)
-                trace = next(older, None)
-            if trace is None:
-                break
-            restored.append(trace)
-        known = len(restored)
+        restored = self._traces(shelf, simulator.generations[:known], kept.marks)
+        if isinstance(simulator, SystemSimulator):
+            simulator.resume([Decided(*one) for one in zip(restored, kept.states, strict=False)])
+            return len(restored)
         results, counts = [], EngineState()
         for trace, state, tally in zip(restored, kept.states, kept.tallies, strict=False):
+            if not isinstance(state, EngineState):
+                raise TypeError(f"{type(state).__name__} is no state of DeepLore's")
             counts = counted(counts, tally)
             results.append(RunResult(trace, with_counts(state, counts), tally))
         simulator.resume(results)
         return len(results)
 
-    def history(self, project: Project, generation: Generation) -> tuple[Trace, ...]:
-        """The kept runs of one generation of a project's chat, oldest first."""
-        return self._store.history(chat_id(project), generation.message, generation.swipe)
+    def last(self, simulator: ChatRuns, slot: str = "") -> LastRuns:
+        """What was kept last of the simulator's generations, also where its inputs have changed since.
 
-    def _holds(self, chat: str, trace: Trace) -> bool:
-        """Whether the store's newest trace of that generation is this one."""
-        stored = self._store.latest(chat, trace.turn.message, trace.turn.swipe)
-        return stored is not None and mark(stored) == mark(trace)
+        It ends at the first generation that nothing is kept of. The simulator stays as it is.
+        """
+        shelf = Shelf.of(simulator, slot)
+        kept = self._read(shelf)
+        traces = self._traces(shelf, simulator.generations, kept.marks)
+        return LastRuns(tuple(traces), min(len(traces), _common(kept.inputs, simulator.inputs)))
 
-    def _states_file(self, chat: str) -> Path:
-        return self._folder / f"{chat}.states.json.gz"
+    def history(self, project: Project, generation: Generation, system: str = DEEPLORE) -> tuple[Trace, ...]:
+        """The kept runs of one generation of a project's chat with a system, oldest first."""
+        return self._store.history(chat_id(project), generation.message, generation.swipe, system)
 
-    def _read(self, chat: str) -> Kept:
-        path = self._states_file(chat)
+    def latest(self, project: Project, system: str = DEEPLORE) -> tuple[Trace, ...]:
+        """The run that was kept last of each generation of a project's chat with a system, by message and swipe."""
+        return self._store.latest_all(chat_id(project), system)
+
+    def counts(self, project: Project) -> dict[str, int]:
+        """How many runs of generations of a project's chat are kept, by system."""
+        return self._store.counts(chat_id(project))
+
+    def _traces(self, shelf: Shelf, generations: Sequence[Generation], marks: Sequence[str]) -> list[Trace]:
+        """The traces with these marks, as far as they are there."""
+        if not marks:
+            return []
+        newest = self._store.latest_all(shelf.chat, shelf.system)
+        traces = {(trace.turn.message, trace.turn.swipe): trace for trace in newest}
+        found: list[Trace] = []
+        for generation, expected in zip(generations, marks, strict=False):
+            place = (generation.message, generation.swipe)
+            trace = traces.get(place)
+            if trace is None or mark(trace) != expected:  # of another run than the state
+                older = self._store.history(shelf.chat, *place, shelf.system)
+                trace = next((one for one in older if mark(one) == expected), None)
+            if trace is None:
+                break
+            found.append(trace)
+        return found
+
+    def _holds(self, shelf: Shelf, trace: Trace) -> bool:
+        """Whether the store has this trace."""
+        place = (trace.turn.message, trace.turn.swipe)
+        stored = self._store.latest(shelf.chat, *place, shelf.system)
+        if stored is not None and mark(stored) == mark(trace):
+            return True
+        # Runs of another slot may be newer.
+        return any(mark(one) == mark(trace) for one in self._store.history(shelf.chat, *place, shelf.system))
+
+    def _read(self, shelf: Shelf) -> Kept:
+        path = self._folder / shelf.states_file
         try:
-            return _kept(json.loads(gzip.decompress(path.read_bytes())))
+            return _kept(json.loads(gzip.decompress(path.read_bytes())), shelf.system)
         except FileNotFoundError:
             return Kept()
         except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -155,12 +228,12 @@ class Keeper(Closing):
 
 def is_kept(folder: Path, project: Project) -> bool:
     """Whether runs of the project's chat were ever kept in that folder; asks only for a file."""
-    return (folder / f"{chat_id(project)}.states.json.gz").exists()
+    return (folder / Shelf(chat_id(project)).states_file).exists()
 
 
 def forget(folder: Path, project: Project) -> None:
     """Begin anew with the next replay of the project's chat. Raises OSError."""
-    (folder / f"{chat_id(project)}.states.json.gz").unlink(missing_ok=True)
+    (folder / Shelf(chat_id(project)).states_file).unlink(missing_ok=True)
 
 
 def chat_id(project: Project) -> str:
@@ -169,13 +242,28 @@ def chat_id(project: Project) -> str:
     return hashlib.sha256("\n".join(str(place) for place in places).encode()).hexdigest()[:24]
 
 
-def _kept(document: object) -> Kept:
+def _states_document(simulator: ChatRuns, done: int) -> dict[str, list[object]]:
+    """The states of the first generations, and what each counted."""
+    if isinstance(simulator, SystemSimulator):
+        return {"states": [state_to_json(state) for state in simulator.states[:done]], "tallies": [None] * done}
+    kept = simulator.counted_apart()[:done]
+    return {
+        "states": [record_to_json(state) for state, _ in kept],
+        "tallies": [None if tally is None else record_to_json(tally) for _, tally in kept],
+    }
+
+
+def _state(system: str, item: object, path: str) -> object:
+    return record_from_json(EngineState, item, path) if system == DEEPLORE else state_from_json(item, path)
+
+
+def _kept(document: object, system: str) -> Kept:
     """What a file of states says. Raises ValueError, KeyError or TypeError where it says something else."""
     if not isinstance(document, Mapping):
         raise TypeError("it holds no states")
     if document["version"] != VERSION:
         raise ValueError("it was written by another version")
-    states = (record_from_json(EngineState, item, f"states[{place}]") for place, item in enumerate(document["states"]))
+    states = (_state(system, item, f"states[{place}]") for place, item in enumerate(document["states"]))
     tallies = (
         None if item is None else record_from_json(Tally, item, f"tallies[{place}]")
         for place, item in enumerate(document["tallies"])

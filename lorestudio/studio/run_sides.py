@@ -13,12 +13,14 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.llm.protocol import AnswerSource
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
+from lorestudio.studio.keeping import ChatRuns
 from lorestudio.studio.note_differences import renamed
 from lorestudio.studio.preview import Preview
 from lorestudio.studio.project import Project, open_project, read_settings
 from lorestudio.studio.run_causes import RunSide
 from lorestudio.studio.run_differences import DifferenceKind, InputDifference, input_differences
 from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.system_simulator import SystemSimulator
 from lorestudio.trace.diff import TraceDiff, compare
 from lorestudio.trace.model import Trace
 from lorestudio.trace.text import turn_words
@@ -27,9 +29,14 @@ _OF_THE_CHAT: Final = frozenset({DifferenceKind.TRACKERS, DifferenceKind.ROLLS})
 """What follows from earlier turns, and so is no difference between two whole replays."""
 
 
-def side_of(simulator: Simulator, generation: Generation, title: str = "") -> RunSide:
-    """A generation that was run, as one side of a comparison. Raises KeyError where it was not."""
+def side_of(simulator: ChatRuns, generation: Generation, title: str = "") -> RunSide:
+    """A generation that was run, as one side of a comparison. Raises KeyError where it was not.
+
+    Of other systems than DeepLore there is the trace alone, so that what made the difference cannot be found out.
+    """
     trace = simulator.traces[generation]
+    if isinstance(simulator, SystemSimulator):
+        return RunSide(title or turn_words(trace.turn), trace)
     return RunSide(title or turn_words(trace.turn), trace, simulator.context(generation))
 
 
@@ -68,6 +75,20 @@ def run_side(
                 on_progress(Progress(done, len(wanted), each))
 
     asyncio.run(run())
+    return side_of(simulator, generation, title)
+
+
+def system_side(
+    simulator: SystemSimulator,
+    generation: Generation,
+    title: str,
+    cancel: CancelToken | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> RunSide:
+    """As `run_side`, by another system than DeepLore."""
+    if generation not in simulator.generations:
+        raise InputError(f"#{generation.message}", "this reply is not in the chat any more. Choose another one.")
+    asyncio.run(simulator.run_missing(on_progress, cancel, simulator.place(generation) + 1))
     return side_of(simulator, generation, title)
 
 
@@ -112,7 +133,7 @@ class TurnDiff:
         return self.diff is None or bool(self.diff)
 
 
-def turn_diffs(before: Simulator, after: Simulator) -> Iterator[TurnDiff]:
+def turn_diffs(before: ChatRuns, after: ChatRuns) -> Iterator[TurnDiff]:
     """All generations of two replays side by side, in the order of the chat. Both must have been run."""
     for generation in sorted({*before.generations, *after.generations}):
         one, other = before.traces.get(generation), after.traces.get(generation)
@@ -120,7 +141,12 @@ def turn_diffs(before: Simulator, after: Simulator) -> Iterator[TurnDiff]:
         yield TurnDiff(generation, one, other, both)
 
 
-def replay_differences(before: Simulator, after: Simulator) -> tuple[InputDifference, ...]:
-    """What differs between the inputs of two replays, without what follows from it in later turns."""
+def replay_differences(before: ChatRuns, after: ChatRuns) -> tuple[InputDifference, ...]:
+    """What differs between the inputs of two replays, without what follows from it in later turns.
+
+    Nothing where another system than DeepLore made one of them, whose inputs are others.
+    """
+    if isinstance(before, SystemSimulator) or isinstance(after, SystemSimulator):
+        return ()
     one, other = before.context(before.generations[-1]), after.context(after.generations[-1])
     return tuple(each for each in input_differences(one, other) if each.kind not in _OF_THE_CHAT)

@@ -22,6 +22,9 @@ from lorestudio.llm.errors import ErrorKind, LlmError, failed
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.normalise import read_answer
 from lorestudio.settings.deeplore import sanitise
+from lorestudio.settings.files import SettingsError
+from lorestudio.studio.scenario_systems import scenario_kind, system_generations
+from lorestudio.studio.systems import DEEPLORE
 from lorestudio.trace.model import Turn
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
@@ -47,6 +50,11 @@ def run_scenarios(path: Path, vault_root: Path | None = None) -> list[dict[str, 
             problem = _vault_problem(vault, vault_root)
             if problem:
                 raise record.error(problem, f"vaults.{number}.ref")
+        try:
+            scenario_kind(record.scenario)
+        except (InputError, SettingsError) as error:
+            field = "system" if isinstance(error, InputError) else "system_settings"
+            raise record.error(getattr(error, "message", str(error)), field) from None
     return [run_scenario(record.scenario, vault_root) for record in records]
 
 
@@ -68,6 +76,9 @@ async def _run(scenario: Scenario, vault_root: Path | None) -> dict[str, Any]:
     corrected = {key: value for key, value in sanitised.corrected.items() if key in scenario.settings}
     if corrected:
         expected["settings_corrected"] = corrected
+    if scenario.system != DEEPLORE:
+        expected["generations"] = await system_generations(scenario, index.vault, counter)
+        return {"id": scenario.id, "expected": expected}
     opened = _open(scenario, index)
     if opened.report:
         expected["open"] = opened.report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 
 from lorestudio.domain.chat import Chat
@@ -44,6 +44,13 @@ def generations(chat: Chat | None) -> tuple[Generation, ...]:
         others = [swipe for swipe in range(len(message.swipes)) if swipe != message.swipe]
         found += [Generation(place, swipe) for swipe in (*others, message.swipe)]
     return (*found, Generation(len(chat.messages)))
+
+
+def shown_generation(chat: Chat | None, message: int, known: Container[Generation]) -> Generation | None:
+    """The generation of a message's active swipe, None where it is not among the known ones."""
+    swipe = chat.messages[message].swipe if chat is not None and message < len(chat.messages) else 0
+    generation = Generation(message, swipe)
+    return generation if generation in known else None
 
 
 def active_character(project: Project) -> str:
@@ -106,10 +113,7 @@ class Simulator:
 
     def shown(self, message: int) -> Generation | None:
         """The generation that wrote the message's active swipe, None for a message that no generation wrote."""
-        chat = self.project.chat
-        swipe = chat.messages[message].swipe if chat is not None and message < len(chat.messages) else 0
-        generation = Generation(message, swipe)
-        return generation if generation in self._places else None
+        return shown_generation(self.project.chat, message, self._places)
 
     def abandon(self) -> None:
         """Give up whatever is running: it writes neither a trace nor a state, however it ends."""

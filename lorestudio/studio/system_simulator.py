@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.engine.systems import Moment, System
-from lorestudio.studio.digests import input_digests
+from lorestudio.engine.systems import Decided, Moment, System
+from lorestudio.studio.digests import system_digests
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.project import Project
-from lorestudio.studio.simulator import CLOCK_START_MS, CLOCK_STEP_MS, Superseded, generations
+from lorestudio.studio.simulator import CLOCK_START_MS, CLOCK_STEP_MS, Superseded, generations, shown_generation
 from lorestudio.trace.model import EntryRef, Trace, Turn
 from lorestudio.trace.renumber import FOREIGN_IDS, renumbered
 
@@ -30,10 +30,11 @@ class SystemSimulator:
         self.model = ""
         self.generations = generations(project.chat)
         self._places = {generation: place for place, generation in enumerate(self.generations)}
-        self._inputs = input_digests(project, self.generations, system.name)
+        self._inputs = system_digests(project, self.generations, f"{system.name}:{system.inputs}")
         self._traces: dict[Generation, Trace] = {}
         self._states: list[object] = []
         self._epoch = 0
+        self._restored = 0
 
     @property
     def traces(self) -> Mapping[Generation, Trace]:
@@ -42,8 +43,32 @@ class SystemSimulator:
 
     @property
     def ran(self) -> int:
-        """How many generations were run."""
-        return len(self._states)
+        """How many generations were run here, and not before."""
+        return len(self._states) - self._restored
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """For each generation the digest of everything that it and the ones before it depend on."""
+        return self._inputs
+
+    @property
+    def states(self) -> tuple[object, ...]:
+        """What each generation run so far left for the next one, in order."""
+        return tuple(self._states)
+
+    def resume(self, decided: Sequence[Decided]) -> None:
+        """Go on from generations run earlier on the same inputs, in order.
+
+        Raises ValueError where they do not belong to the beginning of this chat.
+        """
+        places = tuple(Generation(each.trace.turn.message, each.trace.turn.swipe) for each in decided)
+        if places != self.generations[: len(places)]:
+            message = "These traces do not belong to this chat."
+            raise ValueError(message)
+        self.abandon()
+        self._traces = {place: each.trace for place, each in zip(places, decided, strict=True)}
+        self._states = [each.state for each in decided]
+        self._restored = len(decided)
 
     def place(self, generation: Generation) -> int:
         """Where a generation stands in the order of running. Raises ValueError for one that the chat does not have."""
@@ -51,6 +76,10 @@ class SystemSimulator:
             message = f"The chat has no reply #{generation.message} with swipe {generation.swipe + 1}."
             raise ValueError(message)
         return self._places[generation]
+
+    def shown(self, message: int) -> Generation | None:
+        """The generation that wrote the message's active swipe, None for a message that no generation wrote."""
+        return shown_generation(self.project.chat, message, self._places)
 
     def abandon(self) -> None:
         """Give up whatever is running: it writes neither a trace nor a state, however it ends."""
@@ -66,6 +95,19 @@ class SystemSimulator:
         """
         await self.run_missing(until=self.place(generation) + 1)
         return self._traces[generation]
+
+    async def decide_alone(self, generation: Generation, state: object) -> Trace:
+        """The trace of one generation that begins with this state; nothing of it is kept.
+
+        Raises ValueError for a generation that the chat does not have.
+        """
+        place = self.place(generation)
+        decided = await self.system.decide(moment(self.project, place, generation, self._inputs[place]), state)
+        return _own_numbers(decided.trace, self.project.index)
+
+    def state_before(self, generation: Generation) -> object:
+        """The state that a generation began with. Raises ValueError for one that the chat does not have."""
+        return self._state_before(self.place(generation))
 
     async def replay(
         self,
@@ -95,7 +137,7 @@ class SystemSimulator:
             generation = self.generations[len(self._states)]
             await self._run_next()
             if on_progress is not None:
-                on_progress(Progress(len(self._states), total, generation))
+                on_progress(Progress(len(self._states), total, generation, self._restored))
             await asyncio.sleep(0)  # let a cancelled task notice
 
     async def _run_next(self) -> None:

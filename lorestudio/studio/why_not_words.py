@@ -74,6 +74,11 @@ def conclusion(found: WhyNot) -> str:
     more = ""
     if found.further:
         more = " Those below lift the first obstacle, but then another one stops it."
+    elif not found.answers and found.fate is not None and found.trace.system != "deeplore":
+        words = found.fate.explain(found.trace)
+        if not found.tried:
+            return f"{words.sentence} {words.fix}".rstrip()
+        more = f" {words.sentence} {words.fix}".rstrip()
     if found.unasked:
         more += f" {plural(found.unasked, '# change was|# changes were')} left out: only the model could say."
     return f"No single change {do}s {name} {way}, by {runs} of the engine.{more}"

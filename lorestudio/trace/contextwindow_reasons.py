@@ -31,17 +31,41 @@ CONTEXT_WINDOW: Final = (
         "Take the block away.",
     ),
     Reason(
+        "cw_note_locked", NEUTRAL, "Locked", "The note's cw_lock keeps it out.",
+        "Take cw_lock out of the note, or name words in cw_passthrough that let it in.",
+    ),
+    Reason(
+        "cw_passthrough", NEUTRAL, "Not let through", "It is let in only where the text holds {words!q}.",
+        "Add a word that the chat uses to the note's cw_passthrough, or take the property away.", details=("words",),
+    ),
+    Reason(
+        "cw_page_locked", NEUTRAL, "Page locked", "The page {page!q} is locked, so nothing on it comes in.",
+        "Take the page from “Locked pages”, or give the note another cw_page.", details=("page",),
+    ),
+    Reason(
+        "cw_whole", WARNING, "No budget, left whole",
+        "[The page {page!q} has no budget. ]What has no budget is left whole: it takes {cost:# token|# tokens}.",
+        "Raise the token budget, or let the pages share it by EQUAL_SPLIT.", details=("cost",),
+    ),
+    Reason(
+        "cw_pages", NEUTRAL, "Pages", "The pages share {budget:# token|# tokens}: {words}.",
+        details=("budget", "words"),
+    ),
+    Reason("cw_one_page", NEUTRAL, "One page", "There is only one page, which has the whole budget."),
+    Reason(
         "cw_rank", NEUTRAL, "Ranked", "Its weight is {weight}; that makes it number {rank} of {of}.",
         details=("weight", "rank", "of"),
     ),
     Reason(
-        "cw_taken", GOOD, "Fits", "It takes {cost:# token|# tokens}; {used} of {limit} are used with it.",
+        "cw_taken", GOOD, "Fits",
+        "It takes {cost:# token|# tokens}; {used} of {limit} are used with it[ on the page {page!q}][, {total} on all "
+        "pages so far].",
         details=("cost", "used", "limit"),
     ),
     Reason(
         "cw_no_room", NEUTRAL, "Does not fit",
-        "It takes {cost:# token|# tokens}, but only {room} of {limit} are left. Smaller entries behind it may still go "
-        "in.",
+        "It takes {cost:# token|# tokens}, but only {room} of {limit} are left[ on the page {page!q}]. Smaller entries "
+        "behind it may still go in.",
         "Raise the token budget by {needs:# token|# tokens}, or give the note a larger weight.",
         details=("cost", "room", "limit", "needs"),
     ),

@@ -52,6 +52,7 @@ FACTS: Final = (
     Reason(
         "fm_no_memory", NEUTRAL, "Not a memory",
         "Fact memory chooses from what it remembers of the chat; notes of the vault take no part.",
+        "Choose a system that looks at notes: DeepLore, hybrid retrieval, the context window, or World Info.",
     ),
     Reason("fm_placed", GOOD, "Placed", "It stands {place}.", details=("position", "depth", "role")),
     Reason("fm_nothing_kept", NEUTRAL, "Nothing remembered", "There are no memories of this chat.",

@@ -18,6 +18,15 @@ KEYWORD_STAGE: Final = "keywords"
 _WITHOUT_NOTES: Final = {"facts": "fm_no_memory", "recap": "recap_no_recap"}
 """Systems whose candidates are none of the vault's notes, and the reason that says so of a note."""
 
+OTHER_SOURCE: Final = "other_source"
+"""Says so of a note where a lorebook file takes the vault's place."""
+
+NOT_IN_BOOK: Final = "wi_not_in_book"
+"""Says so of a note where World Info scans lorebooks."""
+
+TAKES_NO_PART: Final = frozenset({OTHER_SOURCE, NOT_IN_BOOK, *_WITHOUT_NOTES.values()})
+"""The reasons of notes that no change of settings or of the note could bring in."""
+
 
 _OVER_LOREBOOKS: Final = frozenset({"wi_books", "wi_no_books"})
 """The notes of World Info's stage “book” where it scans lorebooks in place of the vault."""
@@ -279,10 +288,10 @@ def _never(trace: Trace, entry: int) -> Fate:
     if trace.skip_reason:
         return Fate(entry, FateState.NEVER, "", None, trace.skip_reason)
     own = min(trace.entries, default=FOREIGN_IDS) >= FOREIGN_IDS  # in a trace as the system made it all ids are low
-    if own and entry < FOREIGN_IDS and trace.system in _WITHOUT_NOTES:
-        return Fate(entry, FateState.NEVER, "", None, _WITHOUT_NOTES[trace.system])
     if own and entry < FOREIGN_IDS and any(record.note in _OVER_LOREBOOKS for record in trace.stages):
-        return Fate(entry, FateState.NEVER, "", None, "wi_not_in_book")
+        return Fate(entry, FateState.NEVER, "", None, NOT_IN_BOOK)
+    if own and entry < FOREIGN_IDS and (trace.entries or trace.system in _WITHOUT_NOTES):
+        return Fate(entry, FateState.NEVER, "", None, _WITHOUT_NOTES.get(trace.system, OTHER_SOURCE))
     records = sorted(trace.stages, key=lambda record: record.name != KEYWORD_STAGE)
     for record in records:
         if record.default_reason:

@@ -51,6 +51,7 @@ _BY_REASON: Final = {
     "cw_link": CASCADE,
     "cw_dependant": CASCADE,
     "cw_element": ALWAYS,
+    "cw_whole": ALWAYS,
 }
 
 

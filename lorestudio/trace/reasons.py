@@ -313,6 +313,9 @@ _RUN: Final = (
     Reason("empty_vault", WARNING, "Not run", "Nothing was retrieved: the vault has no entries.",
            "Give notes the tag that “Entry tag” names, and check that the right folder is open."),
     Reason("never_candidate", NEUTRAL, "Not matched", "Nothing in this run brought [{title!q}|this entry] in."),
+    Reason("other_source", NEUTRAL, "Not looked at", "This run chose from other things than the notes of the vault.",
+           "Choose a system that looks at notes: DeepLore, hybrid retrieval, the context window, or World Info without "
+           "a lorebook of its own."),
     Reason("run_ended", WARNING, "Not placed", "The run ended while {title!q} was still a candidate.",
            "Look at the last stage of the run; its message says why nothing went in."),
     Reason("went_in", GOOD, "Injected", "It went in with {tokens:# token|# tokens}.", details=("tokens",)),

@@ -33,7 +33,8 @@ _TREE: Final = (
 
 _WALK: Final = (
     Reason("recap_no_recap", NEUTRAL, "Not a recap",
-           "Recap memory puts in what happened in the chat, in short; notes of the vault take no part."),
+           "Recap memory puts in what happened in the chat, in short; notes of the vault take no part.",
+           "Choose a system that looks at notes: DeepLore, hybrid retrieval, the context window, or World Info."),
     Reason("recap_in_chat", NEUTRAL, "In the chat", "Message #{index} of the chat.", details=("index",)),
     Reason("recap_hidden", NEUTRAL, "Hidden by scenes",
            "It lies before the last {scenes:scene|# scenes}, so it is hidden from the prompt.",

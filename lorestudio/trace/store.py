@@ -1,4 +1,4 @@
-"""All traces of all chats in one SQLite file: of every generation its newest runs.
+"""All traces of all chats in one SQLite file: of every generation its newest runs with each retrieval system.
 
 `add` keeps a run beside the earlier ones; `prune` drops the oldest where there are more than `KEPT_RUNS`. They are two
 steps, so that whoever refers to a run from another file can write that file in between and never loses what it names.
@@ -32,9 +32,12 @@ KEPT_RUNS: Final = 20
 """Runs of one generation that pruning leaves: enough for an evening's attempts at one reply, and an end to the growth
 of the file, since the trace of a large vault may have some hundred kilobytes."""
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 _COMPRESSION: Final = 3  # a third of the time of the default level for a few percent of size
 _BUSY_SECONDS: Final = 10.0
+
+MAIN_SYSTEM: Final = "deeplore"
+"""The system whose traces are meant where none is named."""
 
 _SCHEMA: Final = """
 CREATE TABLE traces (
@@ -44,22 +47,29 @@ CREATE TABLE traces (
     swipe INTEGER NOT NULL,
     run INTEGER NOT NULL,
     trace BLOB NOT NULL,
+    system TEXT NOT NULL DEFAULT 'deeplore',
     UNIQUE (chat_id, message, swipe, run)
 )
 """
+_TO_VERSION_2: Final = "ALTER TABLE traces ADD COLUMN system TEXT NOT NULL DEFAULT 'deeplore'"
+"""Version 1 knew DeepLore alone. A column with a default leaves all rows where they are, so that even a large store is
+ready at once; run numbers are therefore counted over all systems."""
+
 _INSERT: Final = """
-INSERT INTO traces (chat_id, message, swipe, run, trace)
-SELECT ?1, ?2, ?3, 1 + COALESCE(MAX(run), 0), ?4 FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3
+INSERT INTO traces (chat_id, message, swipe, run, trace, system)
+SELECT ?1, ?2, ?3, 1 + COALESCE(MAX(run), 0), ?4, ?5 FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3
 RETURNING run
 """
 _PRUNE: Final = """
-DELETE FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3 AND run <= (
-    SELECT run FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3 ORDER BY run DESC LIMIT 1 OFFSET ?4
+DELETE FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3 AND system = ?5 AND run <= (
+    SELECT run FROM traces WHERE chat_id = ?1 AND message = ?2 AND swipe = ?3 AND system = ?5
+    ORDER BY run DESC LIMIT 1 OFFSET ?4
 )
 """
-_SELECT: Final = "SELECT message, swipe, run, trace FROM traces AS t WHERE chat_id = ?"
+_SELECT: Final = "SELECT message, swipe, run, trace FROM traces AS t WHERE chat_id = ? AND system = ?"
 _NEWEST: Final = """ AND run = (
     SELECT MAX(run) FROM traces WHERE chat_id = t.chat_id AND message = t.message AND swipe = t.swipe
+    AND system = t.system
 )"""
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
@@ -111,37 +121,52 @@ class TraceStore(Closing):
             return tuple(self._problems.values())
 
     def add(self, chat_id: str, trace: Trace) -> int:
-        """Keep a trace; returns the number of its run among those of the same message and swipe, from 1."""
+        """Keep a trace; returns the number of its run among those of the same message and swipe, from 1.
+
+        The runs of all systems are numbered together.
+        """
         return self.add_many(chat_id, (trace,))[0]
 
     def add_many(self, chat_id: str, traces: Iterable[Trace]) -> tuple[int, ...]:
         """Keep several traces, all or none; returns their run numbers."""
-        packed = [(chat_id, trace.turn.message, trace.turn.swipe, _pack(trace)) for trace in traces]
+        packed = [(chat_id, trace.turn.message, trace.turn.swipe, _pack(trace), trace.system) for trace in traces]
         with self._changing() as connection:
             return tuple(int(connection.execute(_INSERT, values).fetchall()[0][0]) for values in packed)
 
-    def prune(self, chat_id: str, places: Iterable[tuple[int, int]], keep: int = KEPT_RUNS) -> int:
-        """Drop the oldest runs of these generations (message and swipe), so that `keep` are left; returns how many."""
+    def prune(
+        self, chat_id: str, places: Iterable[tuple[int, int]], keep: int = KEPT_RUNS, system: str = MAIN_SYSTEM
+    ) -> int:
+        """Drop the oldest runs of these generations (message and swipe) with a system, so that `keep` are left.
+
+        Returns how many were dropped.
+        """
         if keep < 1:
             raise ValueError(f"at least the newest run has to stay, not {keep}")
         with self._changing() as connection:
-            return sum(connection.execute(_PRUNE, (chat_id, *place, keep)).rowcount for place in places)
+            return sum(connection.execute(_PRUNE, (chat_id, *place, keep, system)).rowcount for place in places)
 
-    def latest(self, chat_id: str, message: int, swipe: int = 0) -> Trace | None:
-        """The newest readable trace of a generation, None where there is none."""
+    def latest(self, chat_id: str, message: int, swipe: int = 0, system: str = MAIN_SYSTEM) -> Trace | None:
+        """The newest readable trace of a generation with a system, None where there is none."""
         query = _SELECT + " AND message = ? AND swipe = ? ORDER BY run DESC"
-        return next(self._read(query, chat_id, message, swipe), None)
+        return next(self._read(query, chat_id, system, message, swipe), None)
 
-    def history(self, chat_id: str, message: int, swipe: int = 0) -> tuple[Trace, ...]:
-        """All traces of a generation, oldest first."""
-        return tuple(self._read(_SELECT + " AND message = ? AND swipe = ? ORDER BY run", chat_id, message, swipe))
+    def history(self, chat_id: str, message: int, swipe: int = 0, system: str = MAIN_SYSTEM) -> tuple[Trace, ...]:
+        """All traces of a generation with a system, oldest first."""
+        query = _SELECT + " AND message = ? AND swipe = ? ORDER BY run"
+        return tuple(self._read(query, chat_id, system, message, swipe))
 
-    def latest_all(self, chat_id: str) -> tuple[Trace, ...]:
-        """The newest trace of each generation of a chat, by message and swipe."""
-        return tuple(self._read(_SELECT + _NEWEST + " ORDER BY message, swipe", chat_id))
+    def latest_all(self, chat_id: str, system: str = MAIN_SYSTEM) -> tuple[Trace, ...]:
+        """The newest trace of each generation of a chat with a system, by message and swipe."""
+        return tuple(self._read(_SELECT + _NEWEST + " ORDER BY message, swipe", chat_id, system))
+
+    def counts(self, chat_id: str) -> dict[str, int]:
+        """How many traces of a chat are kept, by the systems that there are any of, in the order of their names."""
+        query = "SELECT system, COUNT(*) FROM traces WHERE chat_id = ? GROUP BY system ORDER BY system"
+        with self._using() as connection:
+            return {str(system): int(count) for system, count in connection.execute(query, (chat_id,)).fetchall()}
 
     def clear(self, chat_id: str) -> int:
-        """Delete all traces of a chat; returns how many."""
+        """Delete all traces of a chat, of all systems; returns how many."""
         with self._using() as connection:
             return connection.execute("DELETE FROM traces WHERE chat_id = ?", (chat_id,)).rowcount
 
@@ -237,6 +262,10 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     elif "traces" not in tables:
         raise _DamagedError("it has no table of traces")
+    elif version < SCHEMA_VERSION:
+        if "system" not in {row[1] for row in connection.execute("PRAGMA table_info(traces)")}:
+            connection.execute(_TO_VERSION_2)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("COMMIT")
 
 

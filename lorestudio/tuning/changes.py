@@ -58,7 +58,8 @@ class Change:
     """One change: exactly one of `note`, `controls` and `settings` is there.
 
     `code` is the kind of change, `title` says what to do, e.g. "Raise “Scan depth” from 4 to 7". `controls` are all of
-    the chat's choices with the change, `settings` the values by the names of `DeepLoreSettings`.
+    the chat's choices with the change, `settings` the values by the names of the settings of the system that
+    the change is for, DeepLore's where nobody says otherwise.
     """
 
     code: str
@@ -132,12 +133,17 @@ def most_of(name: str) -> int:
 
 
 def setting(code: str, name: str, value: Value, before: Value) -> Change:
-    """One setting with another value."""
-    return Change(code, _setting_title(name, value, before), settings=MappingProxyType({name: value}))
+    """One setting of DeepLore with another value."""
+    return declared_setting(code, _DECLARED[name], value, before)
 
 
-def _setting_title(name: str, value: Value, before: Value) -> str:
-    what = title_of(name)
+def declared_setting(code: str, known: Declaration, value: Value, before: Value) -> Change:
+    """One setting of any system with another value."""
+    title = _setting_title(f"“{known.title}”", value, before)
+    return Change(code, title, settings=MappingProxyType({known.name: value}))
+
+
+def _setting_title(what: str, value: Value, before: Value) -> str:
     if isinstance(value, bool):
         return f"Switch {what} {'on' if value else 'off'}"
     if isinstance(value, str) or isinstance(before, str):

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from lorestudio.studio.answering import AnswerKind, Asked, Connections, Question, live_cost, make_answers
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import CancelToken, Progress
-from lorestudio.studio.keeping import Keeper
+from lorestudio.studio.keeping import ChatRuns, Keeper
 from lorestudio.studio.pace import Pace
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import Simulator
@@ -41,8 +41,6 @@ TURN_SECONDS: Final = 0.0002
 MOST_SIMULATORS: Final = 6
 """Of so many choices the runs stay in memory, so that going back to one costs nothing."""
 
-ChatRuns: TypeAlias = Simulator | SystemSimulator
-"""Whoever runs a chat: DeepLore's simulator, or that of another system."""
 MOST_EARLIER: Final = 3
 """From so many simulators a new one may take over what they have run."""
 
@@ -180,12 +178,14 @@ class Replayer:
         wanted = replay.wanted
         simulator = replay.simulators.get(wanted.choice)
         if isinstance(simulator, SystemSimulator) or not wanted.choice.is_deeplore:
-            made = _of_system(project, replay, simulator)
-            if made is not simulator and isinstance(made.system, WorldInfoSystem):
-                told = _lorebook_remarks(made.system)
-                replay.problems += [text for text in told if text not in self._told]
-                self._told.update(told)
-            return made
+            of_system = _of_system(project, replay, simulator)
+            if of_system is not simulator:
+                self._tell_of_books(of_system, replay)
+                if not wanted.fresh:
+                    self._restore(of_system, replay)
+                    if wanted.asked and any(failed_calls(trace) for trace in of_system.traces.values()):
+                        of_system.resume(())
+            return of_system
         # What is recorded may have grown since; reading it again costs nothing.
         read_again = wanted.asked and wanted.choice.source.kind is AnswerKind.RECORDED
         if simulator is None or wanted.fresh or read_again:
@@ -231,7 +231,14 @@ class Replayer:
         start = simulator.place(wanted.start) if wanted.start is not None else 0
         replay.run.run(lambda: _replay(simulator, replay, start, until))
 
-    def _restore(self, simulator: Simulator, replay: Replay) -> None:
+    def _tell_of_books(self, simulator: SystemSimulator, replay: Replay) -> None:
+        """What has no effect in the lorebooks, once."""
+        if isinstance(simulator.system, WorldInfoSystem):
+            told = _lorebook_remarks(simulator.system)
+            replay.problems += [text for text in told if text not in self._told]
+            self._told.update(told)
+
+    def _restore(self, simulator: ChatRuns, replay: Replay) -> None:
         if self._keep_in is None:
             return
         try:
@@ -242,11 +249,8 @@ class Replayer:
             replay.problems.append(sentence_of(error))
 
     def save(self, simulator: ChatRuns) -> tuple[str, ...]:
-        """Keep what was run, where runs are kept; returns sentences about what went wrong. It waits for the disk.
-
-        Runs of other systems than DeepLore are made again instead: that is as quick as reading them.
-        """
-        if self._keep_in is None or isinstance(simulator, SystemSimulator):
+        """Keep what was run, where runs are kept; returns sentences about what went wrong. It waits for the disk."""
+        if self._keep_in is None:
             return ()
         try:
             with Keeper(self._keep_in) as keeper:

@@ -27,7 +27,7 @@ from lorestudio.studio.answering import (
 )
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, Progress
-from lorestudio.studio.keeping import chat_id
+from lorestudio.studio.keeping import ChatRuns, chat_id
 from lorestudio.studio.library import LibraryNews, changes_text
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.places import keep_key
@@ -54,7 +54,6 @@ from lorestudio.ui.live import LiveBoard, LiveRun
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.replaying import (
     MOST_EARLIER,
-    ChatRuns,
     Finished,
     MakeSimulator,
     Replay,
@@ -222,6 +221,16 @@ class Session(QObject):
         if simulator is None or isinstance(simulator, SystemSimulator):
             return None
         if self.replaying or generation is None or generation not in simulator.traces:
+            return None
+        return simulator
+
+    def system_runs(self, generation: Generation | None) -> SystemSimulator | None:
+        """Another system's runs, where one is chosen and has run a generation as is chosen now.
+
+        None also while a replay is under way.
+        """
+        simulator = self._simulators.get(self.choice.effective)
+        if not isinstance(simulator, SystemSimulator) or self.replaying or generation not in simulator.traces:
             return None
         return simulator
 

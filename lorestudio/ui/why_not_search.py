@@ -8,10 +8,14 @@ from typing import Final
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.exchange.problems import InputError
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken
+from lorestudio.studio.system_why_not import SystemWhyNotFinder
+from lorestudio.studio.systems import kind_of
 from lorestudio.studio.why_not import Key, WhyNot, WhyNotFinder, WhyNotNews
-from lorestudio.trace.journey import FateState
+from lorestudio.trace.journey import TAKES_NO_PART, FateState
+from lorestudio.trace.model import EntryRef
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
 from lorestudio.ui.words import sentence_of, tr
@@ -39,9 +43,21 @@ class WhyNotSearch(QObject):
             signal.connect(self.changed)
 
     @property
-    def note(self) -> Entry | LeftOutNote | None:
-        """The note that a search would be about."""
-        return self._session.entry(self._selection.entry) or self._selection.left_out
+    def note(self) -> Entry | LeftOutNote | EntryRef | None:
+        """The note that a search would be about, or what else a run of another system knows."""
+        known = self._session.entry(self._selection.entry) or self._selection.left_out
+        if known is not None or self._selection.entry is None:
+            return known
+        trace = self._session.trace(self._selection.generation)
+        return trace.entries.get(self._selection.entry) if trace is not None else None
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether the chosen note is anything that the run could have chosen."""
+        trace, entry = self._session.trace(self._selection.generation), self._selection.entry
+        if trace is None or entry is None:
+            return True
+        return self._session.journeys(trace).fate(entry).reason not in TAKES_NO_PART
 
     @property
     def running(self) -> bool:
@@ -52,16 +68,13 @@ class WhyNotSearch(QObject):
     def obstacle(self) -> str:
         """Why nothing can be searched, "" where it can."""
         session, generation = self._session, self._selection.generation
-        if not session.choice.is_deeplore:
-            text = tr("What would help is searched with DeepLore only. Chosen now: {system}.")
-            return text.format(system=session.choice.title)
-        if self.note is None:
-            return tr("Choose an entry first.")
-        if generation is None:
-            return tr("Choose a message of the chat first.")
+        if self.note is None or generation is None:
+            return tr("Choose an entry first.") if self.note is None else tr("Choose a message of the chat first.")
         if session.replaying:
             return tr("The chat is being replayed; what would help can be searched when that is done.")
-        if session.simulator(generation) is None:
+        if isinstance(self.note, LeftOutNote) and not session.choice.is_deeplore:
+            return self.note.message
+        if session.simulator(generation) is None and session.system_runs(generation) is None:
             return tr("Run this reply first, as is chosen now: “Replay all” or “Run to this message”.")
         if session.preview_of(generation) is not None and session.preview_shown:
             return tr("What is shown has unsaved text in it. Save it, or look at the run before (B), then search.")
@@ -87,8 +100,7 @@ class WhyNotSearch(QObject):
     def begin(self) -> None:
         """Search for the chosen note and reply, if that is possible and was not done."""
         generation, note = self._selection.generation, self.note
-        simulator = self._session.simulator(generation)
-        if generation is None or note is None or simulator is None or self.obstacle or self.running:
+        if generation is None or note is None or self.obstacle or self.running:
             self.changed.emit()
             return
         known = self.found
@@ -96,9 +108,12 @@ class WhyNotSearch(QObject):
             self.changed.emit()
             return
         try:
-            finder = WhyNotFinder(simulator, generation)
-        except ValueError as error:
+            finder = self._finder(generation)
+        except (ValueError, InputError) as error:
             self.error = sentence_of(error)
+            self.changed.emit()
+            return
+        if finder is None:
             self.changed.emit()
             return
         target = (note.vault, note.filename)
@@ -117,6 +132,18 @@ class WhyNotSearch(QObject):
             reported=lambda news: self._learnt(about, cancel, news),
         )
         self.changed.emit()
+
+    def _finder(self, generation: Generation) -> WhyNotFinder | SystemWhyNotFinder | None:
+        """Whoever searches as is chosen now. Raises ValueError and InputError."""
+        session = self._session
+        simulator = session.simulator(generation)
+        if simulator is not None:
+            return WhyNotFinder(simulator, generation)
+        runs = session.system_runs(generation)
+        if runs is None:
+            return None
+        kind = kind_of(session.choice.system)
+        return SystemWhyNotFinder(runs, generation, kind, session.choice.settings or kind.settings())
 
     def stop(self) -> None:
         """Stop searching; what was found stays."""

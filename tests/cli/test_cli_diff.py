@@ -144,7 +144,7 @@ def test_without_causes_nothing_is_tried(lorestudio: Run, vault: Path, chat: Pat
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "give one of --against, --settings2, --vault2 or --chat2"),
+        ((), "give one of --against, --settings2, --vault2, --chat2 or --system2"),
         (("--against", "1", "--message", "3", "--chat2", "x"), "a run is compared with one other"),
         (("--against", "1"), "say which reply is meant with --message"),
         (("--message", "2", "--against", "1"), "#2 is no reply of the chat's. There are: #1, #3, #4."),
@@ -161,3 +161,33 @@ def test_what_cannot_be_compared_is_said(
     result = lorestudio("diff", vault, "--chat", chat, *arguments)
     assert result.exit_code == 2
     assert told in " ".join(result.stderr.split())
+
+
+# Other systems
+
+
+def test_two_systems_on_one_reply(lorestudio: Run, vault: Path, chat: Path) -> None:
+    """Old Bell is of another era than the chat, which DeepLore looks at and the context window does not."""
+    result = lorestudio("diff", vault, "--chat", chat, "--message", 3, "--system2", "context-window", "--json")
+    found = document(result)
+    assert [found["before"]["title"], found["after"]["title"]] == ["deeplore", "context-window"]
+    plain = lorestudio("diff", vault, "--chat", chat, "--message", 3, "--system2", "context-window")
+    assert plain.exit_code == 0, plain.output
+    assert "deeplore: " in plain.output
+    assert "What was different" not in plain.output
+
+
+def test_a_system_on_another_reply_and_on_the_whole_chat(lorestudio: Run, vault: Path, chat: Path) -> None:
+    asked = ("diff", vault, "--chat", chat, "--system", "hybrid", "--set", "semantic_threshold=-1")
+    one = lorestudio(*asked, "--message", 3, "--against", "1")
+    assert one.exit_code == 0, one.output
+    whole = document(lorestudio(*asked, "--system2", "hybrid", "--json"))
+    assert (whole["before"], whole["after"], whole["differences"]) == ("hybrid", "hybrid", [])
+
+
+def test_what_cannot_be_compared_with_a_system(lorestudio: Run, vault: Path, chat: Path, one_entry: Path) -> None:
+    asked = ("diff", vault, "--chat", chat)
+    assert "Use --system2 hybrid:FILE" in lorestudio(*asked, "--system", "hybrid", "--settings2", one_entry).output
+    assert "by --settings2" in lorestudio(*asked, "--system2", f"deeplore:{one_entry}").output
+    assert "give one of" in lorestudio(*asked, "--system2", "hybrid", "--settings2", one_entry).output
+    assert "no system “odd”" in lorestudio(*asked, "--system2", "odd").output

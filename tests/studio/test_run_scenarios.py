@@ -172,3 +172,53 @@ def test_a_missing_vault_is_named_before_anything_is_run(tmp_path: Path, root: s
     with pytest.raises(InputError, match="--vault-root") as caught:
         run_scenarios(path, tmp_path / root if root else None)
     assert (caught.value.source, caught.value.line, caught.value.field) == (path, 2, "scenario.vaults.1.ref")
+
+
+# Other systems
+
+
+def test_a_scenario_may_name_another_system() -> None:
+    """World Info knows no requirements, so the oil comes in without the bell; it looks at one message here."""
+    ran_by = ran(system="world-info", system_settings={"depth": 1})
+    assert "open" not in ran_by
+    first, second = ran_by["generations"]
+    assert {each["title"] for each in first["injected"]} == {"Lamp", "Oil"}
+    assert (first["system"], first["outcome"], first["injected"][0]["vault"]) == ("world-info", "injected", "v")
+    assert [each["title"] for each in second["injected"]] == ["Bell"]
+    assert "It rings." in second["prompt"][0]["text"]
+
+
+def test_what_a_system_left_out_has_its_reason() -> None:
+    (first, _) = ran(system="context-window")["generations"]
+    assert {each["filename"]: each["reason"] for each in first["left_out"]} == {"Oil.md": "cw_unsatisfied"}
+    (first, _) = ran(system="context-window", metadata={"deeplore_blocks": ["Lamp"]})["generations"]
+    assert {each["filename"]: each["reason"] for each in first["left_out"]}["Lamp.md"] == "cw_locked"
+
+
+def test_what_changes_before_a_generation_counts_for_a_system_too() -> None:
+    generations = [
+        {"now_ms": NOW, "chat": [0]},
+        {"now_ms": NOW, "chat": [0], "metadata_patch": {"deeplore_blocks": ["Lamp"]}},
+    ]
+    first, second = ran(system="hybrid", system_settings={"embedder": "none"}, generations=generations)["generations"]
+    assert [each["title"] for each in first["injected"]] == ["Lamp", "Oil"]
+    assert [each["title"] for each in second["injected"]] == ["Oil"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"system": "odd"}, "system", "there is no system “odd”"),
+        ({"system": "hybrid", "system_settings": {"limmit": 1}}, "system_settings", "Did you mean “limit”"),
+        ({"system_settings": {"limit": 1}}, "system", "deeplore has its settings"),
+    ],
+)
+def test_a_system_that_cannot_be_run_is_said_before_anything_is(
+    tmp_path: Path, changes: dict[str, Any], field: str, words: str
+) -> None:
+    path = tmp_path / "scenario.json"
+    path.write_text(json.dumps({**SCENARIO, **changes}), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        run_scenarios(path)
+    assert field in str(caught.value)
+    assert words in str(caught.value)

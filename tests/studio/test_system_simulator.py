@@ -49,6 +49,7 @@ class Remembering:
 
     name: str = "remembering"
     title: str = "Remembering"
+    inputs: str = ""
 
     async def decide(self, moment: Moment, state: object = None) -> Decided:
         seen = (*(state if isinstance(state, tuple) else ()), (moment.turn.message, moment.turn.swipe))

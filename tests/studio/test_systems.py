@@ -39,7 +39,7 @@ def test_every_system_replays_the_demo(project, name, tmp_path, monkeypatch):
 class Counting:
     """Counts the generations of a chat in its state."""
 
-    name = title = "counting"
+    name = title = inputs = "counting"
 
     async def decide(self, moment, state=None):
         seen = (*(state or ()), moment.turn.message)

@@ -205,6 +205,12 @@ def test_a_note_takes_no_part_in_a_system_that_chooses_from_other_things(system,
     assert (fate(run, 1).state, fate(run, 1).reason) == (FateState.NEVER, reason)
 
 
+def test_a_note_takes_no_part_where_a_lorebook_file_is_in_its_place():
+    of_book = {FOREIGN_IDS: replace(story().entries[SKARN], id=FOREIGN_IDS)}
+    assert fate(trace(system="world-info", entries=of_book), 1).reason == "other_source"
+    assert fate(trace(system="world-info", entries={}), 1).reason == "never_candidate"
+
+
 def test_a_memory_that_was_not_near_is_told_so():
     far = replace(stage("nearest", Phase.MATCH), default_reason="fm_far")
     assert fate(trace(system="facts", entries={}, stages=(far,)), FOREIGN_IDS + 1).reason == "fm_far"

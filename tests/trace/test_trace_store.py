@@ -146,7 +146,7 @@ def test_the_file_is_small_and_safe(path, store):
     store.add("chat", story())
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
         size = connection.execute("SELECT length(trace) FROM traces").fetchone()[0]
     connection.close()
     assert size < 2500
@@ -271,9 +271,70 @@ def test_a_store_of_a_newer_version_is_left_alone(path, store):
         connection.execute("PRAGMA user_version = 9")
     connection.close()
     store.close()
-    with pytest.raises(StoreError, match=r"written by a newer version \(schema 9, this one knows 1\)"):
+    with pytest.raises(StoreError, match=r"written by a newer version \(schema 9, this one knows 2\)"):
         TraceStore(path)
     assert [item.name for item in path.parent.iterdir()] == ["traces.sqlite"]
+
+
+OF_VERSION_1 = """
+CREATE TABLE traces (
+    id INTEGER PRIMARY KEY,
+    chat_id TEXT NOT NULL,
+    message INTEGER NOT NULL,
+    swipe INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    trace BLOB NOT NULL,
+    UNIQUE (chat_id, message, swipe, run)
+)
+"""
+
+
+def test_a_store_from_before_there_were_systems_keeps_its_traces(path):
+    """What version 1 kept were DeepLore's runs, and they are found as such."""
+    with TraceStore(path.with_name("other.sqlite")) as other:
+        other.add("chat", at(1, seed=5))
+    with sqlite3.connect(path.with_name("other.sqlite")) as connection:
+        (blob,) = connection.execute("SELECT trace FROM traces").fetchone()
+    connection.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(OF_VERSION_1)
+        connection.executemany(
+            "INSERT INTO traces (chat_id, message, swipe, run, trace) VALUES ('chat', ?, 0, ?, ?)",
+            [(1, 1, blob), (1, 2, blob), (4, 1, blob)],
+        )
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    for _ in range(2):  # the second time it is of the newer version
+        with TraceStore(path) as store:
+            assert store.problems == ()
+            assert store.history("chat", 1) == (at(1, seed=5),) * 2
+            assert store.latest("chat", 4) is not None
+            assert store.latest("chat", 1, system="hybrid") is None
+            assert store.counts("chat") == {"deeplore": 3}
+    with TraceStore(path) as store:
+        assert store.add("chat", at(1, system="hybrid")) == 3
+        assert len(store.history("chat", 1)) == 2
+
+
+def test_runs_of_systems_are_kept_apart(store):
+    store.add_many("chat", [at(1, seed=1), at(1, seed=2, system="hybrid"), at(1, seed=3), at(2, system="hybrid")])
+    store.add_many("chat", [at(1, seed=4, system="hybrid"), at(1, seed=5, system="recap")])
+    assert [run.seed for run in store.history("chat", 1)] == [1, 3]
+    assert [run.seed for run in store.history("chat", 1, system="hybrid")] == [2, 4]
+    assert store.latest("chat", 1, system="recap").seed == 5
+    assert [run.seed for run in store.latest_all("chat", "hybrid")] == [4, 0]
+    assert [run.seed for run in store.latest_all("chat")] == [3]
+    assert store.counts("chat") == {"deeplore": 2, "hybrid": 3, "recap": 1}
+    assert store.counts("other") == {}
+
+
+def test_pruning_one_system_leaves_the_others(store):
+    for seed in range(4):
+        store.add_many("chat", [at(1, seed=seed), at(1, seed=seed, system="hybrid")])
+    assert store.prune("chat", [(1, 0)], keep=1, system="hybrid") == 3
+    assert store.counts("chat") == {"deeplore": 4, "hybrid": 1}
+    assert store.latest("chat", 1, system="hybrid").seed == 3
+    assert store.clear("chat") == 5
 
 
 def test_a_place_that_cannot_be_written_is_an_error(tmp_path):

@@ -281,3 +281,21 @@ def test_unsaved_texts_are_compared_with_what_is_saved(make_window: MakeWindow, 
     assert pane.compared.causes is not None
     assert pane.compared.causes.causes[0].difference.sentence == "Tower: keys changed"
     window.session.show_preview(None)
+
+
+def test_another_system_on_the_shown_reply(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 4)
+    window.show_pane("compare")
+    pane = pane_of(window)
+    keys = {choice.key for choice in pane.desk.choices()}
+    assert {"system:hybrid", "system:world-info"} <= keys
+    assert "system:deeplore" not in keys  # it is what is shown
+    pane.choose("shown", "system:world-info")
+    settle(window, qtbot)
+    assert pane.compared is not None
+    assert pane.compared.after.trace.system == "world-info"
+    window.session.choose(system="hybrid")
+    settle(window, qtbot)
+    pane.choose("shown", "system:deeplore")
+    settle(window, qtbot)
+    assert (pane.compared.before.trace.system, pane.compared.after.trace.system) == ("hybrid", "deeplore")

@@ -16,7 +16,7 @@ from lorestudio.engine.hybrid.book import Mode, Options, WorldEntry, options_of
 from lorestudio.engine.hybrid.mapping import Texts, texts_of, with_vector, worldbook
 from lorestudio.engine.hybrid.retrieval import Prepared, Retrieved, Way, embedded_text, finish, prepare
 from lorestudio.engine.stage import Ledger
-from lorestudio.engine.systems import Decided, Moment, Step, entry_refs, run_steps
+from lorestudio.engine.systems import Decided, Moment, Step, entry_refs, inputs_digest, run_steps
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
 from lorestudio.settings.hybrid import HybridSettings
@@ -73,6 +73,11 @@ class HybridSystem:
     def title(self) -> str:
         """What people call it."""
         return "Hybrid retrieval"
+
+    @property
+    def inputs(self) -> str:
+        """The digest of the settings, and who makes the vectors."""
+        return inputs_digest(self.settings, self.vectors.label if self.vectors is not None else None)
 
     async def decide(self, moment: Moment, state: object = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""

@@ -30,3 +30,9 @@ class Surroundings:
     def note_due(self, message: int) -> bool:
         """Whether the note is inserted in the turn that writes that message."""
         return self.note.due(sum(self.by_user[:message]))
+
+    @property
+    def told(self) -> tuple[object, ...]:
+        """All of it that the messages before a turn do not tell, in an order of its own: for a digest."""
+        texts = (sorted(self.extras.items()), sorted(self.macros.items()))
+        return (self.note, sorted(self.characters), *texts, self.reply_tokens)

@@ -13,7 +13,7 @@ from typing import Final
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.engine.stage import Ledger
-from lorestudio.engine.systems import Decided, Moment, Step, entry_refs, run_steps
+from lorestudio.engine.systems import Decided, Moment, Step, entry_refs, inputs_digest, run_steps
 from lorestudio.engine.worldinfo.book import BookEntry
 from lorestudio.engine.worldinfo.books import Lorebook
 from lorestudio.engine.worldinfo.decision import Decision, WorldInfoState, decided
@@ -69,6 +69,13 @@ class WorldInfoSystem:
     def title(self) -> str:
         """What people call it."""
         return "World Info"
+
+    @property
+    def inputs(self) -> str:
+        """The digest of the settings, the lorebooks, what is around the chat, and who makes the vectors."""
+        books = self.books if self.books is None else [(book.name, book.role, book.entries) for book in self.books]
+        maker = self.vectors.label if self.vectors is not None else None
+        return inputs_digest(self.settings, books, self.around.told, maker)
 
     async def decide(self, moment: Moment, state: object = None) -> Decided:
         """Run one generation from the timed effects that the one before left."""

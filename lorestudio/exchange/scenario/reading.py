@@ -60,7 +60,8 @@ class Scenario(BaseModel):
     """Everything a run of several generations needs.
 
     `behaviour` and `model` (the answers' model, where the settings name none) are the studio's own: recorded runs of
-    DeepLore have neither.
+    DeepLore have neither. So are `system`, the retrieval system that decides, and `system_settings`, by the keys of its
+    files; with another one than DeepLore, `settings` only say how notes are read.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -76,6 +77,8 @@ class Scenario(BaseModel):
     metadata: dict[str, Any] = Field(default_factory=dict)
     behaviour: Behaviour = Field(default_factory=Behaviour)
     model: str = ""
+    system: str = "deeplore"
+    system_settings: dict[str, Any] = Field(default_factory=dict)
     generations: list[ScenarioGeneration]
 
     @model_validator(mode="after")

@@ -39,6 +39,12 @@ class Known:
         digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
         return cls(chat, tuple(memories), profile, VectorTable(vectors), usable, digest)
 
+    @property
+    def inputs(self) -> str:
+        """The digest, with everything else of the memories that a search weighs."""
+        told = repr((self.chat, self.digest, self.usable, self.memories))
+        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+
 
 def entry_ref(place: int, memory: Memory, counter: TokenCounter) -> EntryRef:
     """Who the memory is in a trace."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from lorestudio.domain.entry import Position, Role
 from lorestudio.domain.javascript import Json
-from lorestudio.engine.systems import Decided, Moment, Step, run_steps
+from lorestudio.engine.systems import Decided, Moment, Step, inputs_digest, run_steps
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
 from lorestudio.memory.facts.context import Layout, pieces
@@ -74,6 +74,11 @@ class FactsSystem:
             name = chat_name(project.chat, project.chat_path)
             known = Known.of(name, session.memories(owner), session.profile(owner), session.embedder.model_id)
             return cls(settings, known, KnownVectors(session.embedder), config.layout, config.search)
+
+    @property
+    def inputs(self) -> str:
+        """The digest of the settings, the memories at hand, and who makes the vectors."""
+        return inputs_digest(self.settings, self.known.inputs, self.vectors.label if self.vectors is not None else None)
 
     async def decide(self, moment: Moment, state: object = None) -> Decided:
         """Run one generation; every turn stands for itself."""

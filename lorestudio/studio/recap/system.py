@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from lorestudio.engine.systems import Decided, Moment
+from lorestudio.engine.systems import Decided, Moment, inputs_digest
 from lorestudio.memory.recap.chat import RecapChat
 from lorestudio.memory.recap.exclusion import Surroundings
 from lorestudio.memory.recap.refresh import refreshed
@@ -54,6 +54,18 @@ class RecapSystem:
         """That of the project's chat; without one there is nothing to tell."""
         name = project.chat_path.stem if project.chat_path is not None else project.name
         return cls(settings, RecapChat(name) if project.chat is None else recap_chat(project.chat, name))
+
+    @property
+    def inputs(self) -> str:
+        """The digest of the settings, and of what the chat has besides its messages."""
+        return inputs_digest(
+            self.settings,
+            self.chat.id,
+            self.chat.metadata,
+            self.chat.user_name,
+            self.chat.character_name,
+            sorted(self.chat.lorebooks),
+        )
 
     async def decide(self, moment: Moment, state: object = None) -> Decided:
         """Bring the chat of before this reply up to date; every turn stands for itself."""

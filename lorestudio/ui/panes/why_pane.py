@@ -248,8 +248,7 @@ class WhyPane(Pane):
 
     def _show_button(self) -> None:
         search = self._search
-        # What would help is searched with DeepLore's engine.
-        asks = search is not None and search.note is not None and self._session.choice.is_deeplore
+        asks = search is not None and search.note is not None and search.takes_part
         self.answers_button.setVisible(asks)
         goes_in = search is not None and search.goes_in
         self.answers_button.setText(tr("What would keep it out?") if goes_in else tr("What would bring it in?"))

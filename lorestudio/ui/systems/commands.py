@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
-from lorestudio.settings.declaration import Section
+from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.files import write_atomically
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.comparison_report import comparison_as_markdown, comparison_rows
@@ -144,6 +144,11 @@ class SystemCommands(CommandGroup):
         if self.books is dialog:
             self.books = None
 
+    def change(self, system: str, values: Mapping[str, Value]) -> None:
+        """Give some settings of a system other values, and keep them as `configure` does."""
+        known = self._session.choices.systems.get(system) or kind_of(system).settings()
+        self.configure(system, known.model_copy(update=dict(values)))
+
     def configure(self, system: str, settings: Section) -> None:
         """Use these settings from now on, keep them in their file, and replay what they change."""
         if settings == self._session.choices.systems.get(system, KINDS[system].settings()):
@@ -171,8 +176,7 @@ class SystemCommands(CommandGroup):
     def show_comparison(self) -> None:
         """Show the pane, and compare where nothing was compared yet."""
         self._window.show_pane("systems")
-        if self.compare.found is None:
-            self.compare.run()
+        self.compare.run_or_find()
 
     def copy(self) -> None:
         """Put the comparison on the clipboard as Markdown."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
@@ -25,11 +27,14 @@ from PySide6.QtWidgets import (
 from lorestudio.settings.profiles import SettingsProfile
 from lorestudio.studio.comparing import FEWEST, Comparison
 from lorestudio.studio.jobs import Cancelled
+from lorestudio.studio.keeping import chat_id
+from lorestudio.studio.kept_comparison import compared_last
 from lorestudio.studio.systems import DEEPLORE, KINDS
 from lorestudio.ui.choices import system_title
+from lorestudio.ui.notices import Notice
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
-from lorestudio.ui.systems.candidates import Comparing, Offer, Step, offers
+from lorestudio.ui.systems.candidates import Compared, Comparing, Offer, Step, offers
 from lorestudio.ui.systems.tables import TotalsTable, TurnsTable
 from lorestudio.ui.systems.token_chart import TokenChart
 from lorestudio.ui.theme import Theme
@@ -64,6 +69,8 @@ class SystemsPane(Pane):
         self.files: list[tuple[str, Path]] = []
         self._comparing: Comparing | None = None
         self._outdated = False
+        self._looked_for = ""
+        self._run_then = False
         self.turns, self.totals = TurnsTable(self), TotalsTable(self)
         self.chart = TokenChart(theme, self)
         self.buttons: dict[str, QToolButton] = {}
@@ -150,6 +157,7 @@ class SystemsPane(Pane):
         self.empty.pressed.connect(lambda name: self.run() if name == "run" else self.wanted.emit(name))
         self._session.project_changed.connect(self._project_changed)
         self._session.choice_changed.connect(self._choice_changed)
+        self._session.state_changed.connect(self.look_for_kept)
         self._selection.generation_changed.connect(self._follow)
 
     # ---- what can be done -------------------------------------------------------------------------------------------
@@ -173,6 +181,9 @@ class SystemsPane(Pane):
         """DeepLore can be compared with the settings of these."""
         self.profiles = profiles
         self._show_choice()
+        if self.found is None:
+            self._looked_for = ""
+            self.look_for_kept()
 
     def add_file(self, system: str, path: Path) -> None:
         """A system with the settings of a file is compared, too."""
@@ -198,16 +209,59 @@ class SystemsPane(Pane):
         if self._session.replaying:
             self.state.setText(tr("The chat is being replayed; compare when that is done."))
             return
-        comparing = self._comparing = Comparing(project, wanted, self._session.choice.source.kind)
-        self._tell(tr("Comparing…"))
+        self._compare(wanted)
+
+    def _compare(self, offers: Sequence[Offer], *, only_kept: bool = False) -> None:
+        session = self._session
+        if session.project is None:
+            return
+        comparing = self._comparing = Comparing(
+            session.project, offers, session.choice.source.kind, session.keep_in, only_kept=only_kept
+        )
+        self._tell(tr("Looking for the last comparison…") if only_kept else tr("Comparing…"))
         self._show_buttons()
-        self._session.jobs.start(
+        session.jobs.start(
             tr("Comparing systems"),
             comparing.work,
             done=partial(self._done, comparing),
             failed=partial(self._failed, comparing),
             reported=partial(self._reported, comparing),
         )
+
+    def look_for_kept(self) -> None:
+        """Show the comparison that an earlier start ended with, once for each chat; nothing is run for it."""
+        session, project = self._session, self._session.project
+        if project is None or project.chat is None or session.keep_in is None or session.busy:
+            return
+        chat = chat_id(project)
+        if not self.isVisible() or self.running or self.found is not None or chat == self._looked_for:
+            return
+        self._looked_for = chat
+        keys = compared_last(session.keep_in, project)
+        if not keys:
+            return
+        for key in keys:
+            kind, _, file = key.partition(":")
+            system, _, path = file.partition(":")
+            if kind == "file" and system in (DEEPLORE, *KINDS) and (system, Path(path)) not in self.files:
+                self.files.append((system, Path(path)))
+        there = [offer for offer in self.offers() if offer.key in keys]
+        if len(there) != len(keys):
+            return
+        self.chosen = list(keys)
+        self._compare(there, only_kept=True)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Look for the comparison that was kept."""
+        super().showEvent(event)
+        self.look_for_kept()
+
+    def run_or_find(self) -> None:
+        """Compare, unless what was kept answers the question."""
+        if self._comparing is not None and self._comparing.only_kept:
+            self._run_then = True
+        elif self.found is None:
+            self.run()
 
     def stop(self) -> None:
         """Compare no more; what was compared before stays."""
@@ -254,11 +308,16 @@ class SystemsPane(Pane):
             text += tr(", reply {done} of {total}", done=done, total=total)
         self._tell(text)
 
-    def _done(self, comparing: Comparing, found: Comparison) -> None:
+    def _done(self, comparing: Comparing, found: Compared) -> None:
+        for problem in found.problems:
+            self._session.notice.emit(Notice(problem, "warning", key="systems"))
         if comparing is not self._comparing:
             return
-        self._comparing, self._outdated = None, False
-        self._show(found)
+        self._comparing, self._outdated = None, found.stale
+        self._show(found.comparison)
+        if self._run_then and found.comparison is None:
+            self.run()
+        self._run_then = False
 
     def _failed(self, comparing: Comparing, error: Exception) -> None:
         if comparing is not self._comparing:
@@ -276,6 +335,7 @@ class SystemsPane(Pane):
             self._outdated = True
             self._show_choice()
         else:
+            self._looked_for, self._run_then = "", False
             self._show(None)
 
     def _choice_changed(self) -> None:

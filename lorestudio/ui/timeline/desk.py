@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,9 +15,13 @@ from lorestudio.studio.chat_timeline import generation_before
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import CancelToken, Progress
 from lorestudio.studio.keeping import Keeper
+from lorestudio.studio.project import Project
 from lorestudio.studio.run_causes import RunSide
 from lorestudio.studio.run_differences import input_differences
-from lorestudio.studio.run_sides import edited_side, run_side, with_settings_of
+from lorestudio.studio.run_sides import edited_side, run_side, system_side, with_settings_of
+from lorestudio.studio.system_simulator import SystemSimulator
+from lorestudio.studio.systems import DEEPLORE, KINDS, kind_of
+from lorestudio.ui.choices import system_title
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
 from lorestudio.ui.words import count, number, shorten, tr
@@ -87,6 +92,8 @@ class CompareDesk(QObject):
         found += self._former_choices(shown)
         for place, side in enumerate(self._kept.get(shown, ())):
             found.append(SideChoice(f"kept{place}", side.title, side))
+        if found:  # something of the chat was run, so there is something to compare with
+            found += self._of_systems(project)
         for path in self._files:
             found.append(SideChoice(f"file:{path}", tr("Settings of {name}", name=path.name), None, self._loader(path)))
         return found
@@ -111,6 +118,41 @@ class CompareDesk(QObject):
             if side is not None:
                 found.append(SideChoice(f"swipe{other.swipe}", tr("Swipe {swipe}", swipe=other.swipe + 1), side))
         return found
+
+    def _of_systems(self, project: Project) -> list[SideChoice]:
+        """The shown reply as each other system would be given it, with the settings that the system has now."""
+        session = self._session
+        found = []
+        for name in (DEEPLORE, *KINDS):
+            if name != session.choice.system and project.chat is not None:
+                title = tr("With {system}", system=system_title(name))
+                found.append(SideChoice(f"system:{name}", title, None, self._system_loader(name, project)))
+        return found
+
+    def _system_loader(self, system: str, project: Project) -> Load | None:
+        session, shown = self._session, self._selection.generation
+        if shown is None:
+            return None
+        title = tr("{run} with {system}", run=self.name(shown), system=system_title(system))
+        folder, source = session.keep_in, session.choice.source
+        if system == DEEPLORE:
+
+            def load_deeplore(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
+                recorded = None if source.kind is AnswerKind.STAND_IN else load_recorded(project.chat_path)
+                return run_side(project, shown, title, recorded, cancel, report)
+
+            return load_deeplore
+        kind = kind_of(system)
+        settings = session.choices.systems.get(system) or kind.settings()
+
+        def load(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
+            simulator = SystemSimulator(project, kind.make(settings, project))
+            if folder is not None:
+                with suppress(OSError), Keeper(folder) as keeper:
+                    keeper.restore(simulator)
+            return system_side(simulator, shown, title, cancel, report)
+
+        return load
 
     def _former_choices(self, shown: Generation) -> list[SideChoice]:
         """Former runs of the shown reply, the newest first, called by what was changed after them."""
@@ -163,16 +205,21 @@ class CompareDesk(QObject):
         shown, project, folder = self._selection.generation, self._session.project, self._session.keep_in
         if shown is None or project is None or folder is None:
             return
+        system = self._session.choice.system
+        now = self._session.traces.get(shown)
+        inputs = now.digests.get("inputs") if now is not None and now.system == system else None
 
         def work(_report: object) -> tuple[RunSide, ...]:
             with Keeper(folder) as keeper:
-                traces = keeper.history(project, shown)[-MOST_KEPT:]
+                traces = keeper.history(project, shown, system)[-MOST_KEPT:]
             sides = []
             for place, trace in enumerate(traces, start=1):
                 what = count(len(trace.injections), "entry", "entries")
                 title = tr(
                     "Kept run {number}: {what}, {tokens}", number=place, what=what, tokens=number(trace.total_tokens)
                 )
+                if inputs is not None and trace.digests.get("inputs") != inputs:
+                    title = tr("{run}, before something was changed", run=title)
                 sides.append(RunSide(title, trace))
             return tuple(reversed(sides))
 

@@ -104,7 +104,7 @@ def test_what_asks_deeplore_says_that_another_system_is_chosen(real: MainWindow,
     real.run("system.hybrid")
     settled(qtbot, real)
     real.selection.choose_entry(BELL)
-    assert "Hybrid retrieval" in real.why_not.search.obstacle
+    assert real.why_not.search.obstacle == ""  # the system itself is asked what would help
     assert "Hybrid retrieval" in real.settings_commands.pane.trial.waiting
     assert real.session.simulator(Generation(5)) is None
 
@@ -224,7 +224,7 @@ def test_numbers_that_a_system_does_not_have_leave_the_explanation(real: MainWin
     real.selection.choose_entry(BELL)
     real.why.show_scores(True)
     assert real.why._pages.currentWidget() is real.why.browser
-    assert real.why.answers_button.isHidden()  # DeepLore alone is asked what would help
+    assert real.why.answers_button.isHidden()  # nothing brings a note into a recap
 
 
 def test_what_is_said_for_a_moment_is_not_written_over(real: MainWindow, qtbot: QtBot) -> None:

@@ -12,6 +12,8 @@ import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QImage
 
+from lorestudio.engine.hybrid.system import HybridSystem
+from lorestudio.engine.worldinfo.system import WorldInfoSystem
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.generation import Generation
@@ -22,11 +24,12 @@ from tests.ui.conftest import drain
 from tests.ui.worlds import make_project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
+    from lorestudio.engine.systems import System
     from lorestudio.ui.main_window import MainWindow
 
 
@@ -192,3 +195,120 @@ def test_it_is_copied_and_saved(compared: MainWindow, qtbot: QtBot, tmp_path: Pa
     assert len({image.pixel(x, y) for x in range(0, 1200, 7) for y in range(0, 480, 7)}) > 3
     assert not (tmp_path / "found.doc").exists()
     assert any(".csv or .png" in text for text in compared.bars.texts)
+
+
+# What an earlier start has kept
+
+
+def start(
+    make_window: Callable[..., MainWindow], folder: Path, qtbot: QtBot, system: str = "hybrid", **changes: object
+) -> MainWindow:
+    """A window on the same vault and chat; with `system` chosen."""
+    project = replace(make_project(folder / "vault"), settings=DeepLoreSettings(enabled=True))
+    window = make_window(replace(project, **changes), make_simulator=Simulator, keep_in=folder / "runs")
+    settled(qtbot, window)
+    window.session.choose(system=system)
+    settled(qtbot, window)
+    return window
+
+
+@pytest.fixture
+def decisions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The systems beside DeepLore that decided about a generation, one for each time."""
+    ran: list[str] = []
+    for kind in (HybridSystem, WorldInfoSystem):
+        own = kind.decide
+
+        async def decide(self: System, *given: object, _own: Callable[..., Awaitable[object]] = own) -> object:
+            ran.append(self.name)
+            return await _own(self, *given)
+
+        monkeypatch.setattr(kind, "decide", decide)
+    return ran
+
+
+def test_after_a_restart_the_last_runs_of_a_system_are_shown_and_not_run_again(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
+) -> None:
+    first = start(make_window, tmp_path, qtbot)
+    before = dict(first.session.traces)
+    assert {trace.system for trace in before.values()} == {"hybrid"}
+    first.close()
+    assert decisions
+    decisions.clear()
+    second = start(make_window, tmp_path, qtbot)
+    assert dict(second.session.traces) == before
+    assert decisions == []
+    assert not second.session.outdated(second.session.generations[-1])
+
+
+def test_after_a_restart_only_what_has_changed_is_run(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
+) -> None:
+    first = start(make_window, tmp_path, qtbot)
+    chat = first.session.project.chat if first.session.project is not None else None
+    assert chat is not None
+    first.close()
+    decisions.clear()
+    last = replace(chat.messages[-1], text="Something else.")
+    second = start(make_window, tmp_path, qtbot, chat=replace(chat, messages=(*chat.messages[:-1], last)))
+    assert len(decisions) == 1  # the reply to come
+    assert len(second.session.traces) == len(second.session.generations)
+
+
+def test_after_a_restart_the_last_comparison_is_shown_at_once(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
+) -> None:
+    first = start(make_window, tmp_path, qtbot, "deeplore")
+    first.systems.compare.choose("context-window", on=True)
+    first.run("systems.compare")
+    settled(qtbot, first)
+    found = first.systems.compare.found
+    assert found is not None
+    first.close()
+    decisions.clear()
+    second = start(make_window, tmp_path, qtbot, "deeplore")
+    second.show_pane("systems")
+    settled(qtbot, second)
+    pane = second.systems.compare
+    assert pane.found == found
+    assert pane.found is not None
+    assert pane.found.labels == ("DeepLore", "Context window", "Hybrid retrieval", "World Info")
+    assert decisions == []
+    assert pane.state.text() == ""
+
+
+def test_a_kept_comparison_of_other_inputs_says_so(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
+) -> None:
+    first = start(make_window, tmp_path, qtbot, "deeplore")
+    first.run("systems.compare")
+    settled(qtbot, first)
+    chat = first.session.project.chat if first.session.project is not None else None
+    assert chat is not None
+    first.close()
+    decisions.clear()
+    changed = replace(chat.messages[0], text="Something else.")
+    second = start(make_window, tmp_path, qtbot, "deeplore", chat=replace(chat, messages=(changed, *chat.messages[1:])))
+    second.show_pane("systems")
+    settled(qtbot, second)
+    pane = second.systems.compare
+    assert pane.found is not None
+    assert "before the last change" in pane.state.text()
+    assert decisions == []
+    pane.run()
+    settled(qtbot, second)
+    assert pane.state.text() == ""
+    assert set(decisions) == {"hybrid", "world-info"}
+
+
+def test_where_nothing_was_kept_comparing_runs(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
+) -> None:
+    window = start(make_window, tmp_path, qtbot, "deeplore")
+    window.show_pane("systems")
+    settled(qtbot, window)
+    assert window.systems.compare.found is None
+    window.run("systems.compare")
+    settled(qtbot, window)
+    assert window.systems.compare.found is not None

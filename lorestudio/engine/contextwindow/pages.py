@@ -1,0 +1,223 @@
+"""Several pages under one budget: what each may use, and fitting each to it (spec: context-window 16).
+
+A page is a window of its own: links, requirements and locks stay within it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.engine.contextwindow.budgeting import Fitted, Sharing, fit
+from lorestudio.engine.contextwindow.selecting import MayTake
+from lorestudio.engine.contextwindow.truncating import Method, effective
+from lorestudio.engine.contextwindow.window import ContextWindow, window_to_json
+
+ROUNDS: Final = 3
+"""So often what nobody uses is handed out by need; what is left then goes out token by token."""
+
+
+class Strategy(StrEnum):
+    """How pages share a budget, by the names that settings have for it."""
+
+    EQUAL_SPLIT = "EQUAL_SPLIT"
+    WEIGHTED_SPLIT = "WEIGHTED_SPLIT"
+    PRIORITY_FILL = "PRIORITY_FILL"
+    DYNAMIC_FILL = "DYNAMIC_FILL"
+    DYNAMIC_SIZE_FILL = "DYNAMIC_SIZE_FILL"
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """How the budget is split between pages. A page without a weight has the weight 0."""
+
+    strategy: Strategy = Strategy.DYNAMIC_SIZE_FILL
+    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    reserve_empty: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FittedPage:
+    """A page after sharing: its `size` before, its `budget`, and what was decided on it.
+
+    `size` is 0 where there is only one page, which has the whole budget without being measured. A page whose budget
+    is 0 is left whole; `whole` are its tokens then.
+    """
+
+    name: str
+    window: ContextWindow
+    fitted: Fitted
+    size: int
+    budget: int
+    whole: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the page was left as it is."""
+        return self.fitted.selection is None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of what is left of the page."""
+        return self.whole if self.is_whole else self.fitted.tokens
+
+
+def fit_pages(
+    pages: Mapping[str, ContextWindow],
+    text: str,
+    sharing: Sharing,
+    counter: TokenCounter,
+    paging: Paging,
+    may_take: Callable[[str], MayTake],
+) -> tuple[FittedPage, ...]:
+    """Reduce every page to its share, in page order; `may_take` gives the check of a page's locks.
+
+    The original does not pass “fill half” on where there are several pages (spec: context-window 16).
+    """
+    names = list(pages)
+    if len(names) == 1:
+        sizes, budgets = [0], [sharing.budget]
+    else:
+        sizes, budgets = _shares(pages, sharing, counter, paging)
+        if sharing.source_compatible:
+            sharing = replace(sharing, fill_and_split=False)
+    found = []
+    for name, size, budget in zip(names, sizes, budgets, strict=True):
+        window = pages[name]
+        fitted = fit(window, text, replace(sharing, budget=budget), counter, may_take(name))
+        whole = content_tokens(window, counter) if fitted.selection is None else 0
+        found.append(FittedPage(name, window, fitted, size, budget, whole))
+    return tuple(found)
+
+
+def page_size(window: ContextWindow, counter: TokenCounter) -> int:
+    """Tokens of the window's JSON as it is laid out for reading: names of fields count, too."""
+    return counter.count(json.dumps(window_to_json(window), indent=4, ensure_ascii=False))
+
+
+def content_tokens(window: ContextWindow, counter: TokenCounter) -> int:
+    """Tokens of all that a window holds."""
+    texts = (
+        *(entry.value for entry in window.lore.values()),
+        *window.elements,
+        *(turn.text for turn in window.history),
+    )
+    return sum(counter.count(text) for text in texts)
+
+
+def allocated(
+    total: int,
+    sizes: Sequence[int],
+    strategy: Strategy,
+    weights: Sequence[float],
+    used: Callable[[int, int], int],
+    *,
+    overcommit: bool = False,
+) -> tuple[int, ...]:
+    """What each page may use of `total` tokens. `used(place, limit)` is how much of a limit a page puts to use.
+
+    The dynamic strategies hand out again what a page does not use; with `overcommit` the page keeps it all the same,
+    so that the sum may exceed the total.
+    """
+    if total <= 0 or not sizes:
+        return (0,) * len(sizes)
+    if strategy is Strategy.EQUAL_SPLIT:
+        return _equal(total, len(sizes))
+    if strategy is Strategy.WEIGHTED_SPLIT:
+        return _weighted(total, weights)
+    order = list(range(len(sizes)))
+    if strategy is Strategy.DYNAMIC_SIZE_FILL:
+        order.sort(key=lambda place: sizes[place])
+    given = _in_order(total, sizes, order)
+    if strategy is Strategy.PRIORITY_FILL:
+        return tuple(given)
+    wanted, unused = list(sizes), 0
+    for place, limit in enumerate(given):
+        idle = limit - min(limit, max(0, used(place, limit))) if limit > 0 else 0
+        unused += idle
+        if idle and not overcommit:
+            wanted[place] = given[place] = limit - idle
+    return redistributed(given, wanted, unused)
+
+
+def redistributed(given: Sequence[int], sizes: Sequence[int], unused: int) -> tuple[int, ...]:
+    """What pages may use once `unused` tokens have gone to those that need more, the largest need first."""
+    result = list(given)
+    for _ in range(ROUNDS):
+        needs = _needs(result, sizes)
+        if unused <= 0 or not needs:
+            break
+        total, available = sum(needs.values()), unused
+        for place, need in needs.items():
+            extra = min(available * need // total, need, unused)
+            result[place] += extra
+            unused -= extra
+    while unused > 0 and (needs := _needs(result, sizes)):
+        result[next(iter(needs))] += 1
+        unused -= 1
+    return tuple(result)
+
+
+def _needs(given: Sequence[int], sizes: Sequence[int]) -> dict[int, int]:
+    """How much more each page could use, the largest need first."""
+    needs = {place: size - given[place] for place, size in enumerate(sizes) if size > given[place]}
+    return dict(sorted(needs.items(), key=lambda item: -item[1]))
+
+
+def _equal(total: int, count: int) -> tuple[int, ...]:
+    share, left = divmod(total, count)
+    return tuple(share + (place < left) for place in range(count))
+
+
+def _weighted(total: int, weights: Sequence[float]) -> tuple[int, ...]:
+    whole = sum(weights)
+    if whole <= 0 or any(weight < 0 for weight in weights):
+        return _equal(total, len(weights))
+    shares = [int(total * weight / whole) for weight in weights]
+    left = total - sum(shares)
+    return tuple(share + (place < left) for place, share in enumerate(shares))
+
+
+def _in_order(total: int, sizes: Sequence[int], order: Sequence[int]) -> list[int]:
+    given = [0] * len(sizes)
+    for place in order:
+        given[place] = min(sizes[place], total)
+        total -= given[place]
+    return given
+
+
+def _shares(
+    pages: Mapping[str, ContextWindow], sharing: Sharing, counter: TokenCounter, paging: Paging
+) -> tuple[list[int], list[int]]:
+    """Size and budget of every page."""
+    windows = list(pages.values())
+    sizes = [page_size(window, counter) for window in windows]
+    taking = [place for place, window in enumerate(windows) if paging.reserve_empty or not window.is_empty]
+    budgets = [0] * len(windows)
+
+    def used(place: int, limit: int) -> int:
+        """The size after a trial without a text. Lore, which only a text brings in, keeps its room."""
+        window = windows[taking[place]]
+        trial = fit(window, "", Sharing(limit, sharing.multiplier, Method.TOP), counter).window
+        size = page_size(trial, counter)
+        if sharing.source_compatible:
+            return size
+        return size + page_size(replace(window, elements=(), history=()), counter) if window.lore else size
+
+    weights = list(pages)
+    given = allocated(
+        effective(sharing.budget, 0),
+        [sizes[place] for place in taking],
+        paging.strategy,
+        [paging.weights.get(weights[place], 0) for place in taking],
+        used,
+        overcommit=sharing.source_compatible,
+    )
+    for place, budget in zip(taking, given, strict=True):
+        budgets[place] = budget
+    return sizes, budgets
