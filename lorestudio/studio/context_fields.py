@@ -48,7 +48,7 @@ def context_fields(index: VaultIndex) -> tuple[ContextField, ...]:
     """
     gating = [field for field in index.fields if field.gating]
     keys = dict.fromkeys(field.key for field in gating)
-    entries = [entry for entry in index.entries if not entry.guide]
+    entries = [entry for entry in index.entries if entry.custom_fields and not entry.guide]
     return tuple(_field(key, tuple(field for field in gating if field.key == key), entries) for key in keys)
 
 

@@ -104,7 +104,7 @@ class ChatCommands(CommandGroup):
         session.state_changed.connect(self._show_state)
         session.profiles_changed.connect(self._show_writers)
         session.setup_changed.connect(self._show_setup)
-        window.selection.generation_changed.connect(window.update_actions)
+        window.selection.generation_changed.connect(window.actions_changed)
         window.theme.changed.connect(lambda: self.composer.reply_button.setIcon(window.theme.icon("play")))
         self._show_writers()
         self._show_project()

@@ -105,7 +105,7 @@ class ControlCommands(CommandGroup):
         self.bar.removed.connect(self._remove)
         self.bar.opened.connect(self._open)
         self.watch.changed.connect(self._show)
-        window.vault.chosen_changed.connect(window.update_actions)
+        window.vault.chosen_changed.connect(window.actions_changed)
         session.project_changed.connect(self._show)
         session.state_changed.connect(self._show)
         for watched in (window, window.chat):

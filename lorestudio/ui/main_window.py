@@ -95,7 +95,7 @@ class MainWindow(QMainWindow):
             lambda: session.previewer(self.selection.generation),
             self,
         )
-        self._names_timer = self._at_next_turn(self._show_names)
+        self._names_timer, self._actions_timer = map(self._at_next_turn, (self._show_names, self.update_actions))
         self.history = History(self.selection, self)
         self._leaving = self._chat_settled = False
         self._shown_index = VaultIndex()
@@ -231,20 +231,20 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         session, selection = self.session, self.selection
         session.project_changed.connect(self._show_project)
-        session.state_changed.connect(self.update_actions)
+        session.state_changed.connect(self.actions_changed)
         session.state_changed.connect(self._forget_old_news)
-        session.traces_changed.connect(lambda _generations: self.update_actions())
+        session.traces_changed.connect(lambda _generations: self.actions_changed())
         session.notice.connect(self.say)
-        session.choice_changed.connect(self.update_actions)
+        session.choice_changed.connect(self.actions_changed)
         session.question.connect(self._ask_question)
         session.withdrawn.connect(self._withdraw_question)
         session.cost_known.connect(self._ask_cost)
         for signal in (selection.generation_changed, selection.entry_changed, self.history.changed):
-            signal.connect(self.update_actions)
-        self.drafts.changed.connect(lambda _path: self.update_actions())
+            signal.connect(self.actions_changed)
+        self.drafts.changed.connect(lambda _path: self.actions_changed())
         self.preview.previewed.connect(session.show_preview)
         self.preview.previewed.connect(self.entry.show_preview)
-        session.preview_changed.connect(self.update_actions)
+        session.preview_changed.connect(self.actions_changed)
         session.project_changed.connect(self.preview.forget)
         session.traces_changed.connect(self._forget_preview)
         self.first_look = FirstLook(session, self.selection, self)  # after the panes chose a reply to look at
@@ -252,7 +252,7 @@ class MainWindow(QMainWindow):
         self.entry.saved.connect(self._note_saved)
         self.entry.safety.restored.connect(self._go_to_restored)
         self.proposals.applied.connect(self._proposals_applied)
-        self.proposals.locks_changed.connect(self.update_actions)
+        self.proposals.locks_changed.connect(self.actions_changed)
         for emptiness in (self.welcome, self.bars, self.chat, self.trace):
             signal = emptiness.wanted if isinstance(emptiness, ChatPane | TracePane) else emptiness.pressed
             signal.connect(self.run)
@@ -427,6 +427,10 @@ class MainWindow(QMainWindow):
             back=self.history.can_go_back,
             forward=self.history.can_go_forward,
         )
+
+    def actions_changed(self) -> None:
+        """What can be done may be something else: look once everything that happens now has happened."""
+        self._actions_timer.start()
 
     def update_actions(self) -> None:
         """Enable what makes sense now, and tick what is on."""

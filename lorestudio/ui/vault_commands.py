@@ -108,7 +108,7 @@ class VaultCommands(CommandGroup):
         """Follow what enables the actions; call it once the window has them."""
         window = self._window
         for signal in (self.work.changed, window.vault.chosen_changed):
-            signal.connect(window.update_actions)
+            signal.connect(window.actions_changed)
         window.vault.table_shown.connect(self._make_room)
         actions = window.commands.actions
         for view in (window.vault.tree, window.vault.table):

@@ -74,7 +74,7 @@ class EntryPane(Pane):
         self._rules = ParseRules()
         self._jobs = jobs
         self._aliases: Mapping[str, tuple[str, ...]] = {}
-        self._aliases_of: tuple[str, ...] = ()
+        self._names, self._names_of = TitleBook(), tuple[str, ...]()
         self.store = NoteStore(drafts, jobs, self)
         self.safety = Safety(theme, jobs, self.store, self)
         self.bar = MessageBar(theme, self, stacked=True)
@@ -226,26 +226,41 @@ class EntryPane(Pane):
         project = self._session.project
         if project is not None:
             self._rules = ParseRules.from_settings(project.settings, project.index.fields)
-            known = self._aliases if project.places == self._aliases_of else {}
-            self._set_book(project, known)
-            self._read_aliases(project)
+            if project.places != self._names_of:
+                self._names, self._aliases, self._names_of = TitleBook(), {}, project.places
+            self._take_names(project, self._names)
+            self._read_names(project)
         self._show()
 
-    def _set_book(self, project: Project, aliases: Mapping[str, tuple[str, ...]]) -> None:
-        self._aliases, self._aliases_of = aliases, project.places
-        self.editor.set_context(Context(project.settings, self._rules, TitleBook(project.index, aliases)))
+    def _take_names(self, project: Project, names: TitleBook) -> None:
+        self._names = names
+        self.editor.set_context(Context(project.settings, self._rules, names))
 
-    def _read_aliases(self, project: Project) -> None:
-        def done(found: Mapping[str, tuple[str, ...]]) -> None:
+    def _read_names(self, project: Project) -> None:
+        """Have the names of the project's notes gathered: with the aliases known so far at once, then with all."""
+        known = self._aliases
+
+        def work(report: Callable[[object], None]) -> tuple[Mapping[str, tuple[str, ...]], TitleBook | None]:
+            report(TitleBook(project.index, known))
+            found = read_aliases(project)
+            return found, TitleBook(project.index, found) if found != known else None
+
+        def take(names: TitleBook | None) -> None:
             now = self._session.project
-            if now is not None and now.index is project.index and found != self._aliases:
-                self._set_book(now, found)
+            if names is not None and now is not None and now.index is project.index:
+                self._take_names(now, names)
+
+        def done(found: tuple[Mapping[str, tuple[str, ...]], TitleBook | None]) -> None:
+            if project.places == self._names_of:
+                self._aliases = found[0]
+            take(found[1])
 
         self._jobs.start(
             tr("Reading aliases"),
-            lambda _report: read_aliases(project),
+            work,
             done=done,
             failed=lambda error: logger.warning("the aliases were not read: %s", error),
+            reported=take,
         )
 
     def _show(self) -> None:

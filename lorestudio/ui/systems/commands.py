@@ -66,7 +66,7 @@ class SystemCommands(CommandGroup):
         """Follow what is asked for above the chat, and read the settings that were kept."""
         window, compare = self._window, self.compare
         compare.wanted.connect(window.run)
-        compare.changed.connect(window.update_actions)
+        compare.changed.connect(window.actions_changed)
         compare.jump.connect(window.chat.show_generation)
         compare.file_wanted.connect(self._ask_settings)
         for name in BUTTONS:

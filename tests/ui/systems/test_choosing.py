@@ -89,6 +89,7 @@ def test_what_only_the_run_knows_is_explained_and_left_with_it(real: MainWindow,
     assert row is not None
     assert row >= FOREIGN_IDS
     real.selection.choose_entry(row)
+    drain()
     assert "has no recap" in real.why.text
     assert real.entry.empty.title.text() == "No note of the vault"
     assert not real.commands.actions["entry.preview"].isEnabled()
