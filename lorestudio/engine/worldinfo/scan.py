@@ -201,6 +201,8 @@ class Scanner:
             Logic.AND_ALL: len(found) == len(secondary),
         }[entry.logic]
         details = {**where, "logic": entry.logic.name, "secondary": list(secondary), "found": list(found)}
+        if found:
+            details["found_back"] = [self._where(each, how, entry).get("back") for each in found]
         return ("wi_key" if satisfied else "wi_secondary"), details
 
     def _text(self, entry: BookEntry, scan: Scan) -> str:

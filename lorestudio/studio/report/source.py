@@ -13,6 +13,7 @@ from lorestudio.settings.deeplore import declarations, setting_value
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.project import Project
 from lorestudio.studio.rerun import trace_of
+from lorestudio.trace.found_keys import keys_of_verdict
 from lorestudio.trace.model import Trace
 from lorestudio.trace.redaction import Pseudonyms, of_length, redacted
 from lorestudio.trace.wording import number_words, plural
@@ -153,10 +154,9 @@ def found_keys(trace: Trace) -> dict[int, tuple[tuple[int, int], ...]]:
     found: dict[int, list[tuple[int, int]]] = {}
     for record in trace.stages:
         for verdict in record.verdicts:
-            details = verdict.details
-            message, start, end = (details.get(name) for name in ("message", "start", "end"))
-            if isinstance(message, int) and isinstance(start, int) and isinstance(end, int):
-                found.setdefault(message, []).append((start, end))  # a hit in the speaker's name has no place
+            for key in keys_of_verdict(verdict):
+                if key.message is not None and key.place is not None:  # a hit in the speaker's name has no place
+                    found.setdefault(key.message, []).append(key.place)
     return {message: tuple(sorted(set(places))) for message, places in found.items()}
 
 

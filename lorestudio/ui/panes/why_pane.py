@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedWidget, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.domain.entry import LeftOutNote
+from lorestudio.trace.found_keys import keys_of_verdict
 from lorestudio.trace.journey import Cell, CellState, explain_cell
 from lorestudio.trace.model import StageRecord, Trace
 from lorestudio.trace.reasons import Explanation
@@ -32,8 +33,13 @@ from lorestudio.ui.words import sentence_case, tr
 from lorestudio.ui.would_work import WouldWork
 
 _SILENT: Final = frozenset({CellState.NOT_REACHED, CellState.ABSENT})
-_INNER: Final = frozenset({"start", "end", "source_id"})
+_INNER: Final = frozenset({"start", "end", "source_id", "refine_start", "refine_end", "refine_source_id"})
 """Details that help the program and not the reader."""
+_KEYS: Final = {
+    frozenset({False}): "key in message #{message}",
+    frozenset({True}): "refine key in message #{message}",
+    frozenset({False, True}): "key and refine key in message #{message}",
+}
 
 
 class WhyPane(Pane):
@@ -310,14 +316,18 @@ class WhyPane(Pane):
     def _sources(self, trace: Trace, entry: int) -> str:
         """Where the reasons lead: the message with the key, the entry that woke or pulled this one in."""
         links: dict[str, str] = {}
+        keys: dict[int, set[bool]] = {}
         for record in trace.stages:
             for verdict in record.verdicts:
                 if verdict.entry != entry:
                     continue
-                message, source = verdict.details.get("message"), verdict.details.get("source_id")
-                if isinstance(message, int):
-                    name = tr("matched in message #{message}", message=message)
-                    links[f"message:{message}"] = name
+                source = verdict.details.get("source_id")
+                for found in keys_of_verdict(verdict):
+                    if found.message is not None:
+                        keys.setdefault(found.message, set()).add(found.refine)
+                        links[f"message:{found.message}"] = tr(
+                            _KEYS[frozenset(keys[found.message])], message=found.message
+                        )
                 if isinstance(source, int) and source in trace.entries:
                     words = tr("by recursion from {title}") if verdict.reason == "recursion" else tr("from {title}")
                     links[f"entry:{source}"] = words.format(title=trace.entries[source].title)
