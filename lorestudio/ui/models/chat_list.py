@@ -29,7 +29,8 @@ class Speaker(StrEnum):
 class ChatRow:
     """What one row shows. `marks` are the chosen entry's keys that were found in it; `chip` sums up the run.
 
-    `remark` says what is wrong beside the message, such as a line of the file that cannot be read.
+    `remark` says what is wrong beside the message, such as a line of the file that cannot be read. `writing` says of a
+    reply that is still coming what it waits for, "" for a message of the chat.
     """
 
     number: int
@@ -43,6 +44,7 @@ class ChatRow:
     marks: tuple[KeyMark, ...] = ()
     expanded: bool = False
     remark: str = ""
+    writing: str = ""
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -56,8 +58,7 @@ class ChatRow:
             parts.append(tr("swipe {swipe} of {swipes}", swipe=self.swipe + 1, swipes=self.swipes))
         if self.chip:
             parts.append(self.chip)
-        if self.remark:
-            parts.append(self.remark)
+        parts += [part for part in (self.remark, self.writing) if part]
         parts += dict.fromkeys(mark.describe() for mark in self.marks)
         return f"{', '.join(parts)}. {shorten(self.text, 400)}"
 
@@ -98,6 +99,7 @@ class ChatList(QAbstractListModel):
         self._trace_of: Callable[[int, int], Trace | None] = lambda _message, _swipe: None
         self._has_chat = False
         self._remarks: dict[int, str] = {}
+        self._reply: tuple[int, str, str] | None = None
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -154,6 +156,19 @@ class ChatList(QAbstractListModel):
             self._rows.clear()
             self.marks_changed.emit()
 
+    def write_reply(self, message: int, text: str, words: str) -> None:
+        """A reply is coming: show what came of it in the place where it will stand. `words` say how it is with it."""
+        self._reply = message, text, words
+        if message < self.rowCount():
+            self._changed(message)
+
+    def end_reply(self) -> None:
+        """No reply is coming any more."""
+        if self._reply is not None:
+            message, self._reply = self._reply[0], None
+            if message < self.rowCount():
+                self._changed(message)
+
     def toggle_expanded(self, message: int) -> None:
         """Show all of a long message, or its beginning again."""
         self._expanded ^= {message}
@@ -204,13 +219,27 @@ class ChatList(QAbstractListModel):
     def _make(self, message: int) -> ChatRow:
         swipe = self.viewed_swipe(message)
         trace = self._trace_of(message, swipe)
+        coming = self._reply if self._reply is not None and self._reply[0] == message else None
         trimmed = sum(injection.truncated for injection in trace.injections) if trace is not None else 0
         if message >= len(self._chat.messages):
             name = self._chat.character_name or tr("Character")
             text = tr("The reply to come. This is what would be sent now.")
             remark = self._remarks.get(message, "")
+            if coming is not None and coming[1]:
+                return ChatRow(message, name, Speaker.CHARACTER, coming[1], expanded=True, writing=coming[2])
             return ChatRow(message, name, Speaker.NEXT, text, chip=chip_text(trace), trimmed=trimmed, remark=remark)
         record = self._chat.messages[message]
+        if coming is not None:
+            return ChatRow(
+                message,
+                record.name or tr("(no name)"),
+                speaker(record),
+                coming[1],
+                swipe,
+                self.swipes(message),
+                expanded=True,
+                writing=coming[2],
+            )
         text = record.swipes[swipe] if message in self._viewed and swipe < len(record.swipes) else record.text
         return ChatRow(
             message,

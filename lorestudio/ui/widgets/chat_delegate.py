@@ -60,6 +60,7 @@ class ChatDelegate(QStyledItemDelegate):
         self._wrapper: Wrapper | None = None
         self._pointed = -1
         self._layouts: dict[tuple[str, int, bool], _Layout] = {}
+        self._growing: tuple[str, int, bool] = ("", 0, False)
 
     def point_at(self, row: int) -> None:
         """Set a row apart that somebody was led to, -1 for none."""
@@ -103,6 +104,9 @@ class ChatDelegate(QStyledItemDelegate):
             spacing = self._line_height()
             height = 2 * _TOP + self._header_height() + 3 + spacing * (len(lines) + bool(folded))
             known = self._layouts[key] = _Layout(tuple(lines), folded, round(height))
+            if row.writing:  # each piece makes another text; only the newest is asked for again
+                self._layouts.pop(self._growing, None)
+                self._growing = key
         return known
 
     def _line_height(self) -> float:
@@ -192,7 +196,7 @@ class ChatDelegate(QStyledItemDelegate):
         left = box.left() + wrapper.horizontalAdvance(name) + 8
         painter.setFont(self._font(0.88))
         painter.setPen(theme.color("on_accent_soft" if chosen else "text_faint"))
-        word = tr(_ROLE_WORD[row.speaker])
+        word = row.writing or tr(_ROLE_WORD[row.speaker])
         remark = f"⚠ {row.remark}" if row.remark else ""
         note = " · ".join(part for part in (f"#{number(row.number)}", word, remark) if part)
         room = right - left
