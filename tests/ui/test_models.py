@@ -151,7 +151,8 @@ def test_the_journey_shows_stages_that_decided_something() -> None:
     assert model.hidden_stages == 2
     model.set_all_stages(True)
     assert model.columnCount() == 7
-    assert model.hidden_stages == 0
+    assert (model.hidden_stages, model.quiet_stages) == (0, 2)
+    assert "quiet: it decided nothing" in model.headerData(model.column_of("folder filter"), HORIZONTAL, TOOLTIP)
 
 
 def test_rows_are_in_order_and_cells_have_words() -> None:
