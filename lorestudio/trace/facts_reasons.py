@@ -49,6 +49,10 @@ FACTS: Final = (
         "It resembles memories that score better, and there was no more room.",
         "Lower “Weight of variety”, or raise “Memories”.",
     ),
+    Reason(
+        "fm_no_memory", NEUTRAL, "Not a memory",
+        "Fact memory chooses from what it remembers of the chat; notes of the vault take no part.",
+    ),
     Reason("fm_placed", GOOD, "Placed", "It stands {place}.", details=("position", "depth", "role")),
     Reason("fm_nothing_kept", NEUTRAL, "Nothing remembered", "There are no memories of this chat.",
            "Draw them out with `lorestudio facts extract`."),

@@ -11,8 +11,12 @@ from typing import Final
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.reasons import Explanation, explain, explain_reason
+from lorestudio.trace.renumber import FOREIGN_IDS
 
 KEYWORD_STAGE: Final = "keywords"
+
+_WITHOUT_NOTES: Final = {"facts": "fm_no_memory", "recap": "recap_no_recap"}
+"""Systems whose candidates are none of the vault's notes, and the reason that says so of a note."""
 
 
 class CellState(StrEnum):
@@ -270,6 +274,9 @@ def _never(trace: Trace, entry: int) -> Fate:
     """Why an entry was never a candidate: what the keyword pass says of all that it did not hit, or the whole run."""
     if trace.skip_reason:
         return Fate(entry, FateState.NEVER, "", None, trace.skip_reason)
+    own = min(trace.entries, default=FOREIGN_IDS) >= FOREIGN_IDS  # in a trace as the system made it all ids are low
+    if own and entry < FOREIGN_IDS and trace.system in _WITHOUT_NOTES:
+        return Fate(entry, FateState.NEVER, "", None, _WITHOUT_NOTES[trace.system])
     records = sorted(trace.stages, key=lambda record: record.name != KEYWORD_STAGE)
     for record in records:
         if record.default_reason:

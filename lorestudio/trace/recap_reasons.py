@@ -32,6 +32,8 @@ _TREE: Final = (
 )  # fmt: skip
 
 _WALK: Final = (
+    Reason("recap_no_recap", NEUTRAL, "Not a recap",
+           "Recap memory puts in what happened in the chat, in short; notes of the vault take no part."),
     Reason("recap_in_chat", NEUTRAL, "In the chat", "Message #{index} of the chat.", details=("index",)),
     Reason("recap_hidden", NEUTRAL, "Hidden by scenes",
            "It lies before the last {scenes:scene|# scenes}, so it is hidden from the prompt.",

@@ -206,8 +206,9 @@ def _nothing(trace: Trace, decided: Mapping[int, Fate]) -> list[SummaryPiece]:
     """Why no entry was ever a candidate."""
     keywords = trace.stage(KEYWORD_STAGE)
     if keywords is None or keywords.status is not StageStatus.RAN:
-        if keywords is not None and keywords.note:
-            told = _lower_first(explain_reason(keywords.note, keywords.details, trace).sentence)
+        noted = keywords or next((record for record in trace.stages if record.note), None)
+        if noted is not None and noted.note:
+            told = _lower_first(explain_reason(noted.note, noted.details, trace).sentence)
             return [SummaryPiece(f"Nothing matched: {told}")]
         return [SummaryPiece("Nothing matched.")]
     figures: dict[str, Json] = {**keywords.details, "entries": trace.index_size}

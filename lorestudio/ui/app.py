@@ -25,6 +25,7 @@ from lorestudio.studio import note_data
 from lorestudio.studio.answering import Connections, default_profiles_path
 from lorestudio.studio.keeping import default_folder
 from lorestudio.studio.project import Project
+from lorestudio.ui.first_look import stopped_entry
 from lorestudio.ui.garbage import collected_on_gui_thread
 from lorestudio.ui.main_window import MainWindow
 from lorestudio.ui.notices import Notice
@@ -164,12 +165,9 @@ def show_something(window: MainWindow) -> None:
         return
     best = max(told, key=lambda key: (len(told[key]), sum(told[key]), key))
     window.selection.choose_message(best.message, best)
-    trace = session.traces[best]
-    for record in reversed(trace.stages):
-        removed = [verdict.entry for verdict in record.verdicts if verdict.outcome.value == "removed"]
-        if removed:
-            window.selection.choose_entry(removed[0], record.name)
-            return
+    stopped = stopped_entry(session.traces[best])
+    if stopped is not None:
+        window.selection.choose_entry(*stopped)
 
 
 def _settle(app: QApplication) -> None:

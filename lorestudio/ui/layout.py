@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Final
 
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget
 
-LAYOUT_VERSION: Final = 4
+from lorestudio.ui.workspaces import BY_NAME, DEBUG, Workspace
+
+LAYOUT_VERSION: Final = 5
 """Goes up when a saved layout would not fit any more; an older one is then left alone."""
 
 NARROW: Final = 1150
@@ -17,80 +20,86 @@ NARROW: Final = 1150
 LOW: Final = 900
 """A window less high than this has the budget as a tab behind the answers to "why?", so that the trace shows rows."""
 
-HIDDEN_AT_FIRST: Final = frozenset({"graph", "search", "links", "bench", "settings", "compare", "systems", "recap"})
-"""Panes that are not in sight until somebody wants them."""
-
 _LEFT: Final = Qt.DockWidgetArea.LeftDockWidgetArea
 _H: Final = Qt.Orientation.Horizontal
 _V: Final = Qt.Orientation.Vertical
 
 
-def arrange(window: QMainWindow, docks: Mapping[str, QDockWidget], width: int, height: int) -> None:
-    """The default layout for a window of this size: vault, chat over entry, trace and problems over why and budget.
-
-    The graph, the bench and the settings wait behind the entry, which has the most room; the timeline is a tab beside
-    the trace.
-    """
+def arrange(
+    window: QMainWindow, docks: Mapping[str, QDockWidget], workspace: Workspace, width: int, height: int
+) -> None:
+    """Put the panes where they stand in a workspace for a window of this size."""
     for dock in docks.values():
         dock.setFloating(False)
         window.removeDockWidget(dock)
-    vault, entry, chat = docks["vault"], docks["entry"], docks["chat"]
-    trace, why, budget, problems = docks["trace"], docks["why"], docks["budget"], docks["problems"]
-    window.addDockWidget(_LEFT, vault)
-    window.splitDockWidget(vault, chat, _H)
-    window.splitDockWidget(chat, trace, _H)
-    if width < NARROW:
-        window.tabifyDockWidget(chat, entry)
-        window.tabifyDockWidget(trace, why)
-        window.tabifyDockWidget(why, budget)
-        window.tabifyDockWidget(budget, problems)
-    else:
-        window.splitDockWidget(chat, entry, _V)
-        window.splitDockWidget(trace, why, _V)
-        if height < LOW:
-            window.tabifyDockWidget(why, budget)
-        else:
-            window.splitDockWidget(why, budget, _V)
-        window.tabifyDockWidget(trace, problems)
-    window.tabifyDockWidget(problems, docks["timeline"])
-    behind_entry = ("graph", "links", "bench", "settings", "recap")
-    behind = {"search": vault, **dict.fromkeys(behind_entry, entry)}
-    behind |= dict.fromkeys(("compare", "systems"), docks["timeline"])
-    for name, beside in behind.items():
-        window.tabifyDockWidget(beside, docks[name])
+    narrow = width < NARROW
+    columns = [column.stacked(narrow=narrow, low=height < LOW) for column in workspace.columns]
+    tops = [docks[stacks[0].panes[0]] for stacks in columns]
+    window.addDockWidget(_LEFT, tops[0])
+    for left, right in itertools.pairwise(tops):
+        window.splitDockWidget(left, right, _H)
+    for stacks in columns:
+        heads = [docks[stack.panes[0]] for stack in stacks]
+        for above, below in itertools.pairwise(heads):
+            window.splitDockWidget(above, below, _V)
+        for head, stack in zip(heads, stacks, strict=True):
+            for name in stack.panes[1:]:
+                window.tabifyDockWidget(head, docks[name])
+    shown = workspace.shown
     for name, dock in docks.items():
-        dock.setVisible(name not in HIDDEN_AT_FIRST)
-    if width < NARROW:
-        chat.raise_()
-        trace.raise_()
-        window.resizeDocks([vault, chat, trace], [round(width * part) for part in (0.21, 0.36, 0.43)], _H)
-        return
-    trace.raise_()
-    window.resizeDocks([vault, chat, trace], [round(width * part) for part in (0.18, 0.38, 0.44)], _H)
-    window.resizeDocks([chat, entry], [round(height * part) for part in (0.56, 0.44)], _V)
-    if height < LOW:
-        why.raise_()
-        window.resizeDocks([trace, why], [round(height * part) for part in (0.6, 0.4)], _V)
-    else:
-        window.resizeDocks([trace, why, budget], [round(height * part) for part in (0.48, 0.26, 0.26)], _V)
+        dock.setVisible(name in shown)
+    widths = [column.narrow if narrow else column.width for column in workspace.columns]
+    window.resizeDocks(tops, [round(width * part) for part in widths], _H)
+    for stacks in columns:
+        heads = [docks[stack.panes[0]] for stack in stacks]
+        for head in heads:
+            head.raise_()
+        if len(heads) > 1:
+            window.resizeDocks(heads, [round(height * stack.share) for stack in stacks], _V)
 
 
-def save(window: QMainWindow, settings: QSettings) -> None:
-    """Remember the window's size and layout."""
+def save(window: QMainWindow, settings: QSettings, workspace: Workspace) -> None:
+    """Remember the window's size and layout, in the workspace that it is in."""
     settings.setValue("window/version", LAYOUT_VERSION)
     settings.setValue("window/geometry", window.saveGeometry())
-    settings.setValue("window/state", window.saveState(LAYOUT_VERSION))
+    settings.setValue("window/workspace", workspace.name)
+    keep(window, settings, workspace)
     settings.sync()
 
 
 def restore(window: QMainWindow, settings: QSettings) -> bool:
     """Put the window back as it was; False where nothing usable was remembered."""
-    geometry, state = settings.value("window/geometry"), settings.value("window/state")
-    if str(settings.value("window/version", "")) != str(LAYOUT_VERSION):
+    geometry = settings.value("window/geometry")
+    if not isinstance(geometry, QByteArray) or not window.restoreGeometry(geometry):
         return False
-    if not isinstance(geometry, QByteArray) or not isinstance(state, QByteArray):
-        return False
-    return window.restoreGeometry(geometry) and window.restoreState(state, LAYOUT_VERSION)
+    return bring_back(window, settings, remembered(settings))
+
+
+def remembered(settings: QSettings) -> Workspace:
+    """The workspace that the window was left in."""
+    return BY_NAME.get(str(settings.value("window/workspace", "")), DEBUG)
+
+
+def keep(window: QMainWindow, settings: QSettings, workspace: Workspace) -> None:
+    """Remember how the panes of a workspace stand."""
+    settings.setValue("window/version", LAYOUT_VERSION)
+    settings.setValue(_key(workspace), window.saveState(LAYOUT_VERSION))
+
+
+def forget(settings: QSettings, workspace: Workspace) -> None:
+    """Remember nothing of a workspace any more."""
+    settings.remove(_key(workspace))
+
+
+def bring_back(window: QMainWindow, settings: QSettings, workspace: Workspace) -> bool:
+    """Put the panes as they were left in a workspace; False where nothing usable was remembered."""
+    state = settings.value(_key(workspace))
+    fits = str(settings.value("window/version", "")) == str(LAYOUT_VERSION) and isinstance(state, QByteArray)
+    return fits and window.restoreState(state, LAYOUT_VERSION)
+
+
+def _key(workspace: Workspace) -> str:
+    return f"window/state-{workspace.name}"
 
 
 def prepare(window: QMainWindow) -> None:

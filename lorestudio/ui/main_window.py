@@ -36,6 +36,7 @@ from lorestudio.ui.control_actions import CONTROL_ACTIONS
 from lorestudio.ui.control_commands import ControlCommands
 from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.editor.live_preview import LivePreview
+from lorestudio.ui.first_look import FirstLook
 from lorestudio.ui.history import History
 from lorestudio.ui.menus import Commands
 from lorestudio.ui.notices import Notice
@@ -70,6 +71,7 @@ from lorestudio.ui.widgets.empty import EmptyState
 from lorestudio.ui.widgets.pane import Pane, PaneDock
 from lorestudio.ui.widgets.picker import Choice, Picker
 from lorestudio.ui.words import shorten, tr
+from lorestudio.ui.workspace_commands import WORKSPACE_ACTIONS, WorkspaceCommands
 from lorestudio.vault import SaveError
 
 
@@ -116,10 +118,11 @@ class MainWindow(QMainWindow):
         self.timeline_commands, self.view_commands = TimelineCommands(self), ViewCommands(self)
         self.replay_commands, self.why_not = ReplayCommands(self), WhyNotCommands(self)
         self.systems, self.recap_commands = SystemCommands(self), RecapCommands(self)
+        self.workspaces = WorkspaceCommands(self)
         self.groups: tuple[CommandGroup, ...] = (
             self.vault_commands, self.chat_commands, self.control_commands, self.settings_commands,
             self.timeline_commands, self.view_commands, self.replay_commands, self.why_not, self.systems,
-            self.recap_commands,
+            self.recap_commands, self.workspaces,
         )  # fmt: skip
         self.panes: tuple[Pane, ...] = (
             self.vault, self.chat, self.entry, self.trace, self.why, self.budget, self.problems, self.graph,
@@ -127,7 +130,10 @@ class MainWindow(QMainWindow):
         )  # fmt: skip
         self.docks = {pane.name: PaneDock(pane, theme, self) for pane in self.panes}
         pane_actions = [pane_action(place, pane.name, pane.title) for place, pane in enumerate(self.panes, start=1)]
-        table = (*ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *SYSTEM_ACTIONS, *RECAP_ACTIONS, *pane_actions)
+        table = (
+            *ACTIONS, *CHAT_ACTIONS, *CONTROL_ACTIONS, *SYSTEM_ACTIONS, *RECAP_ACTIONS, *WORKSPACE_ACTIONS,
+            *pane_actions,
+        )  # fmt: skip
         self.commands = Commands(self, table, self.run, theme)
         self.proposals = ProposalCommands(
             self, session, self.selection, theme, lambda: self.drafts.all, make_log=self.vault_commands.work.log_of
@@ -212,6 +218,7 @@ class MainWindow(QMainWindow):
         self._theme_button.setAccessibleName(tr("Switch between light and dark"))
         self._theme_button.setToolTip(tr("Switch between light and dark"))
         self._theme_button.clicked.connect(self._flip_theme)
+        row.addWidget(self.workspaces.make_button(line))
         row.addWidget(self._search)
         row.addWidget(self._theme_button)
         column.addWidget(line)
@@ -237,6 +244,7 @@ class MainWindow(QMainWindow):
         session.preview_changed.connect(self.update_actions)
         session.project_changed.connect(self.preview.forget)
         session.traces_changed.connect(self._forget_preview)
+        self.first_look = FirstLook(session, self.selection, self)  # after the panes chose a reply to look at
         selection.generation_changed.connect(self.preview.forget)
         self.entry.saved.connect(self._note_saved)
         self.entry.safety.restored.connect(self._go_to_restored)
@@ -319,7 +327,6 @@ class MainWindow(QMainWindow):
             "view.next_pane": partial(self.cycle_panes, 1),
             "view.previous_pane": partial(self.cycle_panes, -1),
             "view.full_screen": self._toggle_full_screen,
-            "view.reset": self.reset_layout,
             "help.details": self._show_details,
             "help.about": partial(dialogs.show_about, self),
         }
@@ -386,12 +393,6 @@ class MainWindow(QMainWindow):
         self.settings.setValue("theme", choice)
         self.theme.choose(choice)
         self.update_actions()
-
-    def reset_layout(self) -> None:
-        """Put all panes back where they belong in a window of this size."""
-        current = self.current_pane() or self.chat
-        layout.arrange(self, self.docks, self.width(), self.height())
-        current.focus_target().setFocus()
 
     def situation(self) -> Situation:
         """What can be done at the moment."""
@@ -636,7 +637,7 @@ class MainWindow(QMainWindow):
         elif not self._arranged:
             self._arranged = True
             if not layout.restore(self, self.settings):
-                self.reset_layout()
+                self.workspaces.arrange()
 
     def _show_project(self) -> None:
         project = self.session.project
@@ -713,7 +714,7 @@ class MainWindow(QMainWindow):
         if not self._shown_state:
             self._shown_state = True
             if self._arranged and not layout.restore(self, self.settings):
-                self.reset_layout()
+                self.workspaces.arrange()
             self._show_names()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -727,7 +728,7 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         if self._arranged:
-            layout.save(self, self.settings)
+            layout.save(self, self.settings, self.workspaces.current)
         self.problems.stop()
         self.graph.stop()
         for group in self.groups:

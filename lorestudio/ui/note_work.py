@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.changes import ChangedMeanwhileError, ChangeLog, ChangeSet, default_folder
@@ -72,7 +72,7 @@ class NoteWork(QObject):
     done = Signal(object)  # Done
     changed = Signal()
     told = Signal(object)  # Notice
-    reading = Signal(str)  # what is being read, where that may take a while
+    reading = Signal(str)  # what is being read, where that may take a while; "" once it was
     clashed = Signal(object)  # ChangedMeanwhileError of an undo that part of can be done
 
     def __init__(self, session: Session, drafts: Drafts, save_all: SaveAll, parent: QObject | None = None) -> None:
@@ -136,18 +136,19 @@ class NoteWork(QObject):
             (failed or self._refuse)(tr("No vault with a folder is open."))
             return
         drafts = {path: draft.text for path, draft in self._drafts.all.items()} if with_drafts else {}
-        if not fresh.loaded:
-            self.reading.emit(tr("Reading the links of the vault…"))
 
         def work(_report: object) -> _Result:
             return question(_overlaid(fresh.get(), drafts))
 
-        self._session.jobs.start(
+        job = self._session.jobs.start(
             tr("Looking at the notes"),
             work,
             done=answered,
             failed=lambda error: (failed or self._refuse)(sentence_of(error)),
         )
+        if not fresh.loaded:
+            self.reading.emit(tr("Reading the links of the vault…"))
+            job.ended.connect(self._has_read, Qt.ConnectionType.QueuedConnection)
 
     def trash(self, answered: Callable[[tuple[Trashed, ...]], object]) -> None:
         """The deleted notes of the open vaults, newest first."""
@@ -160,6 +161,9 @@ class NoteWork(QObject):
             return tuple(sorted(items, key=lambda item: item.time, reverse=True))
 
         self._session.jobs.start(tr("Reading the trash"), work, done=answered, failed=self._failed)
+
+    def _has_read(self) -> None:
+        self.reading.emit("")
 
     # ---- changes ----------------------------------------------------------------------------------------------------
 

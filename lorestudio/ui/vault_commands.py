@@ -57,6 +57,7 @@ class VaultCommands(CommandGroup):
         self._tabbed = False
         session, selection = window.session, window.selection
         self.work = NoteWork(session, window.drafts, window.entry.save_all, self)
+        self._reading = ""
         self.place = KeptPlace(session, selection, self)
         self.search = SearchPane(window.theme, session, self.work)
         self.links = LinksPane(window.theme, session, selection, self.work)
@@ -271,7 +272,7 @@ class VaultCommands(CommandGroup):
         elif not table and self._tabbed:
             self._tabbed = False
             closed = [one for one in window.docks.values() if one.isHidden()]
-            layout.arrange(window, window.docks, window.width(), window.height())
+            window.workspaces.arrange()
             for one in closed:
                 one.hide()
         elif not table and self._before:
@@ -279,7 +280,12 @@ class VaultCommands(CommandGroup):
         window.update_actions()
 
     def _say_reading(self, text: str) -> None:
-        self._window.status.flash(text)  # the window has its status line only after this was made
+        status = self._window.status  # the window has its status line only after this was made
+        if text:
+            self._reading = text
+            status.flash(text)
+        elif status.currentMessage() == self._reading:
+            status.clearMessage()
 
     def _paths(self) -> list[Path]:
         try:

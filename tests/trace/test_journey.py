@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from lorestudio.trace.journey import CellState, FateState, Journeys, explain_cell, fate, fates, journey, rows
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageRecord, StageStatus
+from lorestudio.trace.renumber import FOREIGN_IDS
 from tests.trace import examples
 from tests.trace.examples import (
     ADDED,
@@ -196,6 +197,19 @@ def test_never_a_candidate_in_a_run_that_was_skipped_or_has_no_keyword_stage():
     run = trace(outcome=RunOutcome.SKIPPED, skip_reason="empty_vault")
     assert (fate(run, 1).stage, fate(run, 1).reason) == ("", "empty_vault")
     assert fate(trace(), 1).reason == "never_candidate"
+
+
+@pytest.mark.parametrize(("system", "reason"), [("facts", "fm_no_memory"), ("recap", "recap_no_recap")])
+def test_a_note_takes_no_part_in_a_system_that_chooses_from_other_things(system, reason):
+    run = trace(system=system, entries={}, stages=(skipped("nearest", Phase.MATCH, (), "fm_nothing_kept"),))
+    assert (fate(run, 1).state, fate(run, 1).reason) == (FateState.NEVER, reason)
+
+
+def test_a_memory_that_was_not_near_is_told_so():
+    far = replace(stage("nearest", Phase.MATCH), default_reason="fm_far")
+    assert fate(trace(system="facts", entries={}, stages=(far,)), FOREIGN_IDS + 1).reason == "fm_far"
+    memories = {1: story().entries[SKARN]}  # as the system itself counts them
+    assert fate(trace(system="facts", entries=memories, stages=(far,)), 2).reason == "fm_far"
 
 
 def test_a_candidate_that_vanished_without_a_word_was_removed():

@@ -255,6 +255,20 @@ def test_the_chosen_finding_stays_chosen(qtbot: QtBot, filled: Stage) -> None:
     assert chosen.code == "P59"
 
 
+def test_looking_again_leaves_the_rows_as_they_are_where_nothing_changed(
+    qtbot: QtBot, filled: Stage, tmp_path: Path
+) -> None:
+    top = filled.pane.model.index(0, 0)
+    filled.pane.tree.collapse(top)
+    filled.settle(qtbot)
+    assert not filled.pane.tree.isExpanded(filled.pane.model.index(0, 0))
+    (tmp_path / "messy" / "Anchor.md").write_text(MESSY["Anchor"].replace("Nobody", "Somebody"), encoding="utf-8")
+    filled.session.set_project(open_project([tmp_path / "messy"]))
+    filled.settle(qtbot)
+    assert any("Somebody" in item.message for item in filled.pane.model.findings())
+    assert filled.pane.tree.isExpanded(filled.pane.model.index(0, 0))
+
+
 def test_a_newer_look_takes_the_place_of_one_under_way(qtbot: QtBot, stage: Stage, messy: Project) -> None:
     stage.session.set_project(messy)
     stage.pane.look()

@@ -511,3 +511,13 @@ def test_the_table_counts_the_problems_that_were_found(window, qtbot) -> None:
     row = model.row_of(window.session.note_at(window.vault_commands.work.folders[0] / "items/Crown.md"))
     assert expected > 0
     assert model.index(row, COLUMNS.index(Column.PROBLEMS)).data() == str(expected)
+
+
+def test_that_links_are_read_is_said_only_while_they_are(window) -> None:
+    window.vault_commands.work.reading.emit("Reading the links of the vault…")
+    assert window.status.currentMessage() == "Reading the links of the vault…"
+    window.vault_commands.work.reading.emit("")
+    assert window.status.currentMessage() == ""
+    window.status.flash("Saved.")
+    window.vault_commands.work.reading.emit("")
+    assert window.status.currentMessage() == "Saved."

@@ -23,11 +23,11 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.generation import Generation
 from lorestudio.ui import app as ui_app
 from lorestudio.ui import dialogs
-from lorestudio.ui.layout import HIDDEN_AT_FIRST
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.palette import load_palettes
 from lorestudio.ui.widgets.budget_bar import BudgetBar
 from lorestudio.ui.widgets.picker import Picker
+from lorestudio.ui.workspaces import DEBUG
 from tests.ui.conftest import drain
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, SKARN, FakeSimulator, make_project
 
@@ -425,7 +425,7 @@ def test_f6_goes_round_all_panes(window) -> None:
     window.activateWindow()
     window.show_pane("vault")
     seen = []
-    for _ in [pane for pane in window.panes if pane.name not in HIDDEN_AT_FIRST]:
+    for _ in DEBUG.shown:
         seen.append(window.current_pane().name)
         window.run("view.next_pane")
     assert seen == ["vault", "chat", "entry", "trace", "why", "budget", "problems", "timeline"]

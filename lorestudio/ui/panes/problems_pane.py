@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.jobs import Cancelled, CancelToken
 from lorestudio.studio.problems import Finding, ProblemFinder, Problems, Repair, Severity, preview
 from lorestudio.studio.project import Project
@@ -96,6 +97,7 @@ class ProblemsPane(Pane):
         self._session, self._selection, self._drafts = session, selection, drafts
         self.finder = ProblemFinder()
         self.problems: Problems | None = None
+        self._rows_of: VaultIndex | None = None
         self._token: CancelToken | None = None
         self._again = False
         self._ran = -1
@@ -285,8 +287,13 @@ class ProblemsPane(Pane):
     def _found(self, done: object) -> None:
         self._token = None
         if isinstance(done, _Done) and not self._again and done.project.index is self._index():
-            self.problems = done.problems
-            self._show(done.texts)
+            before, self.problems = self.problems, done.problems
+            if before is None or self._rows_of is not done.project.index or before.findings != done.problems.findings:
+                self._rows_of = done.project.index
+                self._show(done.texts)
+            else:  # the rows stay as they are, folded and scrolled
+                self._tell()
+                self._explain()
         self._next()
 
     def _worked_out(self, repairs: object) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.domain.entry import LeftOutNote
+from lorestudio.studio.value_words import words_of
 from lorestudio.trace.found_keys import keys_of_verdict
 from lorestudio.trace.journey import Cell, CellState, explain_cell
 from lorestudio.trace.model import StageRecord, Trace
@@ -361,7 +362,7 @@ class WhyPane(Pane):
     def _details(self, cell: Cell) -> str:
         if cell.verdict is None:
             return ""
-        items = [f"{name}: {value}" for name, value in cell.verdict.details.items() if name not in _INNER]
+        items = [f"{name}: {words_of(value)}" for name, value in cell.verdict.details.items() if name not in _INNER]
         code = tr("reason {code}", code=cell.verdict.reason)
         return html.paragraph(" · ".join([code, *items]), color=self.theme.palette.text_faint)
 
