@@ -57,6 +57,7 @@ from lorestudio.studio.run_sides import (
 from lorestudio.studio.systems import DEEPLORE
 from lorestudio.trace import summary
 from lorestudio.trace.diff import Key, TraceDiff, compare
+from lorestudio.trace.wording import signed_words
 
 _STYLES: Final = {
     What.ENTERED: "green",
@@ -249,7 +250,7 @@ def _changes_table(diff: TraceDiff, causes: Causes | None) -> Table:
     for line in change_lines(diff, causes):
         style = _STYLES[line.what]
         sign = Text(f"{line.sign} {HEADINGS[line.what].lower()}", style=style)
-        grown = Text(f"{line.tokens:+,}" if line.tokens else "", style=style)
+        grown = Text(signed_words(line.tokens) if line.tokens else "", style=style)
         cells = [sign, Text(line.title), grown, Text(line.words)]
         if causes is not None:
             cells.append(Text(line.who.removeprefix("by ") or "not found"))
@@ -314,7 +315,7 @@ def _chat_table(turns: Sequence[TurnDiff], project: Project, titles: tuple[str, 
             table.add_row(reply, "", "", Text("only in the first" if turn.before is not None else "only in the second"))
             continue
         old, new = turn.diff.tokens
-        table.add_row(reply, f"{old:,} → {new:,}", f"{new - old:+,}", _happened(turn.diff))
+        table.add_row(reply, f"{old:,} → {new:,}", signed_words(new - old), _happened(turn.diff))
     return table
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.studio.generation import Generation
+from lorestudio.studio.prompt_setup import PromptSetup
+from lorestudio.studio.sent_prompt import is_countable, sent_pieces
 from lorestudio.trace.diff import InjectionChanges
 from lorestudio.trace.model import Trace
 from lorestudio.trace.prompt_cache import CacheTurn, ChatPieces, PromptPieces, cache_turn, prompt_pieces
@@ -49,11 +51,20 @@ def _active(chat: Chat | None, message: int) -> Generation:
 class TimelineMaker:
     """Makes the turns of one chat from its traces. `generations` are all of them in the order they are made in.
 
-    For one thread at a time; it keeps of each trace the summary only, and the prompt of the last one.
+    With a `setup` the prompts that are compared are the whole ones, as far as the chat is not too long for it (`whole`
+    says so); otherwise chat and lore are. For one thread at a time; it keeps of each trace the summary only, and the
+    prompt of the last one.
     """
 
-    def __init__(self, chat: Chat | None, generations: Sequence[Generation], counter: TokenCounter) -> None:
+    def __init__(
+        self,
+        chat: Chat | None,
+        generations: Sequence[Generation],
+        counter: TokenCounter,
+        setup: PromptSetup | None = None,
+    ) -> None:
         self._chat, self._counter = chat, counter
+        self._setup = setup if is_countable(chat) else None
         self.generations = tuple(generations)
         self._sent_before = dict(zip(self.generations[1:], self.generations, strict=False))
         self._before: dict[Generation, Generation | None] = {}
@@ -67,6 +78,11 @@ class TimelineMaker:
         self._pieces: ChatPieces | None = None
         self._prompt: tuple[Trace, PromptPieces] | None = None
         self._summaries: dict[Generation, tuple[Trace, TurnSummary]] = {}
+
+    @property
+    def whole(self) -> bool:
+        """Whether whole prompts are compared."""
+        return self._setup is not None
 
     def affected(self, changed: Iterable[Generation]) -> tuple[Generation, ...]:
         """The generations whose turns are others where these have a new trace, in order."""
@@ -105,8 +121,11 @@ class TimelineMaker:
         known = self._prompt
         if known is not None and known[0] is trace:
             return known[1]
-        if self._pieces is None:
-            self._pieces = ChatPieces(self._chat.messages if self._chat is not None else (), self._counter)
-        made = prompt_pieces(trace, self._pieces)
+        if self._setup is not None and self._chat is not None:
+            made = sent_pieces(trace, self._chat, self._setup, self._counter)
+        else:
+            if self._pieces is None:
+                self._pieces = ChatPieces(self._chat.messages if self._chat is not None else (), self._counter)
+            made = prompt_pieces(trace, self._pieces)
         self._prompt = (trace, made)
         return made

@@ -13,7 +13,7 @@ from lorestudio.trace.diff import EntryChange, TraceDiff
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Injection, Trace
 from lorestudio.trace.summary import summary
-from lorestudio.trace.wording import number_words, place
+from lorestudio.trace.wording import number_words, place, signed_words
 
 HEADINGS: Final = {
     What.ENTERED: "Entered",
@@ -22,7 +22,7 @@ HEADINGS: Final = {
     What.RESIZED: "Shortened or longer",
     What.REWRITTEN: "Another text",
 }
-SIGNS: Final = {What.ENTERED: "+", What.LEFT: "-", What.MOVED: "↕", What.RESIZED: "~", What.REWRITTEN: "≠"}
+SIGNS: Final = {What.ENTERED: "+", What.LEFT: "−", What.MOVED: "↕", What.RESIZED: "~", What.REWRITTEN: "≠"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ def refated_lines(diff: TraceDiff) -> tuple[str, ...]:
 
 
 def tokens_words(diff: TraceDiff) -> str:
-    """`1,264 → 980 tokens (-284)`."""
+    """`1,264 → 980 tokens (−284)`."""
     before, after = diff.tokens
-    return f"{before:,} → {after:,} tokens ({after - before:+,})"
+    return f"{before:,} → {after:,} tokens ({signed_words(after - before)})"
 
 
 def _words(what: What, change: EntryChange, diff: TraceDiff) -> tuple[str, int]:

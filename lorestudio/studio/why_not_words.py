@@ -7,7 +7,7 @@ from typing import Final
 
 from lorestudio.studio.why_not_answers import Answer, Further, Holds, WhyNot
 from lorestudio.trace.diff import EntryChange
-from lorestudio.trace.wording import joined, plural, quoted
+from lorestudio.trace.wording import joined, plural, quoted, signed_words
 from lorestudio.tuning.changes import Change, Part
 
 PARTS: Final[Mapping[Part, str]] = {
@@ -114,7 +114,9 @@ def _shown(changes: Sequence[EntryChange]) -> Iterator[str]:
 
 def _tokens(tokens: tuple[int, int]) -> str:
     difference = tokens[1] - tokens[0]
-    return f"{difference:+,} {'token' if abs(difference) == 1 else 'tokens'}" if difference else "as many tokens"
+    if not difference:
+        return "as many tokens"
+    return f"{signed_words(difference)} {'token' if abs(difference) == 1 else 'tokens'}"
 
 
 def _earlier(answer: Answer) -> str:

@@ -2,12 +2,13 @@
 
 A provider that caches prompts keeps the longest beginning that two prompts have in common; everything after the first
 difference is read (and paid for) again. Two prompts are compared piece by piece, in the order in which the model gets
-them. Of what is read again, the messages that are new since are nobody's fault; the rest is lore's doing, and it is put
-down to what stands at the first difference, because mending anything behind it would win nothing.
+them. Of what is read again, the messages that are new since are nobody's fault; the rest is put down to the placed text
+(lore, or one of the host's own) that stands at the first difference, because mending anything behind it would win
+nothing.
 
-Counted are the chat and what a run injected. The host's own texts (main prompt, card, examples) are not part of a trace
-and therefore in neither number; where lore stands before them, they are lost as well. Outlets are not counted, because
-only the host knows where its macros stand.
+A prompt is what was put together for the model (`lorestudio.studio.sent_prompt`), or by `prompt_pieces` only the chat
+and what a run injected. In the latter the host's own texts (main prompt, card, examples) are in neither number, and
+outlets are not counted, because only the host knows where its macros stand.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class Piece:
     """A text of the prompt that comes from one place.
 
     `key` is the entry's, None for a message and for what a run injects without an entry (notebook, frames). `tag` is
-    the injected prompt's; "" says that the piece is a message of the chat. `depth` is None outside the chat.
+    the injected prompt's, or the name of a text of the host's own (`host`); "" says that the piece is a message of the
+    chat. `depth` is None outside the chat.
     """
 
     text: str
@@ -42,10 +44,11 @@ class Piece:
     key: Key | None = None
     tag: str = ""
     depth: float | None = None
+    host: bool = False
 
     @property
-    def lore(self) -> bool:
-        """Whether the run put it there."""
+    def placed(self) -> bool:
+        """Whether it was put there, and is no message of the chat."""
         return bool(self.tag)
 
 
@@ -139,17 +142,20 @@ class CauseKind(StrEnum):
     """It is placed in the chat at a depth, and so moves on with every message."""
     CHAT = "chat"
     """A message of before is not what it was."""
+    ROOM = "room"
+    """A message of before had no room any more: the context is full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A difference between two prompts. `key` is None where no entry is behind it; `depth` as in `Piece`."""
+    """A difference between two prompts. `key` is None where no entry is behind it; the rest is as in `Piece`."""
 
     kind: CauseKind
     title: str
     key: Key | None = None
     tokens: int = 0
     depth: float | None = None
+    host: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +163,10 @@ class CacheTurn:
     """A prompt beside the one before it, in tokens.
 
     `kept` is the common beginning, `missed` the rest of `tokens`. `new` is the part of `missed` that is read again
-    without any lore, too: the messages that were added or changed. `by_lore` is what remains. `cause` stands at the
-    first difference, None where nothing but new messages was added. `changes` are all pieces of lore that came, went or
-    are not what they were, whether or not it mattered, those that were added or changed first.
+    without any placed text, too: the messages that were added or changed. `by_lore` is what remains, whether lore or a
+    text of the host's own is the cause. `cause` stands at the first difference, None where nothing but new messages was
+    added. `changes` are all placed pieces that came, went or are not what they were, whether or not it mattered, those
+    that were added or changed first.
     """
 
     tokens: int
@@ -181,13 +188,15 @@ def cache_turn(before: PromptPieces, after: PromptPieces, counter: TokenCounter)
     kept, old, new = _common(before, after)
     if old is not None and new is not None and old.key is not None and old.key == new.key:
         kept += counter.count(_beginning(old.text, new.text))
-    told = [item for item in after if isinstance(item, Stretch)]
-    known = [item for item in before if isinstance(item, Stretch)]
+    told, known = _said(after), _said(before)
     fresh = sum(item.tokens for item in told) - _common(known, told)[0]
-    lore_before, lore_after = _lore(before), _lore(after)
+    lore_before, lore_after = _placed(before), _placed(after)
     cause = _cause(old, new, lore_before, lore_after)
     missed = total - kept
-    by_lore = 0 if cause is None or cause.kind is CauseKind.CHAT else max(0, missed - fresh)
+    if cause is not None and cause.kind is CauseKind.CHAT and _gone(cause.title, known, told):
+        cause = Cause(CauseKind.ROOM, cause.title)
+    nobody = cause is None or cause.kind in {CauseKind.CHAT, CauseKind.ROOM}
+    by_lore = 0 if nobody else max(0, missed - fresh)
     return CacheTurn(total, kept, missed - by_lore, by_lore, cause, _changes(lore_before, lore_after))
 
 
@@ -197,8 +206,24 @@ def _beginning(one: str, other: str) -> str:
     return one[: next(differs, min(len(one), len(other)))]
 
 
-def _lore(prompt: PromptPieces) -> tuple[Piece, ...]:
-    return tuple(item for item in prompt if isinstance(item, Piece))
+def _placed(prompt: PromptPieces) -> tuple[Piece, ...]:
+    return tuple(item for item in prompt if isinstance(item, Piece) and item.placed)
+
+
+def _said(prompt: PromptPieces) -> tuple[Piece | Stretch, ...]:
+    """The messages of the chat."""
+    return tuple(item for item in prompt if isinstance(item, Stretch) or not item.placed)
+
+
+def _gone(title: str, before: Sequence[Piece | Stretch], after: Sequence[Piece | Stretch]) -> bool:
+    """Whether the message called `title` stood first, and is there no more while later ones are."""
+    if not before or not after:
+        return False
+    first = before[0]
+    if isinstance(first, Stretch) or first.title != title:
+        return False
+    now = {item.title for item in after if isinstance(item, Piece)}
+    return title not in now and any(isinstance(item, Piece) and item.title in now for item in before)
 
 
 def _common(
@@ -212,7 +237,7 @@ def _common(
         if run:
             kept += one.advance(run)
             other.advance(run)
-        elif first.lore == second.lore and first.text == second.text and first.tag == second.tag:
+        elif first.text == second.text and first.tag == second.tag:
             kept += second.tokens
             one.advance(1)
             other.advance(1)
@@ -275,20 +300,24 @@ class _Cursor:
 
 def _cause(old: Piece | None, new: Piece | None, before: Sequence[Piece], after: Sequence[Piece]) -> Cause | None:
     """What stands at the first difference: `old` gave way to `new`."""
-    if (old is None or not old.lore) and (new is None or not new.lore):
+    if (old is None or not old.placed) and (new is None or not new.placed):
         return None if old is None else Cause(CauseKind.CHAT, old.title)
-    if old is not None and new is not None and old.lore != new.lore:
-        placed = old if old.lore else new
-        if placed.depth is not None and any(piece.tag == placed.tag for piece in (after if old.lore else before)):
-            return Cause(CauseKind.DEPTH, placed.title, placed.key, placed.tokens, placed.depth)
+    if old is not None and new is not None and old.placed != new.placed:
+        placed = old if old.placed else new
+        if placed.depth is not None and any(piece.tag == placed.tag for piece in (after if old.placed else before)):
+            return _because(CauseKind.DEPTH, placed)
     if old is not None and new is not None and _name(old) == _name(new):
-        return Cause(CauseKind.CHANGED, new.title, new.key, new.tokens, new.depth)
-    if new is not None and new.lore and _name(new) not in {_name(piece) for piece in before}:
-        return Cause(CauseKind.ENTERED, new.title, new.key, new.tokens, new.depth)
-    if old is not None and old.lore and _name(old) not in {_name(piece) for piece in after}:
-        return Cause(CauseKind.LEFT, old.title, old.key, old.tokens, old.depth)
-    lore = new if new is not None and new.lore else old
-    return Cause(CauseKind.MOVED, lore.title, lore.key, lore.tokens, lore.depth) if lore is not None else None
+        return _because(CauseKind.CHANGED, new)
+    if new is not None and new.placed and _name(new) not in {_name(piece) for piece in before}:
+        return _because(CauseKind.ENTERED, new)
+    if old is not None and old.placed and _name(old) not in {_name(piece) for piece in after}:
+        return _because(CauseKind.LEFT, old)
+    moved = new if new is not None and new.placed else old
+    return _because(CauseKind.MOVED, moved) if moved is not None else None
+
+
+def _because(kind: CauseKind, piece: Piece) -> Cause:
+    return Cause(kind, piece.title, piece.key, piece.tokens, piece.depth, piece.host)
 
 
 def _changes(before: Sequence[Piece], after: Sequence[Piece]) -> tuple[Cause, ...]:
@@ -298,19 +327,15 @@ def _changes(before: Sequence[Piece], after: Sequence[Piece]) -> tuple[Cause, ..
     for piece in after:
         earlier = known.get(_name(piece))
         if earlier is None:
-            found.append(Cause(CauseKind.ENTERED, piece.title, piece.key, piece.tokens, piece.depth))
+            found.append(_because(CauseKind.ENTERED, piece))
         elif earlier.text.strip() != piece.text.strip():
-            found.append(Cause(CauseKind.CHANGED, piece.title, piece.key, piece.tokens, piece.depth))
-    found += [
-        Cause(CauseKind.LEFT, piece.title, piece.key, piece.tokens, piece.depth)
-        for piece in before
-        if _name(piece) not in now
-    ]
+            found.append(_because(CauseKind.CHANGED, piece))
+    found += [_because(CauseKind.LEFT, piece) for piece in before if _name(piece) not in now]
     return tuple(found)
 
 
 def _name(piece: Piece) -> tuple[Key | None, str]:
-    """What makes a piece of lore the same in two prompts: its entry, or the prompt's tag where there is none."""
+    """What makes a placed piece the same in two prompts: its entry, or the prompt's tag where there is none."""
     return piece.key, "" if piece.key is not None else piece.tag
 
 
@@ -324,6 +349,7 @@ class CauseTotal:
     depth: float | None
     turns: int
     tokens: int
+    host: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,16 +380,17 @@ class CacheTotals:
 def cache_totals(turns: Iterable[CacheTurn]) -> CacheTotals:
     """All turns of a chat that have one before them, taken together."""
     known = list(turns)
-    times: Counter[tuple[CauseKind, str, Key | None, float | None]] = Counter()
-    tokens: Counter[tuple[CauseKind, str, Key | None, float | None]] = Counter()
+    times: Counter[tuple[CauseKind, str, Key | None, float | None, bool]] = Counter()
+    tokens: Counter[tuple[CauseKind, str, Key | None, float | None, bool]] = Counter()
     for turn in known:
         if turn.cause is not None and turn.by_lore:
             cause = turn.cause
             deep = cause.kind is CauseKind.DEPTH
-            name = (cause.kind, "" if deep else cause.title, None if deep else cause.key, cause.depth if deep else None)
+            title = "" if deep and not cause.host else cause.title
+            name = (cause.kind, title, None if deep else cause.key, cause.depth if deep else None, cause.host)
             times[name] += 1
             tokens[name] += turn.by_lore
-    causes = tuple(CauseTotal(*name, times[name], cost) for name, cost in tokens.most_common())
+    causes = tuple(CauseTotal(*name[:4], times[name], cost, name[4]) for name, cost in tokens.most_common())
     return CacheTotals(
         len(known),
         sum(turn.tokens for turn in known),

@@ -4,7 +4,8 @@ Templates are written as `trace.wording` says. Besides a verdict's own details t
 
 - `title`, `vault`, `priority`, `note_tokens` of the entry the reason is about;
 - `place` in words, where the details have position, depth and role;
-- `named_message`, the message where the key is in the speaker's name (detail `in_name`);
+- `named_message`, the message where the key is in the speaker's name (detail `in_name`), and
+  `refine_named_message`, the same of the refine key;
 - `alike`, the detail `similarity` in percent;
 - `would_label`, the label of the reason code in the detail `would`;
 - `needs`, the tokens that a shortened entry was short of; `new_budget`, the token budget that would let the entry in
@@ -49,12 +50,14 @@ _MATCH: Final = (
     Reason(
         "key_hit", GOOD, "Key found",
         "The key {key!q} was found[ in the speaker's name of message #{named_message}| in message #{message}]"
-        "[ together with the refine key {refine_key!q}][ (scan depth {depth})].",
+        "[ together with the refine key {refine_key!q}][ in the speaker's name of message #{refine_named_message}"
+        "| in message #{refine_message}][ (scan depth {depth})].",
         details=("key", "depth"),
     ),
     Reason(
         "relabeled", NEUTRAL, "Key found too",
-        "A bootstrap entry that was already in; the key {key!q} was found as well and is now given as its reason.",
+        "A bootstrap entry that was already in; the key {key!q} was found as well[ in message #{message}]"
+        "[ together with the refine key {refine_key!q}][ in message #{refine_message}] and is now given as its reason.",
         details=("key",),
     ),
     Reason("active_character", GOOD, "Active character", "{title!q} is the entry of the active character, {name!q}.",
@@ -63,7 +66,8 @@ _MATCH: Final = (
            details=("source", "source_id")),
     Reason(
         "recursion", GOOD, "Recursion",
-        "The key {key!q} was found in the text of [{source!q}|an entry that had come in] (recursion step {step}).",
+        "The key {key!q} was found in the text of [{source!q}|an entry that had come in]"
+        "[ together with the refine key {refine_key!q} in that of {refine_source!q}] (recursion step {step}).",
         details=("key", "step"),
     ),
     Reason(
@@ -82,8 +86,9 @@ _MATCH: Final = (
     ),
     Reason(
         "refine_blocked", NEUTRAL, "Refine keys missing",
-        "The key {key!q} was found, but {refine_keys:its refine key|none of its refine keys} {refine_keys!q} "
-        "{refine_keys:was not|was}.",
+        "The key {key!q} was found[ in the speaker's name of message #{named_message}| in message #{message}], but "
+        "{refine_keys:its refine key|none of its refine keys} {refine_keys!q} {refine_keys:was not|was}"
+        "[ found in {searched:the scanned text, which is empty|the last message|the last # messages}].",
         "Add a refine key that the chat uses, or remove the refine keys so that the key alone is enough.",
         details=("key", "refine_keys"),
     ),
@@ -397,6 +402,8 @@ def known_details(details: Mapping[str, Json], trace: Trace, entry: int | None) 
         known["would_label"] = REASONS[would].label if would in REASONS else would
     if details.get("in_name") is True:
         known["named_message"] = details.get("message")
+    if details.get("refine_in_name") is True:
+        known["refine_named_message"] = details.get("refine_message")
     if details.get("match") in ("fuzzy", "similar title"):
         known["loose_match"] = "nearest"
     similarity = details.get("similarity")

@@ -50,7 +50,7 @@ _CODES: Final = frozenset(WORDS) | frozenset(REASONS) | frozenset(
 """Values of details that are the program's own words."""
 
 _ORDERS: Final = frozenset({"priority", "occurrences", "confidence", "title"})
-_TITLES: Final = frozenset({"title", "source", "stopped_by", "titles", "missing", "name", "rival"})
+_TITLES: Final = frozenset({"title", "source", "stopped_by", "titles", "missing", "name", "rival", "refine_source"})
 _NAMED: Final[Mapping[str, str]] = MappingProxyType(
     {
         "key": "Key", "refine_key": "Key", "refine_keys": "Key", "folder": "Folder", "folders": "Folder",

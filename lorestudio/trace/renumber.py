@@ -12,7 +12,7 @@ from lorestudio.trace.model import Injection, PromptBlock, ReplyItem, StageRecor
 FOREIGN_IDS: Final = 1 << 24
 """From here on count the entries of traces that are none of the vault's: recaps, and entries of a lorebook file."""
 
-_ENTRY_DETAILS: Final = frozenset({"source_id"})
+_ENTRY_DETAILS: Final = frozenset({"source_id", "refine_source_id"})
 """Details of verdicts that name an entry by its number."""
 
 

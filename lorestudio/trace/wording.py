@@ -89,6 +89,11 @@ def number_words(value: float) -> str:
     return f"{value:,.4f}".rstrip("0").rstrip(".")
 
 
+def signed_words(value: int) -> str:
+    """A whole difference for reading: `+1,264`, `−284`, `+0`."""
+    return f"{value:+,}".replace("-", "−")
+
+
 def joined(items: Sequence[str]) -> str:
     """`A`, `A and B`, `A, B and C`; a long list ends in `and 5 more`."""
     shown = list(items[:LONGEST_LIST])

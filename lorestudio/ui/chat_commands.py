@@ -18,6 +18,7 @@ from lorestudio.studio.answering import AnswerKind, Source
 from lorestudio.studio.chat_editing import Voice
 from lorestudio.studio.chat_saving import new_chat, save_branch
 from lorestudio.ui import dialogs
+from lorestudio.ui.arriving import ArrivingReply
 from lorestudio.ui.chat_actions import MESSAGE_MENU
 from lorestudio.ui.chat_files import ChatFiles
 from lorestudio.ui.command_group import CommandGroup
@@ -55,10 +56,14 @@ class ChatCommands(CommandGroup):
         self.composer.left.connect(window.chat.view.setFocus)
         self.composer.kept.connect(self.replies.keep)
         self.composer.thrown_away.connect(self.replies.throw_away)
-        self.replies.began.connect(lambda: self.composer.begin_reply(""))
+        self.arriving = ArrivingReply(window.chat)
+        self.replies.began.connect(self._reply_began)
         self.replies.said.connect(self.composer.say_reply)
-        self.replies.heard.connect(self.composer.hear)
-        self.replies.undecided.connect(self.composer.ask_about)
+        self.replies.heard.connect(self.arriving.hear)
+        self.replies.undecided.connect(self._reply_undecided)
+        self.composer.changed.connect(self.arriving.put)
+        self.composer.shown.connect(self.arriving.reveal)
+        self.arriving.out_of_sight.connect(self.composer.offer_show)
         self.replies.ended.connect(self._reply_ended)
         self.replies.failed.connect(self._reply_failed)
         self.replies.shortened.connect(
@@ -335,7 +340,18 @@ class ChatCommands(CommandGroup):
         ]
         self.composer.show_writers(names, self.writer)
 
+    def _reply_began(self) -> None:
+        generation = self.replies.generation
+        if generation is not None:
+            self.arriving.begin(generation)  # first: what comes next makes the list lower
+        self.composer.begin_reply("")
+
+    def _reply_undecided(self, sentence: str) -> None:
+        self.arriving.undecided()
+        self.composer.ask_about(sentence, self.arriving.text)
+
     def _reply_ended(self) -> None:
+        self.arriving.end()
         self.composer.end_reply()
         self._window.update_actions()
 

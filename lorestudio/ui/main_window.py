@@ -326,7 +326,6 @@ class MainWindow(QMainWindow):
             "trace.entry": partial(self.show_pane, "entry"),
             "trace.why": partial(self.show_pane, "why"),
             "trace.filter": trace.open_search,
-            "trace.all_stages": self._toggle_stages,
             "preview.toggle": session.toggle_preview,
             "view.next_pane": partial(self.cycle_panes, 1),
             "view.previous_pane": partial(self.cycle_panes, -1),
@@ -451,7 +450,6 @@ class MainWindow(QMainWindow):
         for name, title in (("adjust.undo", steps.undo_title), ("adjust.redo", steps.redo_title)):
             words = tr(self.commands.title(name))
             actions[name].setText(tr("{verb}: {title}", verb=words.partition(" ")[0], title=title) if title else words)
-        actions["trace.all_stages"].setChecked(self.trace.all_stages.isChecked())
 
     # ---- handlers ---------------------------------------------------------------------------------------------------
 
@@ -616,9 +614,6 @@ class MainWindow(QMainWindow):
     def _step_swipe(self, steps: int) -> None:
         if self.selection.message is not None:
             self.chat.step_swipe(self.selection.message, steps)
-
-    def _toggle_stages(self) -> None:
-        self.trace.set_all_stages(not self.trace.model.all_stages)
 
     def _toggle_full_screen(self) -> None:
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)

@@ -107,6 +107,11 @@ class ReplyWork(QObject):
         session.project_changed.connect(self._look_at_project)
 
     @property
+    def generation(self) -> Generation | None:
+        """Which reply is under way."""
+        return None if self._asking is None else self._asking.generation
+
+    @property
     def busy(self) -> bool:
         """Whether a reply is under way or waits for a decision."""
         return self._asking is not None

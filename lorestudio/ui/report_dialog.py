@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +29,7 @@ from PySide6.QtWidgets import (
 from lorestudio.studio.files import write_bytes
 from lorestudio.studio.report import Format
 from lorestudio.ui.jobs import Jobs
+from lorestudio.ui.report_preview import STYLE, preview_html
 from lorestudio.ui.theme import fixed_font
 from lorestudio.ui.words import count, sentence_of, tr
 
@@ -37,9 +37,6 @@ logger = logging.getLogger(__name__)
 
 LONGEST_PREVIEW = 400_000
 """Characters that the preview lays out; a longer text is shown up to there, and said to be."""
-
-_PICTURE = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-_STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 
 FORMAT_NAMES = {
     Format.HTML: "HTML page",
@@ -79,6 +76,7 @@ class PreviewDialog(QDialog):
         self.resize(760, 560)
         self._jobs, self._asked, self._made = jobs, 0, Made(b"")
         self._working = False
+        self._all_shown = True
         column = QVBoxLayout(self)
         column.setSpacing(8)
         words = QLabel(intro, self)
@@ -97,6 +95,7 @@ class PreviewDialog(QDialog):
         self.text.setAccessibleName(tr("What would be written"))
         self.page = QTextBrowser(self)
         self.page.setOpenLinks(False)
+        self.page.document().setDefaultStyleSheet(STYLE)
         self.page.setAccessibleName(tr("What would be written, as it reads"))
         self.written = QCheckBox(tr("Show the file's own text"), self)
         self.written.toggled.connect(lambda _on: self._show_text())
@@ -176,7 +175,7 @@ class PreviewDialog(QDialog):
         self._show_text()
         size = count(len(made.data), "byte", "bytes")
         parts = [tr("This is what would be written, {size}.", size=size), *made.remarks]
-        if len(text) > LONGEST_PREVIEW:
+        if len(text) > LONGEST_PREVIEW or not self._all_shown:
             parts.append(tr("Only the beginning is shown here; the file gets all of it."))
         self.remark.setText(" ".join(parts))
         self._enable(True)
@@ -186,9 +185,11 @@ class PreviewDialog(QDialog):
         is_page = self._made.data.startswith(b"<!DOCTYPE html>")
         self.written.setVisible(is_page)
         as_page = is_page and not self.written.isChecked()
+        self._all_shown = True
         if as_page:
             text = self._made.data.decode("utf-8", "replace")
-            self.page.setHtml(_STYLE.sub("", _PICTURE.sub("", text))[:LONGEST_PREVIEW])
+            shown, self._all_shown = preview_html(text)
+            self.page.setHtml(shown)
         self._views.setCurrentWidget(self.page if as_page else self.text)
 
     def _failed(self, asked: int, error: Exception) -> None:

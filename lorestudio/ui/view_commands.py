@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QAction, QGuiApplication
 
 from lorestudio.exchange.scenario.writing import scenario_bytes
 from lorestudio.studio.files import write_bytes
@@ -20,6 +20,10 @@ from lorestudio.ui.words import sentence_of, tr
 
 if TYPE_CHECKING:
     from lorestudio.ui.main_window import MainWindow
+
+
+QUIET_STAGES: Final = "trace/quiet_stages"
+"""Where the window's settings keep whether quiet stages are shown."""
 
 
 class ViewCommands(CommandGroup):
@@ -47,11 +51,28 @@ class ViewCommands(CommandGroup):
             "flow.save_svg": lambda: trace.flow.save("svg"),
             "flow.save_png": lambda: trace.flow.save("png"),
             "trace.show_all": trace.show_all_rows,
+            "trace.all_stages": self.toggle_stages,
             "why.scores": self.toggle_scores,
             "report.save": self.save_report,
             "report.redacted": lambda: self.save_report(redacted=True),
             "scenario.save": self.save_scenario,
         }
+
+    def connect_window(self) -> None:
+        """Quiet stages are shown where they were when the window was last closed."""
+        if str(self._window.settings.value(QUIET_STAGES, "")) == "shown":
+            self._window.trace.set_all_stages(True)
+
+    def update(self, actions: dict[str, QAction]) -> None:
+        """Tick what is on."""
+        actions["trace.all_stages"].setChecked(self._window.trace.model.all_stages)
+
+    def toggle_stages(self) -> None:
+        """Show quiet stages, or hide them again."""
+        trace = self._window.trace
+        trace.set_all_stages(not trace.model.all_stages)
+        self._window.settings.setValue(QUIET_STAGES, "shown" if trace.model.all_stages else "hidden")
+        self._window.update_actions()
 
     # ---- copying ----------------------------------------------------------------------------------------------------
 

@@ -60,7 +60,7 @@ def test_the_same_as_a_table(lorestudio: Run, vault: Path, chat: Path, one_entry
     text = " ".join(result.stdout.split())
     assert "DeepLore's own settings: 3 entries matched" in text
     assert "one.json: " in text
-    assert "- left" in text
+    assert "− left" in text
     assert "What was different" in text
     assert "Most entries: 10 → 1" in text
 

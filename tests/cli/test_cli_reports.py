@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def test_a_report_of_one_turn_goes_to_a_file(lorestudio: Run, vault: Path, chat:
     assert page.startswith("<!DOCTYPE html>")
     assert "Reply #1, swipe 2" in page
     assert "Reply #3" not in page
-    assert "A <mark>lamp</mark>" in page
+    assert re.search(r"A <mark title='Key of “[^’>]+”\.'>lamp</mark>", page)
 
 
 def test_a_redacted_report_has_none_of_the_words(lorestudio: Run, vault: Path, chat: Path) -> None:

@@ -28,7 +28,10 @@ from lorestudio.trace.model import StageRecord, Trace, Turn
 
 Draft = dict[str, Any]
 
-WHERE = ("depth", "message", "start", "end", "in_name")
+WHERE = (
+    *("depth", "message", "start", "end", "in_name", "searched"),
+    *("refine_message", "refine_start", "refine_end", "refine_in_name"),
+)
 """Details of a key hit that most tables leave out."""
 
 

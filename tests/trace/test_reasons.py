@@ -147,6 +147,17 @@ def test_optional_details_of_a_key_hit():
         about_oath("key_hit", key="oath", message=11, refine_key="king", depth=1).sentence
         == "The key “oath” was found in message #11 together with the refine key “king” (scan depth 1)."
     )
+    far = {"refine_message": 9, "refine_start": 3, "refine_end": 7}
+    assert about_oath("key_hit", key="oath", message=11, refine_key="king", depth=4, **far).sentence == (
+        "The key “oath” was found in message #11 together with the refine key “king” in message #9 (scan depth 4)."
+    )
+    named = {"refine_message": 9, "refine_in_name": True}
+    assert "“king” in the speaker's name of message #9" in (
+        about_oath("key_hit", key="oath", message=11, refine_key="king", depth=4, **named).sentence
+    )
+    assert about_oath("refine_blocked", key="oath", message=8, refine_keys=["king"], searched=4).sentence == (
+        "The key “oath” was found in message #8, but its refine key “king” was not found in the last 4 messages."
+    )
     assert about_oath("key_hit", key="oath", message=0, in_name=True, depth=2).sentence == (
         "The key “oath” was found in the speaker's name of message #0 (scan depth 2)."
     )

@@ -35,7 +35,11 @@ def trace() -> Trace:
                 Phase.MATCH,
                 entered=(3,),
                 left=(3, 0),
-                verdicts=(Verdict(0, Outcome.ADDED, "wi_key", {"key": "b", "source_id": 3, "message": 3}),),
+                verdicts=(
+                    Verdict(
+                        0, Outcome.ADDED, "wi_key", {"key": "b", "source_id": 3, "refine_source_id": 0, "message": 3}
+                    ),
+                ),
             ),
         ),
         (Injection(3, "Note 3", "a", 5, 100, 0, 0, 0, "t", "h"),),
@@ -50,7 +54,10 @@ def test_every_number_of_an_entry_is_raised_and_nothing_else() -> None:
     assert moved.stages[1].entered == (103,)
     assert moved.stages[1].left == (103, 100)
     second = moved.stages[1].verdicts[0]
-    assert (second.entry, second.details) == (100, {"key": "b", "source_id": 103, "message": 3})
+    assert (second.entry, second.details) == (
+        100,
+        {"key": "b", "source_id": 103, "refine_source_id": 100, "message": 3},
+    )
     assert moved.injections[0].entry == 103
     assert [part.entry for part in moved.prompt[0].parts] == [103, None]
     assert moved.turn == trace().turn

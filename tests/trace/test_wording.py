@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from lorestudio.trace.wording import fields, fill, joined, number_words, one_line, place, plural, quoted
+from lorestudio.trace.wording import fields, fill, joined, number_words, one_line, place, plural, quoted, signed_words
 
 
 @pytest.mark.parametrize(
@@ -93,3 +93,7 @@ def test_long_and_broken_texts_become_one_short_line():
 )  # fmt: skip
 def test_places_in_words(where, words):
     assert place(*where) == words
+
+
+def test_differences_have_a_true_minus():
+    assert [signed_words(value) for value in (1264, -2840, 0)] == ["+1,264", "\u22122,840", "+0"]

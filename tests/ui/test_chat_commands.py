@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMessageBox, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
@@ -303,11 +303,15 @@ def test_what_came_before_a_stop_is_the_persons_to_keep(
     answer("Skarn circ", wait=True)
     composer = opened.chat_commands.composer
     opened.run("reply.get")
-    qtbot.waitUntil(lambda: composer.reply_text.toPlainText() == "Skarn circ", timeout=20_000)
+    qtbot.waitUntil(lambda: opened.chat.model.row(3).text == "Skarn circ", timeout=20_000)
+    assert opened.chat.model.row(3).writing == "being written…"
+    assert not composer.reply_text.isVisibleTo(opened)
     opened.run("reply.stop")
     qtbot.waitUntil(lambda: composer.deciding, timeout=20_000)
     assert texts(opened)[-1] == "b"
+    assert composer.reply_text.toPlainText() == opened.chat.model.row(3).text == "Skarn circ"
     composer.reply_text.setPlainText("Skarn circles.")
+    assert (opened.chat.model.row(3).text, opened.chat.model.row(3).writing) == ("Skarn circles.", "not kept yet")
     composer.keep.click()
     settle(opened, qtbot)
     assert texts(opened)[-1] == "Skarn circles."
@@ -325,6 +329,44 @@ def test_a_failure_in_the_middle_loses_nothing(opened: MainWindow, answer: Calla
     assert opened.session.project.chat is not None
     assert opened.session.project.chat.messages[2].swipes == ("a", "b")
     assert not opened.chat_commands.replies.busy
+
+
+def test_another_swipe_grows_in_its_own_message(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
+    answer("Skarn", wait=True)
+    opened.run("reply.again")
+    qtbot.waitUntil(lambda: opened.chat.model.row(2).text == "Skarn", timeout=20_000)
+    assert (opened.chat.model.row(2).swipe, opened.chat.model.row(2).swipes) == (2, 3)
+    assert "being written" in opened.chat.model.row(2).describe()
+    opened.run("reply.stop")
+    qtbot.waitUntil(lambda: opened.chat_commands.composer.deciding, timeout=20_000)
+    opened.chat_commands.composer.throw.click()
+    settle(opened, qtbot)
+    assert (opened.chat.model.row(2).text, opened.chat.model.row(2).writing) == ("b", "")
+
+
+def test_the_list_follows_a_reply_only_where_its_end_was_in_sight(
+    opened: MainWindow, answer: Callable[..., None], qtbot: QtBot
+) -> None:
+    view, bar = opened.chat.view, opened.chat.view.verticalScrollBar()
+    answer("Line.\n" * 80, wait=True)
+    bar.setValue(bar.maximum())
+    opened.run("reply.get")
+    qtbot.waitUntil(lambda: opened.chat.model.row(3).text.count("\n") == 80, timeout=20_000)
+    qtbot.waitUntil(lambda: 0 < bar.maximum() == bar.value(), timeout=20_000)
+    assert view.indexAt(QPoint(5, view.viewport().height() - 5)).row() == 3
+    bar.setValue(0)  # the person scrolls up: what is read stays
+    assert opened.chat_commands.composer.show_reply.isVisibleTo(opened)
+    opened.chat_commands.arriving.hear("More.\n" * 40)
+    qtbot.waitUntil(lambda: "More." in opened.chat.model.row(3).text, timeout=20_000)
+    assert bar.value() == 0
+    opened.chat_commands.composer.show_reply.click()
+    assert bar.value() == bar.maximum()
+    assert not opened.chat_commands.composer.show_reply.isVisibleTo(opened)
+    opened.run("reply.stop")
+    qtbot.waitUntil(lambda: opened.chat_commands.composer.deciding, timeout=20_000)
+    opened.chat_commands.composer.keep.click()
+    settle(opened, qtbot)
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum(), timeout=20_000)
 
 
 def test_a_failure_before_anything_came_says_what_to_do(

@@ -110,9 +110,9 @@ def test_the_setting_that_did_it_is_told(window: MainWindow, qtbot: QtBot) -> No
     different = next(rows for name, rows in told.items() if name.startswith("What was different"))
     assert different[0][0] == "Most entries"
     assert different[0][4].startswith("Did ")
-    left = next(rows for name, rows in told.items() if name.startswith("- Left"))
+    left = next(rows for name, rows in told.items() if name.startswith("− Left"))
     assert all(row[4].startswith("Most entries: ") for row in left)
-    assert all(row[3].startswith("-") for row in left)
+    assert all(row[3].startswith("−") for row in left)
 
 
 def test_marking_and_comparing(window: MainWindow, qtbot: QtBot) -> None:

@@ -7,12 +7,14 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex
 from PySide6.QtTest import QAbstractItemModelTester
 
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.journey import fates
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Verdict
 from lorestudio.ui.models.budget import budget_view
 from lorestudio.ui.models.chat_list import ChatList, Speaker
 from lorestudio.ui.models.funnel_list import FunnelList, steps
 from lorestudio.ui.models.journey_table import RESULT_COLUMN, JourneyTable
+from lorestudio.ui.models.key_marks import KeyQuery
 from lorestudio.ui.models.marks import cell_mark, entry_kind, fate_mark
 from lorestudio.ui.models.origins import AI, ALWAYS, KEYWORD, origins
 from lorestudio.ui.models.vault_tree import Branch, VaultTree
@@ -149,7 +151,8 @@ def test_the_journey_shows_stages_that_decided_something() -> None:
     assert model.hidden_stages == 2
     model.set_all_stages(True)
     assert model.columnCount() == 7
-    assert model.hidden_stages == 0
+    assert (model.hidden_stages, model.quiet_stages) == (0, 2)
+    assert "quiet: it decided nothing" in model.headerData(model.column_of("folder filter"), HORIZONTAL, TOOLTIP)
 
 
 def test_rows_are_in_order_and_cells_have_words() -> None:
@@ -322,11 +325,34 @@ def test_chips_and_swipes() -> None:
 def test_keys_are_marked_where_the_run_looked() -> None:
     model = ChatList()
     model.set_chat(make_chat())
-    model.highlight("skarn", 5, None)
+    model.highlight(KeyQuery((FoundKey(SKARN, "skarn"),), 5))
     assert model.row(4).spans == ((4, 9),)
     assert model.row(5).spans == ()  # the reply itself was not searched
-    model.highlight("skarn", 5, 1)
+    model.highlight(KeyQuery((FoundKey(SKARN, "skarn", 1),), 5))
     assert model.row(4).spans == ()
+
+
+def test_a_refine_key_is_marked_apart_from_the_key_and_says_whose_it_is() -> None:
+    model = ChatList()
+    model.set_chat(make_chat())
+    keys = (FoundKey(SKARN, "skarn", 4, 4, 9), FoundKey(SKARN, "crown", 4, 19, 24, refine=True))
+    model.highlight(KeyQuery(keys, 5, "Skarn"))
+    first, second = model.row(4).marks
+    assert (first.start, first.refine, second.start, second.refine) == (4, False, 19, True)
+    assert second.words == "“crown” is a refine key of “Skarn”. Its key “skarn” is in #4."
+    assert "the key “skarn” was found here, the refine key “crown” was found here" in model.row(4).describe()
+
+
+def test_a_key_that_is_its_own_refine_key_is_marked_once() -> None:
+    query = KeyQuery((FoundKey(SKARN, "ebb", 0, 0, 3), FoundKey(SKARN, "ebb", 0, 0, 3, refine=True)), 1, "Skarn")
+    assert [mark.refine for mark in query.marks(0, "ebb tide")] == [False]
+
+
+def test_a_key_without_its_refine_keys_says_what_is_missing() -> None:
+    query = KeyQuery((FoundKey(SKARN, "ebb", 0, 0, 3, missing="None of its refine keys is there."),), 1, "Skarn")
+    (mark,) = query.marks(0, "ebb tide")
+    assert mark.lacking
+    assert mark.words.endswith("None of its refine keys is there.")
 
 
 # ---- kinds ----------------------------------------------------------------------------------------------------------

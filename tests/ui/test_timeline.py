@@ -18,6 +18,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry
 from lorestudio.settings import DeepLoreSettings
 from lorestudio.studio import Generation, Project, Simulator
+from lorestudio.studio.prompt_setup import Persona
 from lorestudio.studio.timeline_grid import RowOrder
 from lorestudio.trace import fates
 from lorestudio.ui.main_window import MainWindow
@@ -301,6 +302,18 @@ def test_a_row_of_a_table_goes_there(window: MainWindow) -> None:
     pane.entries.activated.emit(pane.entry_table.index(1, 7))
     assert window.selection.entry == pane.content.entry(1)
     assert window.selection.generation == pane.content.generations[2]
+
+
+def test_the_cache_view_counts_whole_prompts_and_follows_the_setup(window: MainWindow, qtbot: QtBot) -> None:
+    pane, session = pane_of(window), window.session
+    pane.tabs.setCurrentIndex(CACHE)
+    assert "Counted is the whole prompt" in pane.legend.text()
+    before = pane.feed.totals.tokens
+    assert session.project is not None
+    session.take_setup(replace(session.project.setup, persona=Persona("Wren", "A courier. " * 40)))
+    qtbot.waitUntil(lambda: pane.feed.totals.tokens > before and not pane.feed.busy, timeout=20_000)
+    grown = pane.feed.totals.tokens - before
+    assert grown == pane.feed.totals.turns * session.project.counter.count("A courier. " * 40)
 
 
 def test_the_cache_view_adds_up(window: MainWindow) -> None:

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
@@ -17,8 +17,10 @@ from lorestudio.studio.report import Format
 from lorestudio.studio.scenarios import run_scenarios
 from lorestudio.studio.simulator import Simulator
 from lorestudio.trace.flow import Measure
+from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.model import Outcome, Phase, StageRecord, Verdict
 from lorestudio.trace.summary import summary
+from lorestudio.ui.models.key_marks import KeyQuery
 from lorestudio.ui.panes.prompt_page import LORE
 from lorestudio.ui.qt import DISPLAY, ENTRY_ID
 from lorestudio.ui.widgets.flow_view import FlowView
@@ -216,7 +218,7 @@ def test_a_part_of_the_chat_leads_to_its_message(window) -> None:
 
 def test_the_message_of_a_key_is_a_link(window) -> None:
     window.selection.choose_entry(CROWN)
-    assert "matched in message #4" in window.why.text
+    assert "key in message #4" in window.why.text
     window.why.message_wanted.emit(4)
     assert window.chat.delegate._pointed == 4
     window.chat.choose(2)
@@ -224,11 +226,34 @@ def test_the_message_of_a_key_is_a_link(window) -> None:
 
 
 def test_the_found_key_is_marked_where_it_was_found(window) -> None:
-    window.chat.model.highlight("the", 5, 1, (14, 17))
+    window.chat.model.highlight(KeyQuery((FoundKey(CROWN, "the", 1, 14, 17),), 5))
     assert window.chat.model.row(1).spans == ((14, 17),)
     assert "the key “the” was found here" in window.chat.model.row(1).describe()
-    window.chat.model.highlight("the", 5, 1, (0, 3))  # another swipe is shown: that place holds something else
+    window.chat.model.highlight(
+        KeyQuery((FoundKey(CROWN, "the", 1, 0, 3),), 5)
+    )  # another swipe is shown: that place holds something else
     assert window.chat.model.row(1).spans == ((14, 17),)
+
+
+def test_the_tooltip_of_a_marked_word(window) -> None:
+    chat = window.chat
+    keys = (FoundKey(CROWN, "Skarn", 4, 4, 9), FoundKey(CROWN, "crown", 4, 19, 24, refine=True))
+    chat.model.highlight(KeyQuery(keys, 5, "Crown"))
+    row, rect = chat.model.row(4), QRectF(0, 0, chat.view.viewport().width(), 80)
+    points = [chat.delegate.mark_at(QPointF(x, y), rect, row) for y in range(0, 80, 4) for x in range(0, 400, 4)]
+    assert {mark.words.split(".")[0] for mark in points if mark is not None} == {
+        "“Skarn” is a key of “Crown”", "“crown” is a refine key of “Crown”",
+    }  # fmt: skip
+
+
+def test_the_why_pane_leads_to_the_message_of_a_refine_key(window) -> None:
+    trace = window.trace.model.trace
+    details = {"key": "crown", "message": 4, "depth": 4, "refine_key": "fortress", "refine_message": 1}
+    verdict = Verdict(BELL, Outcome.ADDED, "key_hit", details)
+    stages = (StageRecord("keywords", Phase.MATCH, left=(BELL,), verdicts=(verdict,)),)
+    links = window.why._sources(replace(trace, stages=stages), BELL)
+    assert "message:4'>key in message #4" in links
+    assert "message:1'>refine key in message #1" in links
 
 
 def test_scores_of_the_demo(make_window) -> None:

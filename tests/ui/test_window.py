@@ -618,7 +618,26 @@ def test_all_stages_are_shown_on_wish(window) -> None:
     window.trace.all_stages.click()
     assert window.trace.model.columnCount() == before + 2
     assert window.commands.actions["trace.all_stages"].isChecked()
+    assert "2 quiet stages shown" in window.docks["trace"].bar._note.text()
     window.run("trace.all_stages")
+    assert window.trace.model.columnCount() == before
+    assert window.trace.all_stages.text() == "+2"
+    assert "2 quiet stages not shown" in window.docks["trace"].bar._note.text()
+
+
+def test_whether_quiet_stages_are_shown_is_remembered(make_window) -> None:
+    make_window(make_project()).run("trace.all_stages")
+    again = make_window(make_project())
+    assert again.trace.model.hidden_stages == 0
+    assert again.commands.actions["trace.all_stages"].isChecked()
+
+
+def test_a_quiet_stage_that_is_chosen_elsewhere_has_a_column(window) -> None:
+    before = window.trace.model.columnCount()
+    window.selection.choose_entry(BELL, "folder filter")
+    assert window.trace.model.columnCount() == before + 1
+    assert window.trace.journey.currentIndex().column() == window.trace.model.column_of("folder filter") > 0
+    window.selection.choose_entry(BELL, "keywords")
     assert window.trace.model.columnCount() == before
 
 

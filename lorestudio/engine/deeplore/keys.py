@@ -39,12 +39,20 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class KeyHit:
-    """The first key of an entry that hit: as its author wrote it, with the place of its last occurrence."""
+    """The first key of an entry that hit: as its author wrote it, with the place of its last occurrence.
+
+    `refine` is the first refine key that hit, where the entry has any.
+    """
 
     key: str
     pattern: int
     start: int
-    refine_key: str | None = None
+    refine: KeyHit | None = None
+
+    @property
+    def refine_key(self) -> str | None:
+        """The refine key as its author wrote it."""
+        return None if self.refine is None else self.refine.key
 
 
 class KeyMatcher:
@@ -126,7 +134,7 @@ class KeyMatcher:
             return hit
         for key, number in self.table.refine[entry_id]:
             if hits.within(number, offset):
-                return KeyHit(hit.key, hit.pattern, hit.start, key)
+                return KeyHit(hit.key, hit.pattern, hit.start, KeyHit(key, number, hits.last[number]))
         return None
 
     def test_primary(self, entry_id: int, hits: Hits, offset: int = 0) -> KeyHit | None:

@@ -98,6 +98,8 @@ class Activation:
             Logic.AND_ALL: len(found) == len(secondary),
         }[entry.logic]
         details = {**where, "logic": entry.logic.name, "secondary": list(secondary), "found": list(found)}
+        if found:
+            details["found_back"] = [self.haystack.where(each, how, entry).get("back") for each in found]
         return ("wi_key" if satisfied else "wi_secondary"), details
 
     def _key(self, key: str) -> str:

@@ -263,12 +263,19 @@ class _Run:
             facts=facts,
         )
 
+    def _message(self, back: int) -> int:
+        """The message of the chat file that stands so many places before the last one."""
+        return self.moment.position(len(self.moment.chat) - 1 - back)
+
     def _details(self, details: Mapping[str, Json]) -> dict[str, Json]:
         """The details with messages and other entries as a trace names them."""
         known = dict(details)
         back, source, winner = known.pop("back", None), known.pop("source_uid", None), known.pop("winner_uid", None)
         if isinstance(back, int):
-            known["message"] = self.moment.position(len(self.moment.chat) - 1 - back)
+            known["message"] = self._message(back)
+        found_back = known.pop("found_back", None)
+        if isinstance(found_back, list):  # None stands for the text of another entry
+            known["found_messages"] = [self._message(one) if isinstance(one, int) else None for one in found_back]
         if isinstance(source, str):
             entry = self.entries[source]
             known |= {"source": entry.title, "source_id": entry.id}

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final
 
-from lorestudio.studio.report.colours import css_variables, fill, on_fill
+from lorestudio.studio.report.prompts import PromptTexts
 from lorestudio.studio.report.source import ReportMessage, ReportSource, ReportTurn
-from lorestudio.studio.report.svg import PICTURE_STYLE, budget_svg, flow_svg
+from lorestudio.studio.report.style import page_style
+from lorestudio.studio.report.svg import budget_svg, flow_svg
 from lorestudio.trace.budget import budget_view
 from lorestudio.trace.flow import TABLE_COLUMNS, Measure, flow, flow_rows
 from lorestudio.trace.journey import Journeys
-from lorestudio.trace.model import AiCall, Outcome, PromptBlock, StageStatus, Trace
+from lorestudio.trace.model import AiCall, Outcome, StageStatus, Trace
 from lorestudio.trace.origins import OTHER, Origin, origins
 from lorestudio.trace.reasons import explain, explain_stage
 from lorestudio.trace.selection import ai_lines
@@ -23,48 +24,31 @@ from lorestudio.trace.summary import summary
 from lorestudio.trace.text import decisions, turn_words
 from lorestudio.trace.wording import number_words, place, plural
 
-_STYLE: Final = """
-*{box-sizing:border-box}body{margin:0;background:var(--window);color:var(--text);
-font:15px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif}
-main,header,nav,footer{max-width:1000px;margin:0 auto;padding:0 20px}header{padding-top:24px}
-h1{font-size:1.5rem;margin:.2em 0}h2{font-size:1.2rem;margin:0 0 .4em}h3{font-size:1rem;margin:1.4em 0 .4em}
-section.turn,section.part{background:var(--panel);border:1px solid var(--border);border-radius:8px;
-padding:18px 20px;margin:18px 0}
-a{color:var(--accent)}.skip{position:absolute;left:-999px}.skip:focus{left:8px;top:8px}
-.summary{font-size:1.05rem}.muted{color:var(--text_muted)}.warning{background:var(--warning_soft);
-color:var(--warning);padding:6px 10px;border-radius:6px}.error{background:var(--error_soft);color:var(--error);
-padding:6px 10px;border-radius:6px}
-.scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92rem}
-caption{text-align:left;color:var(--text_muted);padding:2px 0 4px}
-th,td{text-align:left;padding:4px 10px 4px 0;border-bottom:1px solid var(--border);vertical-align:top;
-overflow-wrap:anywhere}th{font-weight:600}td.n,th.n{text-align:right;white-space:nowrap;
-font-variant-numeric:tabular-nums}
-figure{margin:10px 0}svg{max-width:100%;height:auto}details{margin:8px 0}summary{cursor:pointer}
-:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
-pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--raised);border:1px solid var(--border);
-border-radius:6px;padding:10px;font:13px/1.45 ui-monospace,Consolas,monospace}
-.piece{border-left:5px solid;padding-left:8px;display:block}.who{display:inline-block;font:600 12px system-ui;
-border-radius:4px;padding:0 6px}mark{background:var(--mark);color:var(--on_mark)}
-.message{margin:6px 0}.message b{margin-right:6px}footer{color:var(--text_muted);padding:8px 20px 30px}
-"""
+WIDE: Final = 5
+"""Columns from which on a table may not fit on a telephone."""
+
+_TO_TOP: Final = "<a class='top' href='#top'>All turns</a>"
 
 
 def html_page(source: ReportSource) -> str:
     """The whole page."""
     title = f"Lore report: {source.vault or 'a vault'}"
-    turns = "".join(_turn(turn, source) for turn in source.turns)
+    prompts = PromptTexts(source)
+    turns = "".join(_turn(turn, source, prompts) for turn in source.turns)
+    kind = "whole" if source.whole_chat else "single"
     return (
         "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width,initial-scale=1'>"
         "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{escape(title)}</title><style>{css_variables(':root')}{_STYLE}{PICTURE_STYLE}</style></head><body>"
-        f"<a class='skip' href='#turns'>Skip to the turns</a><header><h1>{escape(title)}</h1>{_head(source)}</header>"
+        f"<title>{escape(title)}</title><style>{page_style()}</style></head><body class='{kind}' id='top'>"
+        "<a class='skip' href='#turns'>Skip to the turns</a>"
+        f"<header><h1>{escape(title)}</h1>{_head(source, prompts)}</header>"
         f"{_contents(source)}<main id='turns'>{turns}{_settings(source)}</main>"
         f"<footer>Made with lorestudio {escape(source.version)}.</footer></body></html>\n"
     )
 
 
-def _head(source: ReportSource) -> str:
+def _head(source: ReportSource, prompts: PromptTexts) -> str:
     count = plural(len(source.turns), "# turn|# turns")
     where = f" of the chat {escape(source.chat)}" if source.chat else ""
     lines = [f"<p class='muted'>{count}{where}.</p>"]
@@ -73,6 +57,10 @@ def _head(source: ReportSource) -> str:
             "<p>Names, keys, values and texts are replaced: the same stand-in always means the same thing. "
             "Numbers and reasons are as they were.</p>"
         )
+    if source.whole_chat:
+        lines.append("<p class='paper'>What is folded on the screen, the prompts among it, is not printed.</p>")
+    if prompts.left_out:
+        lines.append(f"<p>{escape(prompts.left_out)}</p>")
     return "".join(lines)
 
 
@@ -93,11 +81,13 @@ def _contents(source: ReportSource) -> str:
     return f"<nav aria-label='Turns'><section class='part'>{table}</section></nav>"
 
 
-def _turn(turn: ReportTurn, source: ReportSource) -> str:
+def _turn(turn: ReportTurn, source: ReportSource, prompts: PromptTexts) -> str:
     trace = turn.trace
     came_from = origins(trace)
     parts = [
-        f"<section class='turn' id='{_anchor(trace)}'><h2>{escape(turn_words(trace.turn))}</h2>",
+        f"<section class='turn' id='{_anchor(trace)}'>",
+        _TO_TOP if source.whole_chat else "",
+        f"<h2>{escape(turn_words(trace.turn))}</h2>",
         f"<p class='summary'>{escape(summary(trace))}</p>",
         f"<p class='muted'>{escape(_figures(trace))}</p>",
         *(f"<p class='warning'>{escape(text)}</p>" for text in trace.warnings),
@@ -107,7 +97,7 @@ def _turn(turn: ReportTurn, source: ReportSource) -> str:
         _flow(trace),
         _entries(trace),
         _stages(trace),
-        _prompt(trace, came_from, short=source.whole_chat),
+        prompts.html(trace, came_from, _anchor(trace)),
         _calls(trace, short=source.whole_chat),
     ]
     return "".join(parts) + "</section>"
@@ -133,9 +123,11 @@ def _messages(messages: Sequence[ReportMessage]) -> str:
 
 def _marked(message: ReportMessage) -> str:
     pieces, place_ = [], 0
-    for start, end in message.marks:
-        pieces += [escape(message.text[place_:start]), f"<mark>{escape(message.text[start:end])}</mark>"]
-        place_ = end
+    for mark in message.marks:
+        kind = " class='refine'" if mark.refine else " class='lacking'" if mark.lacking else ""
+        told = f"<mark{kind} title='{escape(mark.words)}'>{escape(message.text[mark.start : mark.end])}</mark>"
+        pieces += [escape(message.text[place_ : mark.start]), told]
+        place_ = mark.end
     return ("".join(pieces) + escape(message.text[place_:])).replace("\n", "<br>")
 
 
@@ -161,7 +153,7 @@ def _budget(trace: Trace, came_from: dict[int, Origin]) -> str:
         for limit in trace.limits
     ]
     return (
-        f"<h3>Budget</h3><figure>{budget_svg(view)}</figure>"
+        f"<h3>Budget</h3>{_figure(budget_svg(view), 'Budget')}"
         + _table("Injected, in order", ("", "Entry", "Origin", "Tokens", "Priority", "Where"), inside, numbers=(3, 4))
         + _table("Cut", ("Entry", "Tokens", "Needs more", "Why"), cut)
         + _table("Limits", ("Limit", "Used", "Of", "Unit"), limits)
@@ -174,7 +166,7 @@ def _flow(trace: Trace) -> str:
         return ""
     table = _table("Stages and reasons", TABLE_COLUMNS, flow_rows(stream, trace))
     return (
-        f"<h3>Stages</h3><figure>{flow_svg(stream, Measure.ENTRIES)}</figure>"
+        f"<h3>Stages</h3>{_figure(flow_svg(stream, Measure.ENTRIES), 'Stages')}"
         f"<details><summary>As a table</summary>{table}</details>"
     )
 
@@ -204,35 +196,6 @@ def _stages(trace: Trace) -> str:
     return f"{failed}<details><summary>Every decision ({len(rows):,})</summary>{table}</details>"
 
 
-def _prompt(trace: Trace, came_from: dict[int, Origin], *, short: bool) -> str:
-    if not trace.prompt or short:
-        return ""
-    blocks = "".join(_block(trace, block, came_from) for block in trace.prompt)
-    size = plural(len(trace.prompt), "# block|# blocks")
-    return f"<h3>Prompt</h3><details><summary>What was handed over ({size})</summary>{blocks}</details>"
-
-
-def _block(trace: Trace, block: PromptBlock, came_from: dict[int, Origin]) -> str:
-    pieces, at = [], 0
-    for part in sorted(block.parts, key=lambda item: item.start):
-        pieces.append(escape(block.text[at : part.start]))
-        words = escape(block.text[part.start : part.end])
-        if part.entry is None:
-            pieces.append(words)
-        else:
-            origin = came_from.get(part.entry, OTHER)
-            ground, ink = fill(origin.fill), on_fill(origin.fill)
-            who = f"{escape(_title(trace, part.entry))} · {origin.word}"
-            pieces.append(
-                f"<span class='piece' style='border-color:{ground}'>"
-                f"<span class='who' style='background:{ground};color:{ink}'>{who}</span>\n{words}</span>"
-            )
-        at = part.end
-    pieces.append(escape(block.text[at:]))
-    where = escape(f"{place(block.position, block.depth, block.role)} ({block.tag})")
-    return f"<p class='muted'>{where}</p><pre>{''.join(pieces)}</pre>"
-
-
 def _calls(trace: Trace, *, short: bool) -> str:
     if not trace.ai_calls:
         return ""
@@ -241,7 +204,10 @@ def _calls(trace: Trace, *, short: bool) -> str:
         for call in trace.ai_calls
     ]
     table = _table("Requests to a model", ("Kind", "Answered by", "Model", "ms", "Result"), rows)
-    texts = "" if short else "".join(_call(call) for call in trace.ai_calls)
+    if short:
+        texts = "<p class='muted'>A report of one turn has the requests and replies themselves.</p>"
+    else:
+        texts = "".join(_call(call) for call in trace.ai_calls)
     return f"<h3>Model</h3>{table}{texts}"
 
 
@@ -257,6 +223,11 @@ def _settings(source: ReportSource) -> str:
         return "<section class='part'><h2>Settings</h2><p>All as DeepLore has them.</p></section>"
     table = _table("Settings that differ from DeepLore's own", ("Setting", "Here", "Usually"), rows)
     return f"<section class='part'><h2>Settings</h2>{table}</section>"
+
+
+def _figure(picture: str, name: str) -> str:
+    """A picture that can be scrolled sideways with the keyboard where there is little room."""
+    return f"<figure tabindex='0' role='group' aria-label='{name}, a picture'>{picture}</figure>"
 
 
 class _Raw(str):
@@ -280,8 +251,10 @@ def _table(
         f"<tr>{''.join(f'<td{_class(place_ in right)}>{_cell(cell)}</td>' for place_, cell in enumerate(row))}</tr>"
         for row in lines
     )
+    # A table that may be wider than a narrow screen can be scrolled with the keyboard.
+    scrolled = f" tabindex='0' role='region' aria-label='{escape(caption)}'" if len(columns) >= WIDE else ""
     return (
-        f"<div class='scroll'><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<div class='scroll'{scrolled}><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>"
     )
 

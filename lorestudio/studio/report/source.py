@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lorestudio import __version__
@@ -13,23 +13,38 @@ from lorestudio.settings.deeplore import declarations, setting_value
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.project import Project
 from lorestudio.studio.rerun import trace_of
+from lorestudio.trace.found_keys import FoundKey, keys_of_verdict
 from lorestudio.trace.model import Trace
 from lorestudio.trace.redaction import Pseudonyms, of_length, redacted
-from lorestudio.trace.wording import number_words, plural
+from lorestudio.trace.wording import number_words, plural, quoted
 
 MESSAGES_SHOWN = 12
 """Messages before a reply that a report quotes; scan depths beyond it are rare."""
 
 
 @dataclass(frozen=True, slots=True)
+class ReportMark:
+    """Characters `start` up to `end` of a message's text that are a key; `words` say whose.
+
+    `refine` marks a refine key, `lacking` a key that was not enough for want of refine keys.
+    """
+
+    start: int
+    end: int
+    words: str = ""
+    refine: bool = False
+    lacking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ReportMessage:
-    """A message of the chat. `marks` are the places (start, end) of keys that were found in it, in order."""
+    """A message of the chat. `marks` are the keys that were found in it, in order; none lies over another."""
 
     number: int
     speaker: str
     text: str
     hidden: bool = False
-    marks: tuple[tuple[int, int], ...] = ()
+    marks: tuple[ReportMark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +77,7 @@ class ReportSource:
 
     @property
     def whole_chat(self) -> bool:
-        """Whether there are several turns, so that texts of prompts are left out for their size."""
+        """Whether there are several turns, so that some texts are told once or left out for their size."""
         return len(self.turns) > 1
 
 
@@ -148,22 +163,39 @@ def _messages(chat: Chat, trace: Trace) -> tuple[ReportMessage, ...]:
     )
 
 
-def found_keys(trace: Trace) -> dict[int, tuple[tuple[int, int], ...]]:
-    """Where keys were found in texts of the chat, by message: characters from `start` up to `end`."""
-    found: dict[int, list[tuple[int, int]]] = {}
+def found_keys(trace: Trace) -> dict[int, tuple[ReportMark, ...]]:
+    """The keys that were found in texts of the chat, by message; of two that meet, keys stand before refine keys."""
+    found: dict[int, list[ReportMark]] = {}
     for record in trace.stages:
         for verdict in record.verdicts:
-            details = verdict.details
-            message, start, end = (details.get(name) for name in ("message", "start", "end"))
-            if isinstance(message, int) and isinstance(start, int) and isinstance(end, int):
-                found.setdefault(message, []).append((start, end))  # a hit in the speaker's name has no place
-    return {message: tuple(sorted(set(places))) for message, places in found.items()}
+            for key in keys_of_verdict(verdict):
+                if key.message is not None and key.place is not None:  # a hit in the speaker's name has no place
+                    found.setdefault(key.message, []).append(_mark(trace, key, *key.place))
+    return {message: tuple(_joined(marks)) for message, marks in found.items()}
 
 
-def _apart(places: Sequence[tuple[int, int]], size: int) -> tuple[tuple[int, int], ...]:
-    """The places without those that lie in another one, or beyond the text."""
-    kept: list[tuple[int, int]] = []
-    for start, end in places:
-        if 0 <= start < end <= size and (not kept or start >= kept[-1][1]):
-            kept.append((start, end))
+def _mark(trace: Trace, key: FoundKey, start: int, end: int) -> ReportMark:
+    ref = trace.entries.get(key.entry)
+    whose = f" of {quoted(ref.title)}" if ref is not None else ""
+    words = f"{'Refine key' if key.refine else 'Key'}{whose}."
+    return ReportMark(start, end, f"{words} {key.missing}".strip(), key.refine, bool(key.missing))
+
+
+def _joined(marks: Sequence[ReportMark]) -> Iterator[ReportMark]:
+    """The marks in the order of the text; those of one place are one, a key where any of them is a key."""
+    places: dict[tuple[int, int], list[ReportMark]] = {}
+    for mark in marks:
+        places.setdefault((mark.start, mark.end), []).append(mark)
+    for (start, end), here in sorted(places.items()):
+        words = " ".join(dict.fromkeys(mark.words for mark in here))
+        keys = [mark for mark in here if not mark.refine]
+        yield ReportMark(start, end, words, not keys, bool(keys) and all(mark.lacking for mark in keys))
+
+
+def _apart(marks: Sequence[ReportMark], size: int) -> tuple[ReportMark, ...]:
+    """The marks without those that lie in another one, or beyond the text."""
+    kept: list[ReportMark] = []
+    for mark in marks:
+        if 0 <= mark.start < mark.end <= size and (not kept or mark.start >= kept[-1].end):
+            kept.append(mark)
     return tuple(kept)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import textwrap
+from collections.abc import Sequence
 from html import escape
 from typing import Final
 
@@ -25,6 +27,9 @@ PICTURE_STYLE: Final = (
 
 _VARIABLE = re.compile(r"var\(--(\w+)\)")
 _BAR_WIDTH = 760.0
+_NAMES, _LABELS, _LINE = 160.0, 240.0, 15.0
+_LETTER, _BOLD_LETTER = 6.8, 7.4
+"""About how wide a letter of 12 pixels is; where text is measured by whoever shows the picture, this has to do."""
 _CUT_SHARE = 0.34
 _HATCH = (
     "<defs><pattern id='cut' width='6' height='6' patternUnits='userSpaceOnUse' patternTransform='rotate(45)'>"
@@ -82,22 +87,33 @@ def _path(shape: RibbonShape) -> str:
 
 
 def _steps(stream: Flow, measure: Measure, width: float) -> tuple[str, float]:
-    """One bar a stage: solid what went on, pale what was taken out."""
+    """One bar a stage: solid what went on, pale what was taken out. Labels have as many lines as they need."""
     stages = stream.changing
     most = stream.widest(measure) or 1
-    left, room, high = 170.0, width - 170.0 - 230.0, 30.0
-    parts = []
-    for place, stage in enumerate(stages):
-        top = place * high + 4
+    left, room = _NAMES + 10, width - _NAMES - 10 - _LABELS
+    parts, top = [], 4.0
+    for stage in stages:
         before = max(stage.amount(measure, before=True), stage.amount(measure))
-        parts.append(f"<text class='name' x='4' y='{top + 14:.1f}'>{escape(stage.name)}</text>")
+        names = textwrap.wrap(stage.name, round(_NAMES / _BOLD_LETTER)) or [""]
+        parts.append(_lines(names, 4, top + 14, "name"))
         parts.append(f"<rect class='track' {_at(left, top, room * before / most, 18)}/>")
         wide = room * stage.amount(measure) / most
         parts.append(f"<rect class='bar' style='fill:{fill(PHASE_FILLS[stage.phase])}' {_at(left, top, wide, 18)}/>")
         words = ", ".join(ribbon_words(each, measure) for each in stage.ribbons if each.amount(measure))
         told = f"{number_words(stage.amount(measure))}{f' ({words})' if words else ''}"
-        parts.append(f"<text class='ink' x='{left + room + 10:.1f}' y='{top + 14:.1f}'>{escape(told)}</text>")
-    return "".join(parts), max(1, len(stages)) * high + 6
+        labels = textwrap.wrap(told, round((_LABELS - 10) / _LETTER))
+        parts.append(_lines(labels, left + room + 10, top + 14, "ink"))
+        top += max(30.0, 12.0 + _LINE * max(len(names), len(labels)))
+    return "".join(parts), max(30.0, top) + 2
+
+
+def _lines(lines: Sequence[str], x: float, y: float, kind: str) -> str:
+    """A text in several lines from this base line on."""
+    spans = "".join(
+        f"<tspan x='{x:.1f}' dy='{_LINE if place else 0:.0f}'>{escape(line)}</tspan>"
+        for place, line in enumerate(lines)
+    )
+    return f"<text class='{kind}' y='{y:.1f}'>{spans}</text>"
 
 
 def budget_svg(view: BudgetView, width: float = _BAR_WIDTH, *, alone: bool = False) -> str:

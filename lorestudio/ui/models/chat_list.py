@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,6 +10,7 @@ from PySide6.QtCore import QAbstractListModel, QObject, Qt, Signal
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.trace.model import Trace
+from lorestudio.ui.models.key_marks import KeyMark, KeyQuery, spans
 from lorestudio.ui.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, Index
 from lorestudio.ui.words import count, shorten, tr
 
@@ -27,9 +27,10 @@ class Speaker(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChatRow:
-    """What one row shows. `spans` are the ranges of `text` that hold the chosen entry's key; `chip` sums up the run.
+    """What one row shows. `marks` are the chosen entry's keys that were found in it; `chip` sums up the run.
 
-    `remark` says what is wrong beside the message, such as a line of the file that cannot be read.
+    `remark` says what is wrong beside the message, such as a line of the file that cannot be read. `writing` says of a
+    reply that is still coming what it waits for, "" for a message of the chat.
     """
 
     number: int
@@ -40,10 +41,15 @@ class ChatRow:
     swipes: int = 1
     chip: str = ""
     trimmed: int = 0
-    spans: tuple[tuple[int, int], ...] = ()
+    marks: tuple[KeyMark, ...] = ()
     expanded: bool = False
-    key: str = ""
     remark: str = ""
+    writing: str = ""
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """The ranges of `text` that are marked."""
+        return spans(self.marks)
 
     def describe(self) -> str:
         """The row in words, for screen readers."""
@@ -52,10 +58,8 @@ class ChatRow:
             parts.append(tr("swipe {swipe} of {swipes}", swipe=self.swipe + 1, swipes=self.swipes))
         if self.chip:
             parts.append(self.chip)
-        if self.remark:
-            parts.append(self.remark)
-        if self.spans:
-            parts.append(tr("the key “{key}” was found here", key=self.key))
+        parts += [part for part in (self.remark, self.writing) if part]
+        parts += dict.fromkeys(mark.describe() for mark in self.marks)
         return f"{', '.join(parts)}. {shorten(self.text, 400)}"
 
 
@@ -91,13 +95,11 @@ class ChatList(QAbstractListModel):
         self._viewed: dict[int, int] = {}
         self._expanded: set[int] = set()
         self._rows: dict[int, ChatRow] = {}
-        self._key: str = ""
-        self._key_until = 0
-        self._key_message: int | None = None
-        self._key_place: tuple[int, int] | None = None
+        self._query = KeyQuery()
         self._trace_of: Callable[[int, int], Trace | None] = lambda _message, _swipe: None
         self._has_chat = False
         self._remarks: dict[int, str] = {}
+        self._reply: tuple[int, str, str] | None = None
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
@@ -111,7 +113,7 @@ class ChatList(QAbstractListModel):
         self.beginResetModel()
         self._has_chat = chat is not None
         self._chat = chat or Chat()
-        self._viewed, self._expanded, self._rows, self._key = {}, set(), {}, ""
+        self._viewed, self._expanded, self._rows, self._query = {}, set(), {}, KeyQuery()
         self.endResetModel()
 
     def set_traces(self, trace_of: Callable[[int, int], Trace | None]) -> None:
@@ -154,18 +156,28 @@ class ChatList(QAbstractListModel):
             self._rows.clear()
             self.marks_changed.emit()
 
+    def write_reply(self, message: int, text: str, words: str) -> None:
+        """A reply is coming: show what came of it in the place where it will stand. `words` say how it is with it."""
+        self._reply = message, text, words
+        if message < self.rowCount():
+            self._changed(message)
+
+    def end_reply(self) -> None:
+        """No reply is coming any more."""
+        if self._reply is not None:
+            message, self._reply = self._reply[0], None
+            if message < self.rowCount():
+                self._changed(message)
+
     def toggle_expanded(self, message: int) -> None:
         """Show all of a long message, or its beginning again."""
         self._expanded ^= {message}
         self._changed(message)
 
-    def highlight(self, key: str, until: int, message: int | None, place: tuple[int, int] | None = None) -> None:
-        """Mark `key` in the messages before `until`, or in the one where it was found, at `place` where that is known.
-
-        `place` is start and end in the message's text.
-        """
-        if (key, until, message, place) != (self._key, self._key_until, self._key_message, self._key_place):
-            self._key, self._key_until, self._key_message, self._key_place = key, until, message, place
+    def highlight(self, query: KeyQuery) -> None:
+        """Mark these keys where they were found."""
+        if query != self._query:
+            self._query = query
             self._rows.clear()
             self.marks_changed.emit()
 
@@ -207,15 +219,28 @@ class ChatList(QAbstractListModel):
     def _make(self, message: int) -> ChatRow:
         swipe = self.viewed_swipe(message)
         trace = self._trace_of(message, swipe)
+        coming = self._reply if self._reply is not None and self._reply[0] == message else None
         trimmed = sum(injection.truncated for injection in trace.injections) if trace is not None else 0
         if message >= len(self._chat.messages):
             name = self._chat.character_name or tr("Character")
             text = tr("The reply to come. This is what would be sent now.")
             remark = self._remarks.get(message, "")
+            if coming is not None and coming[1]:
+                return ChatRow(message, name, Speaker.CHARACTER, coming[1], expanded=True, writing=coming[2])
             return ChatRow(message, name, Speaker.NEXT, text, chip=chip_text(trace), trimmed=trimmed, remark=remark)
         record = self._chat.messages[message]
+        if coming is not None:
+            return ChatRow(
+                message,
+                record.name or tr("(no name)"),
+                speaker(record),
+                coming[1],
+                swipe,
+                self.swipes(message),
+                expanded=True,
+                writing=coming[2],
+            )
         text = record.swipes[swipe] if message in self._viewed and swipe < len(record.swipes) else record.text
-        spans = self._spans(message, text)
         return ChatRow(
             message,
             record.name or tr("(no name)"),
@@ -225,20 +250,7 @@ class ChatList(QAbstractListModel):
             self.swipes(message),
             chip_text(trace),
             trimmed,
-            spans,
+            self._query.marks(message, text),
             message in self._expanded,
             remark=self._remarks.get(message, ""),
-            key=self._key if spans else "",
         )
-
-    def _spans(self, message: int, text: str) -> tuple[tuple[int, int], ...]:
-        if not self._key or message >= self._key_until or self._key_message not in {None, message}:
-            return ()
-        place = self._key_place
-        if (
-            place is not None
-            and self._key_message == message
-            and text[slice(*place)].casefold() == self._key.casefold()
-        ):
-            return (place,)
-        return tuple(match.span() for match in re.finditer(re.escape(self._key), text, re.IGNORECASE))

@@ -36,7 +36,8 @@ _UNREACHED: Final = frozenset({CellState.NOT_REACHED, CellState.ABSENT})
 class JourneyTable(QAbstractTableModel):
     """Column 0 says what became of the entry; every other column is a stage. The row header is the entry's title.
 
-    Stages that decided nothing are left out unless `set_all_stages(True)`. Cells are worked out when first shown.
+    Quiet stages, which decided nothing, are left out unless `set_all_stages(True)`; only the one that was chosen
+    elsewhere has a column (`set_guest_stage`). Cells are worked out when first shown.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -52,6 +53,7 @@ class JourneyTable(QAbstractTableModel):
         self._filter = ""
         self._only: frozenset[int] | None = None
         self._guest: int | None = None
+        self._guest_stage = ""
         self._running = ""
         self._failed: dict[str, str] = {}
         self._would: dict[int, WouldAlso] = {}
@@ -94,6 +96,16 @@ class JourneyTable(QAbstractTableModel):
         self._all_stages = everything
         self._arrange()
         self.endResetModel()
+
+    def set_guest_stage(self, stage: str | None) -> None:
+        """The chosen stage has a column even where it is quiet, for as long as it is chosen."""
+        quiet = next((record for record in self._quiet if record.name == stage), None)
+        guest = quiet.name if quiet is not None and not self._all_stages else ""
+        if guest != self._guest_stage:
+            self.beginResetModel()
+            self._guest_stage = guest
+            self._arrange()
+            self.endResetModel()
 
     def set_filter(self, text: str) -> None:
         """Show only entries whose title or result contains `text`."""
@@ -160,9 +172,18 @@ class JourneyTable(QAbstractTableModel):
         return self._all_stages
 
     @property
+    def quiet_stages(self) -> int:
+        """How many stages decided nothing, shown or not."""
+        return len(self._quiet)
+
+    @property
     def hidden_stages(self) -> int:
         """How many stages have no column because they decided nothing."""
         return (len(self._trace.stages) if self._trace is not None else 0) - len(self._columns)
+
+    def is_quiet(self, record: StageRecord) -> bool:
+        """Whether a stage decided nothing, did not fail and does not run."""
+        return not record.verdicts and record.name not in self._failed and record is not self._undecided
 
     @property
     def candidates(self) -> int:
@@ -230,7 +251,10 @@ class JourneyTable(QAbstractTableModel):
         if role == TOOLTIP and record is not None and self._trace is not None:
             if record is self._undecided:
                 return tr("{stage}\nThis stage is running.", stage=record.name)
-            return f"{record.name}\n{self._failed.get(record.name) or explain_stage(record, self._trace)}"
+            name = (
+                tr("{stage} (quiet: it decided nothing)", stage=record.name) if self.is_quiet(record) else record.name
+            )
+            return f"{name}\n{self._failed.get(record.name) or explain_stage(record, self._trace)}"
         return None
 
     @property
@@ -307,8 +331,12 @@ class JourneyTable(QAbstractTableModel):
         self._columns = [
             number
             for number, record in enumerate(trace.stages)
-            if self._all_stages or record.verdicts or record.name in self._failed or record is self._undecided
+            if self._all_stages or not self.is_quiet(record) or record.name == self._guest_stage
         ]
+
+    @property
+    def _quiet(self) -> tuple[StageRecord, ...]:
+        return tuple(record for record in self._trace.stages if self.is_quiet(record)) if self._trace else ()
 
     def _drop_guest(self) -> None:
         if self._guest is not None and self._guest in self._rows:

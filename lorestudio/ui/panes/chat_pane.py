@@ -11,8 +11,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QToolButto
 from lorestudio.domain.chat import Chat
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Progress
+from lorestudio.trace.found_keys import keys_of
 from lorestudio.trace.model import Trace
 from lorestudio.ui.models.chat_list import ChatList
+from lorestudio.ui.models.key_marks import KeyQuery
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
 from lorestudio.ui.theme import Theme
@@ -24,9 +26,6 @@ from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.progress import ProgressStrip
 from lorestudio.ui.words import count, tr
 
-_FOUND_IN_CHAT: Final = frozenset(
-    {"key_hit", "relabeled", "refine_blocked", "hy_key", "hy_eligible", "wi_key", "wi_secondary", "cw_match"}
-)
 LONG_SECONDS: Final = 0.4
 """A stage that takes longer is named beside the progress."""
 
@@ -280,18 +279,11 @@ class ChatPane(Pane):
         self._highlight()
 
     def _highlight(self) -> None:
-        """Mark the key that brought the chosen entry in, in the messages that the chosen run looked at."""
+        """Mark the keys that decided about the chosen entry, in the messages that the chosen run looked at."""
         trace = self._session.trace(self._selection.generation)
         generation, entry = self._selection.generation, self._selection.entry
         if trace is not None and generation is not None and entry is not None:
-            for record in trace.stages:
-                for verdict in record.verdicts:
-                    key = verdict.details.get("key")
-                    if verdict.entry == entry and isinstance(key, str) and verdict.reason in _FOUND_IN_CHAT:
-                        where = verdict.details.get("message")
-                        message = where if isinstance(where, int) else None
-                        start, end = verdict.details.get("start"), verdict.details.get("end")
-                        place = (start, end) if isinstance(start, int) and isinstance(end, int) else None
-                        self.model.highlight(key, generation.message, message, place)
-                        return
-        self.model.highlight("", 0, None)
+            title = trace.entries[entry].title if entry in trace.entries else ""
+            self.model.highlight(KeyQuery(keys_of(trace, entry), generation.message, title))
+        else:
+            self.model.highlight(KeyQuery())

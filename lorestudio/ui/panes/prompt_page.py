@@ -11,9 +11,7 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
-    QLabel,
     QListView,
-    QSizePolicy,
     QStackedWidget,
     QToolButton,
     QVBoxLayout,
@@ -32,6 +30,7 @@ from lorestudio.ui.models.prompt_rows import PromptList, PromptRow, prompt_rows
 from lorestudio.ui.qt import ITEM
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.widgets.empty import EmptyState
+from lorestudio.ui.widgets.folding_row import ElidedLabel, FoldingRow
 from lorestudio.ui.widgets.prompt_delegate import PromptDelegate
 from lorestudio.ui.words import count, number, sentence_of, tr
 
@@ -157,7 +156,7 @@ class PromptPage(QWidget):
     def _make_bar(self) -> QWidget:
         bar = QWidget(self)
         row = QHBoxLayout(bar)
-        row.setContentsMargins(8, 4, 8, 3)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(2)
         self._shown = QButtonGroup(self)
         for place, name in _PARTS:
@@ -169,17 +168,17 @@ class PromptPage(QWidget):
             row.addWidget(button)
         self._shown.button(WHOLE).setChecked(True)
         self._shown.idClicked.connect(lambda _place: self._show())
-        self.note = QLabel(bar)
+        self.note = ElidedLabel(self)
         self.note.setProperty("kind", "small")
-        self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self.note, 1)
+        row.addStretch(1)
         self.copy_button = QToolButton(bar)
         self.copy_button.setAccessibleName(tr("Copy the prompt"))
         self.copy_button.setToolTip(tr("Copy the prompt as text"))
         self.copy_button.clicked.connect(self.copy_text)
         row.addWidget(self.copy_button)
-        return bar
+        folding = FoldingRow(bar, self.note, self)
+        folding.set_margins(8, 4, 8, 3)
+        return folding
 
     def _made(self, asked: int, prompt: AssembledPrompt) -> None:
         if asked == self._asked:

@@ -277,8 +277,7 @@ class TracePane(Pane):
         self.filter.textChanged.connect(self._filter)
         self.all_stages = QToolButton(bar)
         self.all_stages.setCheckable(True)
-        self.all_stages.setAccessibleName(tr("Show stages that decided nothing"))
-        self.all_stages.setToolTip(tr("Show the stages that decided nothing, too"))
+        self.all_stages.setAccessibleName(tr("Show quiet stages"))
         self.all_stages.clicked.connect(lambda: self.wanted.emit("trace.all_stages"))
         row.addWidget(self.filter)
         row.addWidget(self.all_stages)
@@ -467,8 +466,12 @@ class TracePane(Pane):
         words = count(total, "entry", "entries")
         if self.filter.text() or not self.only.isHidden():
             words = tr("{shown} of {total}", shown=number(shown), total=words)
+        quiet = self.model.quiet_stages
         if hidden:
             words += " · " + count(hidden, "quiet stage not shown", "quiet stages not shown")
+        elif quiet:
+            words += " · " + count(quiet, "quiet stage shown", "quiet stages shown")
+        self._show_quiet(quiet)
         broken = broken_words(self._session.project)
         self.note_changed.emit(" · ".join(part for part in (self._reply, words, broken) if part))
         if shown:
@@ -479,6 +482,20 @@ class TracePane(Pane):
         else:
             self.nothing.say(tr("Nothing came into question"), nothing_words(self._trace))
         self._rows_or_nothing.setCurrentWidget(self.nothing)
+
+    def _show_quiet(self, quiet: int) -> None:
+        """The button says how many stages are quiet, and what a click does."""
+        shown = self.model.all_stages
+        self.all_stages.setEnabled(bool(quiet) or shown)
+        styles = Qt.ToolButtonStyle
+        self.all_stages.setText(f"+{number(quiet)}" if quiet and not shown else "")
+        self.all_stages.setToolButtonStyle(
+            styles.ToolButtonTextBesideIcon if self.all_stages.text() else styles.ToolButtonIconOnly
+        )
+        stages = count(quiet, "quiet stage", "quiet stages")
+        verb = tr("Hide the {stages}") if shown else tr("Show the {stages}")
+        why = tr("A quiet stage was skipped, or let everything pass.")
+        self.all_stages.setToolTip(f"{verb.format(stages=stages)} (Q)\n{why}")
 
     def _forget_only(self) -> None:
         """Another run has other entries."""
@@ -494,6 +511,7 @@ class TracePane(Pane):
         entry = self._selection.entry
         self._following = True  # rows that come and go move the view's own cursor
         try:
+            self.model.set_guest_stage(self._selection.stage)
             guest = self._session.entry(entry) is not None and not self.filter.text() and self.only.isHidden()
             self.model.set_guest(entry if guest else None)
             self._follow(entry)

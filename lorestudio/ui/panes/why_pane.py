@@ -6,10 +6,11 @@ from typing import Final
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QTextDocument
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedWidget, QTextBrowser, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.domain.entry import LeftOutNote
 from lorestudio.studio.value_words import words_of
+from lorestudio.trace.found_keys import keys_of_verdict
 from lorestudio.trace.journey import Cell, CellState, explain_cell
 from lorestudio.trace.model import StageRecord, Trace
 from lorestudio.trace.reasons import Explanation
@@ -27,14 +28,20 @@ from lorestudio.ui.theme import Theme
 from lorestudio.ui.why_not_search import WhyNotSearch
 from lorestudio.ui.widgets.bars import MessageBar
 from lorestudio.ui.widgets.empty import EmptyState
+from lorestudio.ui.widgets.folding_row import ElidedLabel, FoldingRow
 from lorestudio.ui.widgets.paint import mark_pixmap
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.words import sentence_case, tr
 from lorestudio.ui.would_work import WouldWork
 
 _SILENT: Final = frozenset({CellState.NOT_REACHED, CellState.ABSENT})
-_INNER: Final = frozenset({"start", "end", "source_id"})
+_INNER: Final = frozenset({"start", "end", "source_id", "refine_start", "refine_end", "refine_source_id"})
 """Details that help the program and not the reader."""
+_KEYS: Final = {
+    frozenset({False}): "key in message #{message}",
+    frozenset({True}): "refine key in message #{message}",
+    frozenset({False, True}): "key and refine key in message #{message}",
+}
 
 
 class WhyPane(Pane):
@@ -50,23 +57,10 @@ class WhyPane(Pane):
     def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
         super().__init__("why", tr("Why?"), theme)
         self._session, self._selection = session, selection
-        self._head = QWidget(self)
-        row = QHBoxLayout(self._head)
-        row.setContentsMargins(12, 7, 6, 2)
-        row.setSpacing(7)
-        self._icon = QLabel(self._head)
-        self._title = QLabel(self._head)
-        self._title.setProperty("kind", "title")
-        self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._state = QLabel(self._head)
-        self._state.setProperty("kind", "small")
+        self._buttons = QWidget(self)
+        self._head = FoldingRow(self._make_name(), self._buttons, self)
+        self._head.set_margins(12, 7, 6, 2)
         self._make_buttons()
-        row.addWidget(self._icon)
-        row.addWidget(self._title, 1)
-        row.addWidget(self._state)
-        row.addWidget(self.answers_button)
-        row.addWidget(self.scores_button)
-        row.addWidget(self.copy_button)
         self.browser = QTextBrowser(self)
         self.browser.setOpenLinks(False)
         self.browser.anchorClicked.connect(self._follow)
@@ -110,22 +104,43 @@ class WhyPane(Pane):
         self._told_about: tuple[object, ...] = ()
         self._show()
 
+    def _make_name(self) -> QWidget:
+        name = QWidget(self)
+        row = QHBoxLayout(name)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(7)
+        self._icon = QLabel(name)
+        self._title = ElidedLabel(name)
+        self._title.setProperty("kind", "title")
+        self._state = QLabel(name)
+        self._state.setProperty("kind", "small")
+        row.addWidget(self._icon)
+        row.addWidget(self._title, 1)
+        row.addWidget(self._state)
+        return name
+
     def _make_buttons(self) -> None:
-        self.answers_button = QToolButton(self._head)
+        row = QHBoxLayout(self._buttons)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(7)
+        self.answers_button = QToolButton(self._buttons)
         self.answers_button.setProperty("kind", "text")
         self.answers_button.setCheckable(True)
         self.answers_button.setText(tr("What would bring it in?"))
         self.answers_button.setToolTip(tr("Try changes with the engine, and list those that bring the entry in (Y)"))
         self.answers_button.clicked.connect(self._toggle_answers)
-        self.copy_button = QToolButton(self._head)
+        self.copy_button = QToolButton(self._buttons)
         self.copy_button.setAccessibleName(tr("Copy the explanation"))
         self.copy_button.setToolTip(tr("Copy the explanation"))
         self.copy_button.clicked.connect(self.copy)
-        self.scores_button = QToolButton(self._head)
+        self.scores_button = QToolButton(self._buttons)
         self.scores_button.setCheckable(True)
         self.scores_button.setAccessibleName(tr("Scores and order"))
         self.scores_button.setToolTip(tr("Scores and order in numbers (S)"))
         self.scores_button.clicked.connect(self._toggle_scores)
+        row.addStretch(1)
+        for button in (self.answers_button, self.scores_button, self.copy_button):
+            row.addWidget(button)
 
     def mount(self, page: WhyNotPage, search: WhyNotSearch, would: WouldWork) -> None:
         """Take in the page of answers, and what is known of later stages."""
@@ -161,7 +176,7 @@ class WhyPane(Pane):
 
     def add_button(self, button: QToolButton) -> None:
         """Put a button that is about the entry before the one that copies."""
-        row = self._head.layout()
+        row = self._buttons.layout()
         if isinstance(row, QHBoxLayout):
             row.insertWidget(row.indexOf(self.copy_button), button)
 
@@ -213,7 +228,7 @@ class WhyPane(Pane):
         mark = fate_mark(end)
         self._head.show()
         self._title.setText(entry.title)
-        self._title.setToolTip(entry.filename)
+        self._title.setToolTip(f"{entry.title}\n{entry.filename}")
         self._show_mark(mark)
         body = html.paragraph(old, color=self.theme.palette.warning) if old else ""
         body += self._body(trace, entry.id, end.explain(trace))
@@ -310,14 +325,18 @@ class WhyPane(Pane):
     def _sources(self, trace: Trace, entry: int) -> str:
         """Where the reasons lead: the message with the key, the entry that woke or pulled this one in."""
         links: dict[str, str] = {}
+        keys: dict[int, set[bool]] = {}
         for record in trace.stages:
             for verdict in record.verdicts:
                 if verdict.entry != entry:
                     continue
-                message, source = verdict.details.get("message"), verdict.details.get("source_id")
-                if isinstance(message, int):
-                    name = tr("matched in message #{message}", message=message)
-                    links[f"message:{message}"] = name
+                source = verdict.details.get("source_id")
+                for found in keys_of_verdict(verdict):
+                    if found.message is not None:
+                        keys.setdefault(found.message, set()).add(found.refine)
+                        links[f"message:{found.message}"] = tr(
+                            _KEYS[frozenset(keys[found.message])], message=found.message
+                        )
                 if isinstance(source, int) and source in trace.entries:
                     words = tr("by recursion from {title}") if verdict.reason == "recursion" else tr("from {title}")
                     links[f"entry:{source}"] = words.format(title=trace.entries[source].title)

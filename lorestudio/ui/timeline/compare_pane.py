@@ -25,6 +25,7 @@ from lorestudio.studio.comparison_text import comparison_markdown
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.run_causes import Causes, RunSide, find_causes
 from lorestudio.trace.diff import TraceDiff, compare
+from lorestudio.trace.wording import signed_words
 from lorestudio.ui.qt import ITEM
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
@@ -329,7 +330,7 @@ class ComparePane(Pane):
         before, after = found.diff.tokens
         grown = after - before
         tone = self.theme.palette.good if grown > 0 else self.theme.palette.error
-        sign = f" <span style='color:{tone}'>({grown:+,})</span>" if grown else ""
+        sign = f" <span style='color:{tone}'>({signed_words(grown)})</span>" if grown else ""
         text = tr("{before} → {after} tokens", before=number(before), after=number(after))
         same = tr("{same} unchanged", same=count(found.diff.unchanged, "entry", "entries"))
         first = "" if found.diff else tr("The same entries went in, in the same order. ")

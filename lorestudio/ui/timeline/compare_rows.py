@@ -13,7 +13,7 @@ from lorestudio.studio.run_causes import Causes, What, effects
 from lorestudio.trace.diff import EntryChange, Key, TraceDiff, injections_by_key
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Injection, Trace
-from lorestudio.trace.wording import place
+from lorestudio.trace.wording import place, signed_words
 from lorestudio.ui.qt import ACCESSIBLE_TEXT, ITEM, TOOLTIP
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.words import number, sentence_case, tr
@@ -115,4 +115,4 @@ def _why(fate: Fate, trace: Trace) -> str:
 
 
 def _signed(tokens: int) -> str:
-    return f"{tokens:+,}" if tokens else ""
+    return signed_words(tokens) if tokens else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -14,6 +15,7 @@ from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.studio.chat_timeline import TimelineMaker, TimelineTurn
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import CancelToken
+from lorestudio.studio.prompt_setup import PromptSetup
 from lorestudio.studio.timeline_grid import TimelineGrid
 from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.prompt_cache import CacheTotals, cache_totals
@@ -49,6 +51,7 @@ class TimelineFeed(QObject):
         self._token = CancelToken()
         self._chat: Chat | None = None
         self._index = VaultIndex()
+        self._setup: PromptSetup | None = None
         self._seen: dict[Generation, object] = {}  # the run that a turn was made of
         self.generations: tuple[Generation, ...] = ()
         self.line: tuple[Generation, ...] = ()
@@ -62,6 +65,7 @@ class TimelineFeed(QObject):
         self._pause.setSingleShot(True)
         self._pause.timeout.connect(self._look)
         session.project_changed.connect(self._project_changed)
+        session.setup_changed.connect(self._project_changed)
         session.traces_changed.connect(lambda _generations: self._wait())
         self._project_changed()
 
@@ -69,6 +73,11 @@ class TimelineFeed(QObject):
     def busy(self) -> bool:
         """Whether turns are being looked at."""
         return self._job is not None or self._pause.isActive()
+
+    @property
+    def whole_prompts(self) -> bool:
+        """Whether the whole prompts are compared, and not only lore and chat."""
+        return self._maker.whole
 
     @property
     def totals(self) -> CacheTotals:
@@ -99,7 +108,10 @@ class TimelineFeed(QObject):
         chat = project.chat if project is not None else None
         index = project.index if project is not None else VaultIndex()
         order = tuple(sorted(session.generations))
+        setup = _setup(session)
         same = chat is self._chat and order == self.generations and same_numbers(index, self._index)
+        same = same and setup == self._setup
+        self._setup = setup
         self._index = index
         if same:
             self._wait()
@@ -111,7 +123,7 @@ class TimelineFeed(QObject):
         self.columns = {generation: column for column, generation in enumerate(order)}
         self.turns, self._seen, self._totals = {}, {}, None
         self.grid = TimelineGrid(len(order))
-        self._maker = TimelineMaker(chat, session.generations, _counter(session))
+        self._maker = TimelineMaker(chat, session.generations, _counter(session), setup)
         self.replaced.emit()
         self._wait()
 
@@ -180,3 +192,13 @@ class TimelineFeed(QObject):
 
 def _counter(session: Session) -> TokenCounter:
     return session.project.counter if session.project is not None else CHARS_4
+
+
+def _setup(session: Session) -> PromptSetup | None:
+    """The setup, with the size of the context as the prompt of a reply takes it."""
+    project = session.project
+    if project is None:
+        return None
+    if project.context_size and not project.setup.context_size:
+        return replace(project.setup, context_size=project.context_size)
+    return project.setup

@@ -263,7 +263,7 @@ class Sparkline(QWidget):
 
 
 class CacheBars(Sparkline):
-    """What a prompt cache keeps of every turn, from below: kept, new messages, and read again because of lore."""
+    """What a prompt cache keeps of every turn, from below: kept, new messages, and read again because of others."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -276,7 +276,7 @@ class CacheBars(Sparkline):
         if cache is None:
             return tr("{reply}: nothing to compare with", reply=self._content.label(column))
         return tr(
-            "{reply}: {kept} kept (grey), {new} new (blue), {lore} read again because of lore (purple)",
+            "{reply}: {kept} kept (grey), {new} new (blue), {lore} read again because of placed texts (purple)",
             reply=self._content.label(column),
             kept=count(cache.kept, "token", "tokens"),
             new=number(cache.new),

@@ -114,7 +114,8 @@ class TurnTable(_Table):
 
     _HEADINGS = (
         ("Reply", False), ("In", True), ("Tokens", True), ("Of budget", True), ("Entered", True), ("Left", True),
-        ("What changed", False), ("Cache kept", True), ("Read again", True), ("By lore", True), ("Because", False),
+        ("What changed", False), ("Cache kept", True), ("Read again", True), ("By placed texts", True),
+        ("Because", False),
     )  # fmt: skip
 
     def headings(self) -> Sequence[tuple[str, bool]]:

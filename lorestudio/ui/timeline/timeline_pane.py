@@ -161,9 +161,6 @@ class TimelinePane(Pane):
         column.addWidget(self.cache_bars)
         self.legend = self._line(tr("What the bars show"))
         self.legend.setProperty("kind", "small")
-        self.legend.setText(
-            tr("Each prompt, from below: kept, new messages (blue), read again because of lore (purple)")
-        )
         column.addWidget(self.legend)
         column.addWidget(self.causes, 1)
         return page
@@ -360,6 +357,14 @@ class TimelinePane(Pane):
             totals = self.feed.totals
             self.cause_table.set_totals(totals)
             self.totals.setText(totals_text(totals))
+            bars = tr(
+                "Each prompt, from below: kept, new messages (blue), read again because of placed texts (purple)."
+            )
+            if self.feed.whole_prompts:
+                counted = tr("Counted is the whole prompt: frame, card, persona, notes, lore and chat.")
+            else:
+                counted = tr("In a chat this long only lore and chat are counted.")
+            self.legend.setText(f"{bars} {counted}")
             self.advice.setText(advice(totals.causes))
             self.advice.setVisible(bool(totals.causes))
             self.cache_bars.set_content(self.content)

@@ -22,6 +22,7 @@ CAUSE_WORDS: Final[Mapping[CauseKind, str]] = {
     CauseKind.MOVED: "moved",
     CauseKind.DEPTH: "moves on with the chat",
     CauseKind.CHAT: "was changed",
+    CauseKind.ROOM: "has no room any more",
 }
 
 
@@ -74,8 +75,11 @@ def cause_text(cause: Cause | CauseTotal) -> str:
     """What stands at a first difference: `Skarn entered`, `lore at depth 4 moves on with the chat`."""
     word = tr(CAUSE_WORDS[cause.kind])
     if cause.kind is CauseKind.DEPTH:
-        return tr("lore at depth {depth} {word}", depth=number(cause.depth or 0), word=word)
-    if cause.kind is CauseKind.CHAT:
+        depth = number(cause.depth or 0)
+        if cause.host:
+            return tr("{title} at depth {depth} {word}", title=cause.title, depth=depth, word=word)
+        return tr("lore at depth {depth} {word}", depth=depth, word=word)
+    if cause.kind in {CauseKind.CHAT, CauseKind.ROOM}:
         return tr("message {number} {word}", number=cause.title, word=word)
     return f"{cause.title} {word}"
 
@@ -98,7 +102,7 @@ def cache_text(turn: CacheTurn | None, since: str) -> str:
             lore=number(turn.by_lore),
             cause=cause_text(turn.cause),
         )
-    if turn.cause is not None and turn.cause.kind is CauseKind.CHAT:
+    if turn.cause is not None and turn.cause.kind in {CauseKind.CHAT, CauseKind.ROOM}:
         return tr("{head}, because {cause}.", head=head, cause=cause_text(turn.cause))
     return tr("{head}: new messages only.", head=head) if turn.missed else f"{head}."
 
@@ -108,9 +112,14 @@ def totals_text(totals: CacheTotals) -> str:
     if not totals.turns:
         return tr("Two turns have to be run before a prompt cache can be judged.")
     if not totals.by_lore:
-        return tr("Over {turns} lore cost no prompt cache.", turns=count(totals.turns, "turn", "turns"))
+        return tr(
+            "Over {turns} neither lore nor another placed text cost prompt cache.",
+            turns=count(totals.turns, "turn", "turns"),
+        )
+    host = any(cause.host for cause in totals.causes)
     text = tr(
-        "Lore made {share:.0%} of the {missed} prompt tokens that a provider reads again over {turns}",
+        "{who} made {share:.0%} of the {missed} prompt tokens that a provider reads again over {turns}",
+        who=tr("Lore and other placed texts") if host else tr("Lore"),
         share=totals.lore_share,
         missed=number(totals.missed),
         turns=count(totals.turns, "turn", "turns"),
@@ -135,6 +144,12 @@ def advice(causes: Iterable[CauseTotal]) -> str:
             "What is placed at a depth of the chat stands before the newest messages and moves on with them, so that "
             "all behind it is read again in every turn. Before or after the main prompt only changes count; depth 0 "
             "costs no more than the lore itself."
+        )
+    if worst.host:
+        return tr(
+            "{title} is a text of the host's own. A text that is the same in every turn costs nothing: look for macros "
+            "in it that stand for something else each time, or let it come in every turn.",
+            title=worst.title,
         )
     if worst.kind is CauseKind.MOVED:
         return tr("Another order costs as much as another text. Different priorities keep entries in their places.")

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QPainter
-from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolTip,
+)
 
 from lorestudio.ui.models.chat_list import ChatRow, Speaker
+from lorestudio.ui.models.key_marks import KeyMark
 from lorestudio.ui.qt import ITEM, Index
 from lorestudio.ui.theme import Theme, scaled
-from lorestudio.ui.widgets.paint import chip_width, draw_chip, draw_focus, draw_glyph, hairline
+from lorestudio.ui.widgets.paint import chip_width, draw_chip, draw_focus, draw_glyph, draw_key_mark, hairline
 from lorestudio.ui.widgets.wrap import Line, Wrapper
 from lorestudio.ui.words import number, tr
 
@@ -51,6 +60,7 @@ class ChatDelegate(QStyledItemDelegate):
         self._wrapper: Wrapper | None = None
         self._pointed = -1
         self._layouts: dict[tuple[str, int, bool], _Layout] = {}
+        self._growing: tuple[str, int, bool] = ("", 0, False)
 
     def point_at(self, row: int) -> None:
         """Set a row apart that somebody was led to, -1 for none."""
@@ -94,6 +104,9 @@ class ChatDelegate(QStyledItemDelegate):
             spacing = self._line_height()
             height = 2 * _TOP + self._header_height() + 3 + spacing * (len(lines) + bool(folded))
             known = self._layouts[key] = _Layout(tuple(lines), folded, round(height))
+            if row.writing:  # each piece makes another text; only the newest is asked for again
+                self._layouts.pop(self._growing, None)
+                self._growing = key
         return known
 
     def _line_height(self) -> float:
@@ -125,7 +138,7 @@ class ChatDelegate(QStyledItemDelegate):
         painter.setPen(hairline(theme.color("border")))
         painter.drawLine(QPointF(rect.left() + _EDGE, rect.bottom()), QPointF(rect.right() - _EDGE, rect.bottom()))
         self._draw_avatar(painter, QRectF(rect.left() + _EDGE, rect.top() + _TOP, _AVATAR, _AVATAR), row)
-        body = rect.adjusted(_EDGE + _AVATAR + _GAP, _TOP, -_EDGE, -_TOP)
+        body = self._body(rect)
         self._draw_header(painter, QRectF(body.left(), body.top(), body.width(), self._header_height()), row, chosen)
         body.setTop(body.top() + self._header_height() + 3)
         self._draw_text(painter, body, row, chosen)
@@ -173,12 +186,17 @@ class ChatDelegate(QStyledItemDelegate):
         painter.setFont(self._font(1.0, bold=True))
         wrapper = QFontMetricsF(painter.font())
         name = wrapper.elidedText(row.name, Qt.TextElideMode.ElideRight, max(30.0, right - box.left() - 30))
+        named = next((mark for mark in row.marks if mark.in_name), None)
+        if named is not None:
+            wide = wrapper.horizontalAdvance(name)
+            draw_key_mark(painter, QRectF(box.left(), box.top() + 1, wide, box.height() - 2), named, theme)
+            ink = ink if named.refine else theme.color("on_mark")
         painter.setPen(ink)
         painter.drawText(box, _LEFT, name)
         left = box.left() + wrapper.horizontalAdvance(name) + 8
         painter.setFont(self._font(0.88))
         painter.setPen(theme.color("on_accent_soft" if chosen else "text_faint"))
-        word = tr(_ROLE_WORD[row.speaker])
+        word = row.writing or tr(_ROLE_WORD[row.speaker])
         remark = f"⚠ {row.remark}" if row.remark else ""
         note = " · ".join(part for part in (f"#{number(row.number)}", word, remark) if part)
         room = right - left
@@ -198,17 +216,15 @@ class ChatDelegate(QStyledItemDelegate):
         top = box.top()
         for line in layout.lines:
             part = row.text[line[0] : line[1]]
-            for start, end in row.spans:
-                if start < line[1] and end > line[0]:
-                    first, last = max(start, line[0]) - line[0], min(end, line[1]) - line[0]
-                    x = box.left() + wrapper.metrics.horizontalAdvance(part[:first])
-                    wide = wrapper.metrics.horizontalAdvance(part[:last]) - (x - box.left())
-                    painter.setPen(hairline(theme.color("border_strong")))
-                    painter.setBrush(theme.color("mark"))
-                    painter.drawRoundedRect(QRectF(x - 1.5, top + 0.5, wide + 3, height - 1), 3, 3)
+            pieces = tuple(self._pieces(line, part, row, QRectF(box.left(), top, box.width(), height)))
+            for mark, piece, _text in pieces:
+                draw_key_mark(painter, piece, mark, theme)
             painter.setPen(ink)
             painter.drawText(QRectF(box.left(), top, box.width() + 20, height), _LEFT, part)
-            self._draw_marked_ink(painter, box.left(), top, height, part, line, row)
+            painter.setPen(theme.color("on_mark"))  # the marked words again, in the ink that belongs to their ground
+            for mark, piece, text in pieces:
+                if not mark.refine:
+                    painter.drawText(QRectF(piece.left(), top, 2000, height), _LEFT, text)
             top += height
         if layout.folded:
             painter.setFont(self._font(0.88, bold=True))
@@ -216,17 +232,36 @@ class ChatDelegate(QStyledItemDelegate):
             text = tr("… more (X shows all)")
             painter.drawText(QRectF(box.left(), top, box.width(), height), _LEFT, text)
 
-    def _draw_marked_ink(
-        self, painter: QPainter, left: float, top: float, height: float, part: str, line: Line, row: ChatRow
-    ) -> None:
-        """Found keys again, in the ink that belongs to their ground."""
+    def _pieces(self, line: Line, part: str, row: ChatRow, box: QRectF) -> Iterator[tuple[KeyMark, QRectF, str]]:
+        """What lies of the row's marks in one line: each mark, where its words stand, and these words."""
         metrics = self.wrapper().metrics
-        painter.setPen(self._theme.color("on_mark"))
-        for start, end in row.spans:
-            if start < line[1] and end > line[0]:
-                first, last = max(start, line[0]) - line[0], min(end, line[1]) - line[0]
-                x = left + metrics.horizontalAdvance(part[:first])
-                painter.drawText(QRectF(x, top, 2000, height), _LEFT, part[first:last])
+        for mark in row.marks:
+            if not mark.in_name and mark.start < line[1] and mark.end > line[0]:
+                first, last = max(mark.start, line[0]) - line[0], min(mark.end, line[1]) - line[0]
+                x = metrics.horizontalAdvance(part[:first])
+                wide = metrics.horizontalAdvance(part[:last]) - x
+                yield mark, QRectF(box.left() + x, box.top(), wide, box.height()), part[first:last]
+
+    def mark_at(self, point: QPointF, rect: QRectF, row: ChatRow) -> KeyMark | None:
+        """The mark under a point of the view, for a row that lies in `rect`."""
+        body = self._body(rect)
+        named = next((mark for mark in row.marks if mark.in_name), None)
+        if named is not None and QRectF(body.left(), body.top(), body.width(), self._header_height()).contains(point):
+            wide = QFontMetricsF(self._font(1.0, bold=True)).horizontalAdvance(row.name)
+            return named if point.x() <= body.left() + wide else None
+        height, top = self._line_height(), body.top() + self._header_height() + 3
+        for line in self._layout(row, self._view.viewport().width()).lines:
+            box = QRectF(body.left(), top, body.width(), height)
+            if box.top() <= point.y() < box.bottom():
+                pieces = self._pieces(line, row.text[line[0] : line[1]], row, box)
+                return next((mark for mark, piece, _text in pieces if piece.contains(point)), None)
+            top += height
+        return None
+
+    @staticmethod
+    def _body(rect: QRectF) -> QRectF:
+        """Where header and text of a row stand."""
+        return rect.adjusted(_EDGE + _AVATAR + _GAP, _TOP, -_EDGE, -_TOP)
 
     def swipe_boxes(self, header: QRectF, row: ChatRow, right: float) -> tuple[QRectF, QRectF, QRectF]:
         """Where the arrows and the count of the swipe switcher are."""
@@ -250,12 +285,8 @@ class ChatDelegate(QStyledItemDelegate):
             return False
         rect = QRectF(option.rect)
         place = event.position()
-        header = QRectF(
-            rect.left() + _EDGE + _AVATAR + _GAP,
-            rect.top() + _TOP,
-            rect.width() - 2 * _EDGE - _AVATAR - _GAP,
-            self._header_height(),
-        )
+        header = self._body(rect)
+        header.setHeight(self._header_height())
         if row.swipes > 1:
             right = header.right()
             if row.chip:
@@ -270,3 +301,12 @@ class ChatDelegate(QStyledItemDelegate):
             self.fold_wanted.emit(index.row())
             return True
         return False
+
+    def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
+        """Qt: what a mark is about, under the mouse."""
+        row = index.data(ITEM)
+        if not isinstance(row, ChatRow) or event.type() is not QEvent.Type.ToolTip:
+            return super().helpEvent(event, view, option, index)
+        mark = self.mark_at(QPointF(event.pos()), QRectF(option.rect), row)
+        QToolTip.showText(event.globalPos(), mark.words if mark is not None else "", view)
+        return True

@@ -66,19 +66,23 @@ def _finishes(event: QKeyEvent) -> bool:
 class Composer(QWidget):
     """`written` carries a text and the voice it is written in; `wanted` the id of an action.
 
-    `writer_chosen` carries who is to write replies: "" for the person, or an answer source's name. `kept` carries the
-    text of a reply that the person decided to keep.
+    `writer_chosen` carries who is to write replies: "" for the person, or an answer source's name. A reply grows in the
+    list of messages; here is what goes on, and what came of one that is not whole, to be changed (`changed`), kept
+    (`kept`, with its text) or thrown away. `shown` asks for the reply that is being written.
     """
 
     written = Signal(str, object)
     wanted = Signal(str)
     writer_chosen = Signal(str)
     kept = Signal(str)
+    changed = Signal(str)
     thrown_away = Signal()
+    shown = Signal()
     left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._away = False
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 4, 8, 4)
         column.setSpacing(4)
@@ -172,27 +176,20 @@ class Composer(QWidget):
 
     def begin_reply(self, text: str) -> None:
         """A reply is asked for; `text` says what is going on."""
-        self.reply_text.setPlainText("")
-        self.reply_text.setReadOnly(True)
         self._show_reply(text, deciding=False)
 
     def say_reply(self, text: str) -> None:
         """Say what is going on."""
         self.reply_label.setText(text)
 
-    def hear(self, piece: str) -> None:
-        """A piece of the reply arrived; the view stays at its end unless the person has scrolled up."""
-        bar = self.reply_text.verticalScrollBar()
-        at_end = bar.value() >= bar.maximum() - 4
-        cursor = self.reply_text.textCursor()
-        cursor.movePosition(cursor.MoveOperation.End)
-        cursor.insertText(piece)
-        if at_end:
-            bar.setValue(bar.maximum())
+    def offer_show(self, offered: bool) -> None:
+        """Whether there is a button that leads to the reply."""
+        self._away = offered
+        self.show_reply.setVisible(offered and not self.deciding)
 
-    def ask_about(self, text: str) -> None:
+    def ask_about(self, text: str, came: str) -> None:
         """The reply is not whole: the person keeps what came, changed or not, or throws it away."""
-        self.reply_text.setReadOnly(False)
+        self.reply_text.setPlainText(came)
         self._show_reply(text, deciding=True)
         self.reply_text.setFocus()
 
@@ -208,6 +205,8 @@ class Composer(QWidget):
     def _show_reply(self, text: str, *, deciding: bool) -> None:
         self.reply_label.setText(text)
         self.stop.setVisible(not deciding)
+        self.reply_text.setVisible(deciding)
+        self.show_reply.setVisible(self._away and not deciding)
         self.keep.setVisible(deciding)
         self.throw.setVisible(deciding)
         self.reply_box.show()
@@ -215,7 +214,8 @@ class Composer(QWidget):
     def _make_reply(self) -> QWidget:
         self.reply_box: QWidget = QWidget(self)
         self.reply_text: QPlainTextEdit = QPlainTextEdit(self.reply_box)
-        self.reply_text.setAccessibleName(tr("The reply as it comes"))
+        self.reply_text.setAccessibleName(tr("What came of the reply"))
+        self.reply_text.textChanged.connect(lambda: self.changed.emit(self.reply_text.toPlainText()))
         self.reply_text.setTabChangesFocus(True)
         self.reply_text.setFixedHeight(self.reply_text.fontMetrics().lineSpacing() * REPLY_LINES + 12)
         column = QVBoxLayout(self.reply_box)
@@ -227,16 +227,18 @@ class Composer(QWidget):
         self.reply_label.setWordWrap(True)
         self.stop = QPushButton(tr("Stop"), self.reply_box)
         self.stop.clicked.connect(lambda: self.wanted.emit("reply.stop"))
+        self.show_reply = QPushButton(tr("Show it"), self.reply_box)
+        self.show_reply.setToolTip(tr("Scroll to the reply that is being written, and follow it"))
+        self.show_reply.clicked.connect(self.shown)
         self.keep = QPushButton(tr("Keep what came"), self.reply_box)
         self.keep.setProperty("kind", "primary")
         self.keep.clicked.connect(lambda: self.kept.emit(self.reply_text.toPlainText()))
         self.throw = QPushButton(tr("Throw away"), self.reply_box)
         self.throw.clicked.connect(self.thrown_away)
-        row.addStretch(1)
-        for button in (self.stop, self.throw, self.keep):
+        row.addWidget(self.reply_label, 1)
+        for button in (self.show_reply, self.stop, self.throw, self.keep):
             row.addWidget(button)
         self.reply_text.setObjectName("Boxed")
-        column.addWidget(self.reply_label)
         column.addWidget(self.reply_text)
         column.addLayout(row)
         self.reply_box.hide()

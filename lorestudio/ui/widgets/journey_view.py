@@ -102,7 +102,12 @@ class StageHeader(QHeaderView):
             sign = QRectF(rect.left(), rect.top() + self.BAND, rect.width(), self.SIGN)
             draw_glyph(painter, sign, mark.icon, ink, 13)
             room -= self.SIGN
-        painter.setPen(theme.color("error" if mark is BROKEN else "text"))
+        quiet = isinstance(model, JourneyTable) and model.is_quiet(record)
+        painter.setPen(theme.color("error" if mark is BROKEN else "text_muted" if quiet else "text"))
+        if quiet:
+            font = painter.font()
+            font.setItalic(True)
+            painter.setFont(font)
         painter.translate(rect.left() + rect.width() / 2, rect.bottom() - 5)
         painter.rotate(-90)
         box = QRectF(0, -rect.width() / 2, room + 2, rect.width())

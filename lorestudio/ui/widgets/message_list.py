@@ -56,6 +56,22 @@ class MessageList(QListView):
         self._forget()
 
     @property
+    def settling(self) -> bool:
+        """Whether the list is finding out how high its rows are; it scrolls then without anybody having asked."""
+        return self._settling
+
+    def top(self) -> tuple[int, int]:
+        """What is on top: a row, and how many pixels above its beginning the view begins (0 or less)."""
+        self._settle()
+        return self._anchor()
+
+    def put_top(self, row: int, above: int) -> None:
+        """Scroll so that `top()` is this again."""
+        self._settle()
+        if self._heights:
+            self.verticalScrollBar().setValue(self._tops[min(row, len(self._heights) - 1)] - above)
+
+    @property
     def measured(self) -> int:
         """How many rows have been asked for their height."""
         return len(self._true)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPen, QPixmap
 
+from lorestudio.ui.models.key_marks import KeyMark
 from lorestudio.ui.models.marks import Mark
 from lorestudio.ui.theme import Theme, glyph
 
@@ -79,6 +80,30 @@ def mark_pixmap(mark: Mark, theme: Theme, size: int = 16) -> QPixmap:
 def chip_width(metrics: QFontMetricsF, text: str) -> float:
     """How wide a chip with `text` is."""
     return metrics.horizontalAdvance(text) + 16
+
+
+def draw_key_mark(painter: QPainter, box: QRectF, mark: KeyMark, theme: Theme) -> None:
+    """The ground behind a found key in `box`: filled with a full edge, for a refine key a broken edge without fill.
+
+    A key that was not enough has a dotted line below, as the keys of entries that are stopped have in the bench.
+    """
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    area = box.adjusted(-1.5, 0.5, 1.5, -0.5)
+    if mark.refine:
+        pen = QPen(theme.color("text"), 1.2, Qt.PenStyle.CustomDashLine)
+        pen.setDashPattern([3.0, 2.0])
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        area.adjust(0.5, 0.5, -0.5, -0.5)
+    else:
+        painter.setPen(hairline(theme.color("border_strong")))
+        painter.setBrush(theme.color("mark"))
+    painter.drawRoundedRect(area, 3, 3)
+    if mark.lacking:
+        painter.setPen(QPen(theme.color("on_mark"), 1.6, Qt.PenStyle.DotLine))
+        painter.drawLine(QPointF(area.left() + 1, area.bottom() - 1), QPointF(area.right() - 1, area.bottom() - 1))
+    painter.restore()
 
 
 def draw_chip(painter: QPainter, box: QRectF, text: str, ground: QColor, ink: QColor, edge: QColor) -> None:

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -14,7 +15,8 @@ from lorestudio.studio import InputError, Simulator, demo_project
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.report import Format, gather, report_text, without_words
 from lorestudio.studio.report.flow_picture import lay_out
-from lorestudio.studio.report.source import found_keys
+from lorestudio.studio.report.prompts import PromptTexts
+from lorestudio.studio.report.source import ReportSource, ReportTurn, found_keys
 from lorestudio.studio.report.svg import budget_svg, flow_svg
 from lorestudio.trace import from_json
 from lorestudio.trace.budget import budget_view
@@ -22,7 +24,7 @@ from lorestudio.trace.flow import SANKEY_FROM, Measure, flow
 from lorestudio.trace.model import Phase, Trace
 from lorestudio.trace.summary import summary
 from tests.studio.report.worlds import replayed
-from tests.trace.examples import ENTRIES, REMOVED, SKARN, ref, stage, story, trace, verdict
+from tests.trace.examples import ADDED, ENTRIES, OATH, REFUSED, REMOVED, SKARN, ref, stage, story, trace, verdict
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "col"}
 
@@ -127,17 +129,57 @@ def test_found_keys_are_marked_in_the_messages(demo: Simulator) -> None:
         for name in ("key", "refine_key")
     }
     for message in marked:
-        for start, end in message.marks:
-            assert message.text[start:end].casefold() in keys
+        for mark in message.marks:
+            assert message.text[mark.start : mark.end].casefold() in keys
     page = report_text(source, Format.HTML)
-    assert page.count("<mark>") == sum(len(message.marks) for message in marked)
+    assert page.count("<mark") == sum(len(message.marks) for message in marked)
 
 
-def test_the_whole_chat_has_a_table_of_contents_and_no_prompts(demo: Simulator) -> None:
-    text = report_text(gather(demo.project, demo.traces), Format.HTML)
+def test_refine_keys_are_marked_apart_and_every_mark_says_whose_it_is() -> None:
+    details = {"key": "oath", "message": 0, "start": 0, "end": 4, "refine_key": "king"}
+    hit = verdict(SKARN, ADDED, "key_hit", **details, refine_message=0, refine_start=9, refine_end=13)
+    short = {"key": "oath", "message": 0, "start": 0, "end": 4, "refine_keys": ["x"], "searched": 4}
+    stages = (stage("keywords", Phase.MATCH, (), (SKARN,), hit, verdict(OATH, REFUSED, "refine_blocked", **short)),)
+    both, king = found_keys(trace(entries=ENTRIES, stages=stages))[0]
+    assert (both.start, both.refine, both.lacking) == (0, False, False)  # for one of the two it was enough
+    assert both.words.startswith("Key of “Skarn”. Key of “Oath”. None of its refine keys (“x”)")
+    assert (king.start, king.end, king.refine, king.words) == (9, 13, True, "Refine key of “Skarn”.")
+
+
+def test_the_whole_chat_has_a_table_of_contents_and_the_prompts(demo: Simulator) -> None:
+    source = gather(demo.project, demo.traces)
+    text = report_text(source, Format.HTML)
     assert text.count("<section class='turn'") == len(demo.traces)
     assert "All turns" in text
-    assert "What was handed over" not in text
+    assert text.count("What was handed over") == sum(bool(ran.prompt) for ran in demo.traces.values())
+    for ran in demo.traces.values():
+        assert escape(ran.injections[0].title) in text
+    redacted = report_text(without_words(source), Format.HTML)
+    assert redacted.count("What was handed over") == text.count("What was handed over")
+
+
+def test_prompts_that_are_too_much_are_left_out_from_the_oldest_on_and_said(demo: Simulator) -> None:
+    source = gather(demo.project, demo.traces)
+    prompts = PromptTexts(source, most=len("".join(block.text for block in source.turns[-1].trace.prompt)))
+    told = [prompts.html(turn.trace, {}, "a") for turn in source.turns]
+    assert "What was handed over" in told[-1]
+    assert "Left out for the size" in told[0]
+    left = sum("Left out" in html for html in told)
+    assert 0 < left < len(told)
+    assert f"the {left} oldest turns" in prompts.left_out
+    assert PromptTexts(source).left_out == ""
+
+
+def test_a_block_that_stood_in_an_earlier_turn_is_written_once(demo: Simulator) -> None:
+    turn = gather(demo.project, demo.traces, demo.generations[-1]).turns[0]
+    block = replace(turn.trace.prompt[0], text="The same long text. " * 20, parts=())
+    ran = replace(turn.trace, prompt=(block,))
+    later = replace(ran, turn=replace(ran.turn, message=99))
+    prompts = PromptTexts(ReportSource("v", "c", (ReportTurn(ran), ReportTurn(later))))
+    assert "The same long text." in prompts.html(ran, {}, "first")
+    again = prompts.html(later, {}, "second")
+    assert "The same long text." not in again
+    assert "href='#first'" in again
 
 
 def test_markdown_and_text_and_json(demo: Simulator) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.engine.context import RunContext
-from lorestudio.engine.deeplore.keys import Hits, KeyHit, KeyMatcher
+from lorestudio.engine.deeplore.keys import KeyHit, KeyMatcher
 from lorestudio.engine.deeplore.luck import luck_decides
 from lorestudio.engine.deeplore.scan import ScanWindow
 from lorestudio.engine.deeplore.state import RunState
@@ -40,9 +40,15 @@ class KeywordsStage:
                 offsets[depth] = window.offset(depth)
             hit = matcher.test(entry_id, hits, offsets[depth])
             if hit is None:
-                self._note_refine(ledger, entry, matcher, hits, offsets[depth])
+                blocked = matcher.test_primary(entry_id, hits, offsets[depth])
+                if blocked is not None and entry.refine_keys:
+                    where = _hit_details(window, ctx, matcher, blocked, depth)
+                    refine_keys = list(entry.refine_keys)
+                    ledger.refuse(
+                        entry, "refine_blocked", **where, refine_keys=refine_keys, searched=window.count(depth)
+                    )
             elif self._passes(state, ledger, entry, matcher, window.text[offsets[depth] :]):
-                self._let_in(state, ctx, ledger, entry, hit, depth, matcher.size(hit))
+                self._let_in(state, ledger, entry, hit, _hit_details(window, ctx, matcher, hit, depth))
         searched = window.tail(settings.scan_depth)
         return ledger.close(
             state.candidates,
@@ -53,12 +59,6 @@ class KeywordsStage:
                 "characters": len(searched),
             },
         )
-
-    @staticmethod
-    def _note_refine(ledger: Ledger, entry: Entry, matcher: KeyMatcher, hits: Hits, offset: int) -> None:
-        primary = matcher.test_primary(entry.id, hits, offset)
-        if primary is not None and entry.refine_keys:
-            ledger.refuse(entry, "refine_blocked", key=primary.key, refine_keys=list(entry.refine_keys))
 
     @staticmethod
     def _passes(state: RunState, ledger: Ledger, entry: Entry, matcher: KeyMatcher, text: str) -> bool:
@@ -76,14 +76,7 @@ class KeywordsStage:
         return True
 
     @staticmethod
-    def _let_in(
-        state: RunState, ctx: RunContext, ledger: Ledger, entry: Entry, hit: KeyHit, depth: float, size: int
-    ) -> None:
-        details: dict[str, Json] = {"key": hit.key, "depth": depth}
-        if hit.refine_key is not None:
-            details["refine_key"] = hit.refine_key
-        if state.window is not None:
-            details |= _in_file(state.window, ctx, hit.start, size)
+    def _let_in(state: RunState, ledger: Ledger, entry: Entry, hit: KeyHit, details: dict[str, Json]) -> None:
         if entry.id in state.matched:  # a bootstrap entry: the key takes over as the reason
             state.set_label(entry, hit.key)
             ledger.change(entry, "relabeled", **details)
@@ -96,6 +89,18 @@ def _reaches_further(window: ScanWindow, ctx: RunContext) -> bool:
     """Whether some entry's window holds a message that it would not hold if hidden ones used up places."""
     exact = ScanWindow(ctx.chat, len(ctx.chat), case_sensitive=True)
     return any(window.count(depth) > exact.count(depth) for depth in (ctx.settings.scan_depth, *ctx.index.scan_depths))
+
+
+def _hit_details(
+    window: ScanWindow, ctx: RunContext, matcher: KeyMatcher, hit: KeyHit, depth: float
+) -> dict[str, Json]:
+    """The key and the refine key that decided, each with its place; those of the refine key begin with `refine_`."""
+    details: dict[str, Json] = {"key": hit.key, "depth": depth, **_in_file(window, ctx, hit.start, matcher.size(hit))}
+    if hit.refine is not None:
+        place = _in_file(window, ctx, hit.refine.start, matcher.size(hit.refine))
+        details["refine_key"] = hit.refine.key
+        details |= {f"refine_{name}": value for name, value in place.items()}
+    return details
 
 
 def _in_file(window: ScanWindow, ctx: RunContext, start: int, size: int) -> dict[str, Json]:

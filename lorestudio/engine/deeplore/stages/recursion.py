@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import fold, head, length, trim
+from lorestudio.domain.javascript import Json, fold, head, length, trim
 from lorestudio.engine.context import RunContext
 from lorestudio.engine.deeplore.index import DeepLoreIndex
 from lorestudio.engine.deeplore.keys import KeyHit, KeyMatcher
@@ -87,7 +87,7 @@ class RecursionStage:
             hit = matcher.test(entry_id, hits)
             if hit is not None and _passes(state, ledger, entry, matcher, searched.text):
                 found.append(entry)
-                _let_in(state, ledger, entry, hit, searched.source(hit.start), step)
+                _let_in(state, ledger, entry, hit, searched, step)
         return found
 
 
@@ -106,6 +106,11 @@ def _passes(state: RunState, ledger: Ledger, entry: Entry, matcher: KeyMatcher, 
     return True
 
 
-def _let_in(state: RunState, ledger: Ledger, entry: Entry, hit: KeyHit, source: Entry, step: int) -> None:
+def _let_in(state: RunState, ledger: Ledger, entry: Entry, hit: KeyHit, searched: StepText, step: int) -> None:
+    source = searched.source(hit.start)
     state.let_in(entry, f"{hit.key} (recursion step {step})")
-    ledger.add(entry, "recursion", key=hit.key, step=step, source=source.title, source_id=source.id)
+    details: dict[str, Json] = {"key": hit.key, "step": step, "source": source.title, "source_id": source.id}
+    if hit.refine is not None:
+        refining = searched.source(hit.refine.start)
+        details |= {"refine_key": hit.refine.key, "refine_source": refining.title, "refine_source_id": refining.id}
+    ledger.add(entry, "recursion", **details)

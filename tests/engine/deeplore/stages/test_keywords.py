@@ -229,6 +229,30 @@ def test_where_a_key_was_found(draft: dict[str, Any], line: str, where: dict[str
     assert verdict.details == {"key": draft["keys"][0], "depth": 4, **where}
 
 
+def test_where_a_refine_key_was_found() -> None:
+    """3.4: the first refine key in the window decides; its last occurrence is told, as that of the key."""
+    there = world(entry("D", "dragon", refine_keys=["gold", "cave"]), chat=["U: a cave, a cave", "Cave: the dragon"])
+    (verdict,) = run_stage(KeywordsStage(), there).record.verdicts
+    assert verdict.details == {
+        "key": "dragon", "depth": 4, "message": 1, "start": 4, "end": 10,
+        "refine_key": "cave", "refine_message": 1, "refine_in_name": True,
+    }  # fmt: skip
+    there = world(entry("D", "dragon", refine_keys=["cave"]), chat=["U: a cave", "A: the dragon"])
+    (verdict,) = run_stage(KeywordsStage(), there).record.verdicts
+    assert {name: verdict.details[f"refine_{name}"] for name in ("message", "start", "end")} == {
+        "message": 0, "start": 2, "end": 6,
+    }  # fmt: skip
+
+
+def test_a_key_without_its_refine_key_says_where_it_stands_and_what_was_searched() -> None:
+    there = world(entry("D", "dragon", refine_keys=["gold"], scan_depth=2), chat=["U: gold", "A: dragon", "U: so?"])
+    (verdict,) = run_stage(KeywordsStage(), there).record.verdicts
+    assert verdict.reason == "refine_blocked"
+    assert verdict.details == {
+        "key": "dragon", "depth": 2, "message": 1, "start": 0, "end": 6, "refine_keys": ["gold"], "searched": 2,
+    }  # fmt: skip
+
+
 def test_the_depth_of_a_hit_is_the_entrys_own() -> None:
     there = world(entry("D", "dragon", scan_depth=2), chat=["A: dragon"])
     (verdict,) = run_stage(KeywordsStage(), there).record.verdicts

@@ -38,6 +38,17 @@ def test_three_steps_along_a_chain() -> None:
     assert ran.record.details == {"steps": 3, "limit": 3}
 
 
+def test_the_refine_key_of_a_hit_says_in_whose_text_it_stands() -> None:
+    """3.7: the contents of a step are one text, so key and refine key may come from different entries."""
+    ran = recursion(
+        entry("A", "key", content="bob"), entry("B", "x", content="gold"), entry("C", "bob", refine_keys=["gold"]),
+        before="A, B",
+    )  # fmt: skip
+    assert ran.table[0] == (
+        "added C: recursion key=bob step=1 source=A source_id=0 refine_key=gold refine_source=B refine_source_id=1"
+    )
+
+
 @pytest.mark.parametrize(("limit", "left"), [(1, ["A", "B"]), (2, ["A", "B", "C"]), (9, ["A", "B", "C", "D", "E"])])
 def test_step_limit(limit: int, left: list[str]) -> None:
     assert recursion(*CHAIN, max_recursion_steps=limit).left == left

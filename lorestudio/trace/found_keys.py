@@ -1,0 +1,94 @@
+"""The keys that decided about entries, and where the run found them in the chat: told from the verdicts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.trace.model import Trace, Verdict
+from lorestudio.trace.wording import fill
+
+FOUND_IN_CHAT: Final = frozenset(
+    {"key_hit", "relabeled", "refine_blocked", "hy_key", "hy_eligible", "wi_key", "wi_secondary", "cw_match"}
+)
+"""Reasons that tell of a key in the text of the chat."""
+
+_MISSING: Final = (
+    "None of its refine keys ({refine_keys!q}) is in "
+    "[{searched:the scanned text|the last message|the last # messages}|the scanned text]."
+)
+_UNFIT: Final = "Its secondary keys ({secondary!q}) do not fit: the rule is {rule}."
+
+
+@dataclass(frozen=True, slots=True)
+class FoundKey:
+    """A key of an entry, and where it was found.
+
+    `message` is the index in the chat file, None where the run did not tell; `start` to `end` is the span in the
+    message's text, None where the key stands in the speaker's name (`in_name`) or the place is not known. `refine` says
+    that it is a refine key, or a secondary key of World Info. `missing` says why the key was not enough, "" where it
+    was.
+    """
+
+    entry: int
+    key: str
+    message: int | None = None
+    start: int | None = None
+    end: int | None = None
+    in_name: bool = False
+    refine: bool = False
+    missing: str = ""
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """Start and end, where both are known."""
+        return None if self.start is None or self.end is None else (self.start, self.end)
+
+
+def keys_of(trace: Trace, entry: int) -> tuple[FoundKey, ...]:
+    """The keys of the first verdict about an entry that tells of a key in the chat: the key, then the refine keys."""
+    verdicts = (verdict for record in trace.stages for verdict in record.verdicts if verdict.entry == entry)
+    return next((found for found in map(keys_of_verdict, verdicts) if found), ())
+
+
+def keys_of_verdict(verdict: Verdict) -> tuple[FoundKey, ...]:
+    """The keys that one verdict tells of, none where it was not about keys in the chat."""
+    details = verdict.details
+    key = details.get("key")
+    if verdict.reason not in FOUND_IN_CHAT or not isinstance(key, str):
+        return ()
+    primary = _found(verdict.entry, key, details, "", missing=_missing(verdict))
+    return primary, *_refining(verdict.entry, details)
+
+
+def _refining(entry: int, details: Mapping[str, Json]) -> Iterator[FoundKey]:
+    refine_key = details.get("refine_key")
+    if isinstance(refine_key, str):
+        yield _found(entry, refine_key, details, "refine_")
+    # Of World Info's secondary keys the message is known and not the place in it.
+    keys, messages = details.get("found"), details.get("found_messages")
+    if isinstance(keys, list | tuple) and isinstance(messages, list | tuple):
+        for key, message in zip(keys, messages, strict=False):
+            if isinstance(key, str) and isinstance(message, int):
+                yield FoundKey(entry, key, message, refine=True)
+
+
+def _found(entry: int, key: str, details: Mapping[str, Json], prefix: str, *, missing: str = "") -> FoundKey:
+    message, start, end = (details.get(prefix + name) for name in ("message", "start", "end"))
+    return FoundKey(
+        entry,
+        key,
+        message if isinstance(message, int) else None,
+        start if isinstance(start, int) else None,
+        end if isinstance(end, int) else None,
+        in_name=details.get(f"{prefix}in_name") is True,
+        refine=bool(prefix),
+        missing=missing,
+    )
+
+
+def _missing(verdict: Verdict) -> str:
+    template = {"refine_blocked": _MISSING, "wi_secondary": _UNFIT}.get(verdict.reason)
+    return "" if template is None else fill(template, verdict.details) or ""
