@@ -92,7 +92,7 @@ class PromptSetups(QObject):
                 tr(kind.reading),
                 lambda _report: kind.load(path),
                 done=lambda content: dialog.take(content, path) if isValid(dialog) else None,
-                failed=self._failed,
+                failed=lambda error: dialog.refuse(error) if isValid(dialog) else self._failed(error),
             )
 
         dialogs.choose_file(self._window, tr(kind.title), start, tr(kind.filters), chosen)
