@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
+from lorestudio.ui.main_window import MainWindow
 from lorestudio.ui.workspaces import DEBUG, TEST, TUNE, WORKSPACES, WRITE
 from tests.ui.conftest import drain
 from tests.ui.worlds import make_project
@@ -64,3 +66,14 @@ def test_without_a_project_there_are_no_panes_to_arrange(make_window) -> None:
     window.run("workspace.write")
     assert shown(window) == set()
     assert window.commands.actions["workspace.debug"].isChecked()
+
+
+@pytest.mark.parametrize("name", [workspace.name for workspace in WORKSPACES])
+def test_no_workspace_is_wider_than_a_small_window(window: MainWindow, name: str) -> None:
+    window.resize(1024, 640)
+    window.run(f"workspace.{name}")
+    QApplication.processEvents()
+    assert window.minimumSizeHint().width() <= 1024
+    beyond = [pane.name for pane in window.panes if pane.isVisible() and not pane.visibleRegion().isEmpty()
+              and pane.mapTo(window, pane.rect().topRight()).x() >= 1024]  # fmt: skip
+    assert beyond == []

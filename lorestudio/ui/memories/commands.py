@@ -20,7 +20,7 @@ from lorestudio.ui.memories.drawing import MemoryCost, MemoryWork
 from lorestudio.ui.memories.pane import MemoriesPane
 from lorestudio.ui.memories.place import SYSTEM
 from lorestudio.ui.memories.wording import as_markdown, short_source, spoken_source
-from lorestudio.ui.memories.worker import Wish
+from lorestudio.ui.memories.worker import FAILED, Wish
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.words import count, number, sentence_of, shorten, tr
 
@@ -80,6 +80,7 @@ class MemoryCommands(CommandGroup):
         desk.altered.connect(partial(window.session.system_changed, SYSTEM))
         self.work.changed.connect(self._show_work)
         self.work.told.connect(window.say)
+        self.work.cleared.connect(lambda: window.bars.drop(FAILED))
         self.work.cost_known.connect(self._ask_cost)
         window.session.choice_changed.connect(self._show_work)
         window.session.project_changed.connect(self._show)

@@ -61,11 +61,14 @@ class MemoryCost:
 
 
 class MemoryWork(QObject):
-    """`changed` follows what is under way, `cost_known` carries a `MemoryCost`, `told` a `Notice`."""
+    """`changed` follows what is under way, `cost_known` carries a `MemoryCost`, `told` a `Notice`; `cleared`
+    says that the failures told before are over.
+    """
 
     changed = Signal()
     cost_known = Signal(object)
     told = Signal(object)
+    cleared = Signal()
 
     def __init__(self, desk: MemoryDesk, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -187,6 +190,8 @@ class MemoryWork(QObject):
         self._desk.renew()
         if ended.drawn:
             self._desk.altered.emit()
+        if ended.drawn and not any(each.problem for each in ended.drawn):
+            self.cleared.emit()
         for notice in news_of(ended):
             self.told.emit(notice)
 

@@ -200,6 +200,10 @@ class MemoryPage(QWidget):
         elif picture.everything:
             text = tr("Open a chat and have its facts drawn out: who promised what, who owns what.")
             self.empty.say(tr("No memories yet"), text)
+        elif not picture.total:
+            text = tr("Its passages held no facts. Choose who reads them, and have them read once more.")
+            again = (("memories.again", tr("Read the whole chat again…")),)
+            self.empty.say(tr("No memories of this chat"), text, again)
         else:
             elsewhere = count(picture.total, "memory", "memories")
             text = tr("Its passages held no facts. There are {amount} in all.", amount=elsewhere)

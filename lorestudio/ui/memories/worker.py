@@ -19,6 +19,9 @@ from lorestudio.ui.replaying import Withdrawn
 from lorestudio.ui.running import StoppableRun
 from lorestudio.ui.words import count, shorten, tr
 
+FAILED: Final = "memories-failed"
+"""The key of the notice about passages that could not be read."""
+
 NEWS_SECONDS: Final = 0.1
 """Progress of quick steps is told at most this often."""
 
@@ -141,15 +144,18 @@ def news_of(ended: Ended) -> list[Notice]:
     failed = [each for each in ended.drawn if each.problem]
     told: list[Notice] = []
     if results:
+        again = () if any(each.extracted for each in results) else ("memories.again",)
         parts = [
             count(sum(each.saved for each in results), "new memory", "new memories"),
             tr("{amount} with newer words", amount=sum(each.superseded for each in results)),
             tr("{amount} known already", amount=sum(each.deduped for each in results)),
         ]
-        facts = count(sum(each.extracted for each in results), "fact", "facts")
-        read = count(len(results), "passage", "passages")
+        found = sum(each.extracted for each in results)
+        facts, read = count(found, "fact", "facts"), count(len(results), "passage", "passages")
         text = tr("{facts} out of {read}: {parts}.", facts=facts, read=read, parts=", ".join(parts))
-        told.append(Notice(text, "neutral" if failed else "good", key="memories"))
+        if not found:  # also where the model answered with something else: such a reply holds no facts (spec: 5.4)
+            text = tr("No facts were found in {read}. Who reads them is chosen in the Memories pane.", read=read)
+        told.append(Notice(text, "good" if found and not failed else "neutral", "", again, "memories"))
     if failed:
         which = count(len(failed), "passage", "passages")
         where = tr("#{first} to #{last}", first=failed[0].passage.first, last=failed[0].passage.last)
@@ -158,7 +164,7 @@ def news_of(ended: Ended) -> list[Notice]:
             which=which, where=where, why=sentence(failed[0].problem),
         )  # fmt: skip
         details = "\n".join(f"#{each.passage.first} to #{each.passage.last}: {each.problem}" for each in failed)
-        told.append(Notice(text, "error", details, ("memories.extract", "profiles.edit"), "memories-failed"))
+        told.append(Notice(text, "error", details, ("memories.extract", "profiles.edit"), FAILED))
     if not ended.drawn and not ended.stopped:
         told.append(Notice(tr("Nothing is waiting: the facts of this chat are kept."), key="memories"))
     elif ended.stopped:

@@ -178,7 +178,8 @@ class AiPage(QWidget):
         self.finder.setPlaceholderText(tr("Find in text"))
         self.finder.setAccessibleName(tr("Find in the text of the call"))
         self.finder.setClearButtonEnabled(True)
-        self.finder.setFixedWidth(128)
+        self.finder.setMinimumWidth(60)  # a wide one would make the whole window wider
+        self.finder.setMaximumWidth(128)
         self.finder.textChanged.connect(lambda _text: self._search())
         self.finder.returnPressed.connect(lambda: self._search(onward=True))
         self.copy_button = QToolButton(bar)

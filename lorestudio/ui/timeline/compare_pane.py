@@ -154,7 +154,7 @@ class ComparePane(Pane):
         combo.setAccessibleName(name)
         combo.view().setAccessibleName(name)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        combo.setMinimumContentsLength(10)
+        combo.setMinimumContentsLength(8)
         return combo
 
     def _connect(self) -> None:

@@ -51,10 +51,10 @@ LOW: Final = 270
 
 MAP, TURNS, ENTRIES, CACHE = range(4)
 _ORDERS: Final = {
-    RowOrder.FIRST: "By first turn",
-    RowOrder.OFTEN: "Most often first",
-    RowOrder.FOLDER: "By folder",
-    RowOrder.TITLE: "By title",
+    RowOrder.FIRST: ("By turn", "Those that went in first come first"),
+    RowOrder.OFTEN: ("By count", "Those that went in most often come first"),
+    RowOrder.FOLDER: ("By folder", "Folder by folder"),
+    RowOrder.TITLE: ("By title", "From A to Z"),
 }
 
 
@@ -192,8 +192,9 @@ class TimelinePane(Pane):
         self.order.setAccessibleName(tr("Order of the entries"))
         self.order.view().setAccessibleName(tr("Order of the entries"))
         self.order.setToolTip(tr("Order of the entries"))
-        for order, words in _ORDERS.items():
+        for order, (words, tip) in _ORDERS.items():
             self.order.addItem(tr(words), order)
+            self.order.setItemData(self.order.count() - 1, tr(tip), Qt.ItemDataRole.ToolTipRole)
         self.order.activated.connect(lambda place: self.show_as(order=self.order.itemData(place)))
         row.addWidget(self.order)
         self.out = self._button(corner, tr("Narrower turns ([)"), partial(self.map.zoom, -1))

@@ -236,11 +236,16 @@ class Composer(QWidget):
         self.throw = QPushButton(tr("Throw away"), self.reply_box)
         self.throw.clicked.connect(self.thrown_away)
         row.addWidget(self.reply_label, 1)
-        for button in (self.show_reply, self.stop, self.throw, self.keep):
+        for button in (self.show_reply, self.stop):
             row.addWidget(button)
+        choice = QHBoxLayout()  # below what went wrong, which has room for whole lines so
+        choice.addStretch(1)
+        choice.addWidget(self.throw)
+        choice.addWidget(self.keep)
         self.reply_text.setObjectName("Boxed")
         column.addWidget(self.reply_text)
         column.addLayout(row)
+        column.addLayout(choice)
         self.reply_box.hide()
         return self.reply_box
 

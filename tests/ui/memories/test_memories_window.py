@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Chat, Message
@@ -127,6 +127,8 @@ class Provider:
     """One fact a request; `failing` are the requests that fail, and `wait` lets none come."""
 
     name = label = "Mine"
+    talks = False
+    """It answers with something else than facts."""
 
     def __init__(self) -> None:
         self.asked: list[ChatRequest] = []
@@ -139,6 +141,8 @@ class Provider:
             await asyncio.Event().wait()
         if len(self.asked) in self.failing:
             raise LlmError(ErrorKind.SERVER, "overloaded")
+        if self.talks:
+            return ChatReply("I would rather not.")
         fact = {"content": f"{'abcdefghij'[len(self.asked)] * 6} holds", "source": "confirmed", "tags": ["lore"]}
         return ChatReply(json.dumps({"memories": [fact]}))
 
@@ -212,6 +216,26 @@ def test_a_cost_is_agreed_to_and_a_failed_passage_waits_for_a_later_window(
     assert [row.failures for row in passages.model.rows] == [0, 0, 0]
     assert "I want more rope" in texts(later)
     assert len(kept(store)) == 3
+
+
+def test_replies_without_facts_are_no_success_and_old_failures_are_no_news(
+    opened: MainWindow, provider: Provider, qtbot: QtBot
+) -> None:
+    provider.failing = {1, 2, 3}
+    run(opened, "memories.extract", qtbot)
+    press("Ask Mine")
+    settle(opened, qtbot)
+    assert "3 passages could not be read" in said(opened)
+    provider.talks = True
+    run(opened, "memories.extract", qtbot)
+    press("Ask Mine")
+    settle(opened, qtbot)
+    assert not any("could not be read" in text for text in opened.bars.texts)
+    assert "No facts were found in 3 passages" in opened.bars.texts[0]
+    empty = pane(opened).memories.empty
+    assert empty.isVisibleTo(opened)
+    shown = [button.text() for button in empty.findChildren(QPushButton) if not button.isHidden()]
+    assert shown[-1] == "Read the whole chat again…"
 
 
 def test_stopping_or_another_chat_keeps_what_is_done(
