@@ -214,7 +214,8 @@ def _nothing(trace: Trace, decided: Mapping[int, Fate]) -> list[SummaryPiece]:
     if keywords is None and world_info is not None:
         keywords = world_info
     if keywords is None or keywords.status is not StageStatus.RAN:
-        noted = keywords or next((record for record in trace.stages if record.note), None)
+        broken = any(record.status is StageStatus.FAILED for record in trace.stages)  # the rest was not even tried
+        noted = keywords or next((record for record in trace.stages if record.note and not broken), None)
         if noted is not None and noted.note:
             told = _lower_first(explain_reason(noted.note, noted.details, trace).sentence)
             return [SummaryPiece(f"Nothing matched: {told}")]

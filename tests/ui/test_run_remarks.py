@@ -10,21 +10,8 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.settings.facts import FactsSettings
-from lorestudio.trace.model import Phase, RunOutcome, StageRecord, StageStatus, Trace, Turn
-from lorestudio.trace.remarks import remembers_nothing
 from lorestudio.ui.main_window import MainWindow
 from tests.ui.worlds import make_project
-
-
-def recap_trace(note: str, left: tuple[int, ...] = ()) -> Trace:
-    walk = StageRecord("inclusion walk", Phase.BUDGET, StageStatus.RAN, left, left, note=note)
-    return Trace("recap", "", RunOutcome.INJECTED, Turn(2, 0, 1), {}, 0, (walk,))
-
-
-def test_recap_memory_without_a_recap_remembers_nothing_unless_it_is_off() -> None:
-    assert remembers_nothing(recap_trace("recap_walk"))
-    assert not remembers_nothing(recap_trace("recap_walk", (1,)))
-    assert not remembers_nothing(recap_trace("recap_off"))
 
 
 def test_a_run_without_memories_leads_to_the_memories(
