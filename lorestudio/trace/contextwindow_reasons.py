@@ -45,7 +45,7 @@ CONTEXT_WINDOW: Final = (
     Reason(
         "cw_whole", WARNING, "No budget, left whole",
         "[The page {page!q} has no budget. ]What has no budget is left whole: it takes {cost:# token|# tokens}.",
-        "Raise the token budget, or let the pages share it by EQUAL_SPLIT.", details=("cost",),
+        "Raise the token budget, or set “How pages share” to EQUAL_SPLIT.", details=("cost",),
     ),
     Reason(
         "cw_pages", NEUTRAL, "Pages", "The pages share {budget:# token|# tokens}: {words}.",

@@ -66,8 +66,8 @@ def _trace(run: Run, records: tuple[StageRecord, ...]) -> Trace:
         unshared = [quoted(page.name) for page in run.pages if page.fit.is_whole and page.fit.whole]
         if len(run.pages) > 1 and unshared:
             warnings.append(
-                f"No budget was left for {joined(unshared)}, so what is there goes in whole. Raise the budget, or let "
-                "the pages share it by EQUAL_SPLIT."
+                f"No budget was left for {joined(unshared)}, so what is there goes in whole. Raise the budget, or set "
+                "“How pages share” to EQUAL_SPLIT."
             )
         warnings.append(
             f"The window holds {over} more than its budget of {budget}: parts without a share of their own stay whole."
