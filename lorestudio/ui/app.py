@@ -86,7 +86,7 @@ def run(
         window.show()
         if project is not None:
             window.session.set_project(project)
-            window.session.follow()
+            window.session.reading.follow()
         window.keep_notes_safe(note_data.default_folder() if folder is None else folder / "notes")
         loop.run_until_complete(closed.wait())
         _finish_tasks(loop)
@@ -160,12 +160,14 @@ def wait_until_idle(session: Session, seconds: float = RENDER_SECONDS) -> None:
 def show_something(window: MainWindow) -> None:
     """Choose the reply with the most to tell, and in it an entry that was stopped."""
     session = window.session
-    told = {key: [record.removed for record in trace.stages if record.removed] for key, trace in session.traces.items()}
+    told = {
+        key: [record.removed for record in trace.stages if record.removed] for key, trace in session.runs.traces.items()
+    }
     if not told:
         return
     best = max(told, key=lambda key: (len(told[key]), sum(told[key]), key))
     window.selection.choose_message(best.message, best)
-    stopped = stopped_entry(session.traces[best])
+    stopped = stopped_entry(session.runs.traces[best])
     if stopped is not None:
         window.selection.choose_entry(*stopped)
 

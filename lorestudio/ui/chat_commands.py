@@ -121,7 +121,7 @@ class ChatCommands(CommandGroup):
     def update(self, actions: dict[str, QAction]) -> None:
         """Enable what makes sense now."""
         project, chat = self._session.project, self._chat
-        place, busy = self._chosen, self._session.busy and not self._session.replaying
+        place, busy = self._chosen, self._session.busy and not self._session.runs.replaying
         message = chat.messages[place] if chat is not None and place is not None else None
         viewed = self._window.chat.model.viewed_swipe(place) if place is not None else 0
         swipes = len(message.swipes) if message is not None else 0
@@ -200,7 +200,7 @@ class ChatCommands(CommandGroup):
         if project is None or project.chat is None:
             return
         controls = editing.notes_followed(project.controls, project.chat, chat)
-        self._session.adjust(title, chat=chat, controls=controls)
+        self._session.parts.adjust(title, chat=chat, controls=controls)
         if look_at is not None:
             self._window.chat.choose(max(0, min(look_at, len(chat.messages))))
 
@@ -332,7 +332,7 @@ class ChatCommands(CommandGroup):
         self._show_writers()
 
     def _show_writers(self) -> None:
-        profiles = self._session.profiles.profiles
+        profiles = self._session.providers.file.profiles
         names = [
             (BY_HAND, tr("I write replies myself")),
             (AnswerKind.RECORDED.value, tr("Recorded replies")),
@@ -387,7 +387,7 @@ class ChatCommands(CommandGroup):
         def named(name: str) -> None:
             now = self._session.project
             if now is not None:
-                self._session.begin_chat(*new_chat(user or tr("You"), name, local_now()))
+                self._session.parts.begin_chat(*new_chat(user or tr("You"), name, local_now()))
                 self._focus()
 
         card = project.setup.card

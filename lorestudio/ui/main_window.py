@@ -92,7 +92,7 @@ class MainWindow(QMainWindow):
             self.drafts,
             session.jobs,
             lambda: session.project,
-            lambda: session.previewer(self.selection.generation),
+            lambda: session.runs.previewer(self.selection.generation),
             self,
         )
         self._names_timer, self._actions_timer = map(self._at_next_turn, (self._show_names, self.update_actions))
@@ -151,7 +151,7 @@ class MainWindow(QMainWindow):
         self._make_room()
         self._show_project()
         self.update_actions()
-        session.load_profiles()
+        session.providers.load()
 
     # ---- building ---------------------------------------------------------------------------------------------------
 
@@ -242,7 +242,7 @@ class MainWindow(QMainWindow):
         for signal in (selection.generation_changed, selection.entry_changed, self.history.changed):
             signal.connect(self.actions_changed)
         self.drafts.changed.connect(lambda _path: self.actions_changed())
-        self.preview.previewed.connect(session.show_preview)
+        self.preview.previewed.connect(session.runs.show_preview)
         self.preview.previewed.connect(self.entry.show_preview)
         session.preview_changed.connect(self.actions_changed)
         session.project_changed.connect(self.preview.forget)
@@ -277,8 +277,8 @@ class MainWindow(QMainWindow):
             "vault.open": self._ask_vault,
             "vault.open_obsidian": lambda: dialogs.ask_obsidian(self, self._open_obsidian),
             "chat.open": self._ask_chat,
-            "demo.open": session.open_demo,
-            "vault.reload": session.reload,
+            "demo.open": session.reading.open_demo,
+            "vault.reload": session.reading.reload,
             "entry.save": self.entry.save,
             "app.quit": self.close,
             "go.command": self._open_palette,
@@ -299,13 +299,13 @@ class MainWindow(QMainWindow):
             "entry.comment": self.entry.editor.body.toggle_comment,
             "entry.history": self.entry.show_history,
             "entry.revert": self._ask_revert,
-            "adjust.undo": session.undo_adjustment,
-            "adjust.redo": session.redo_adjustment,
-            "replay.all": session.replay,
+            "adjust.undo": session.parts.undo,
+            "adjust.redo": session.parts.redo,
+            "replay.all": session.replays.run_all,
             "replay.here": self._run_here,
             "replay.cancel": self._cancel,
             "replay.follow": self._follow_run,
-            "replay.fresh": partial(session.replay, fresh=True),
+            "replay.fresh": partial(session.replays.run_all, fresh=True),
             "answers.stand-in": partial(self._choose_source, AnswerKind.STAND_IN),
             "answers.recorded": partial(self._choose_source, AnswerKind.RECORDED),
             "answers.provider": self._choose_provider,
@@ -326,7 +326,7 @@ class MainWindow(QMainWindow):
             "trace.entry": partial(self.show_pane, "entry"),
             "trace.why": partial(self.show_pane, "why"),
             "trace.filter": trace.open_search,
-            "preview.toggle": session.toggle_preview,
+            "preview.toggle": session.runs.toggle_preview,
             "view.next_pane": partial(self.cycle_panes, 1),
             "view.previous_pane": partial(self.cycle_panes, -1),
             "view.full_screen": self._toggle_full_screen,
@@ -405,23 +405,23 @@ class MainWindow(QMainWindow):
             project=project is not None,
             chat=project is not None and project.chat is not None,
             busy=session.busy,
-            replaying=session.replaying,
+            replaying=session.runs.replaying,
             message=selection.generation is not None,
-            trace=session.trace(selection.generation) is not None,
+            trace=session.runs.trace(selection.generation) is not None,
             entry=session.entry(selection.entry) is not None,
             row=selection.entry is not None,
             files=self.vault_commands.work.ready,
             notes=self.vault_commands.has_targets,
             undo=bool(self.vault_commands.work.undo_title),
             redo=bool(self.vault_commands.work.redo_title),
-            adjusted=bool(session.adjustments.undo_title),
-            taken_back=bool(session.adjustments.redo_title),
+            adjusted=bool(session.parts.adjustments.undo_title),
+            taken_back=bool(session.parts.adjustments.redo_title),
             note=self.entry.path is not None,
             why_not=selection.generation is not None and self.why_not.search.note is not None,
             unsaved=self.entry.unsaved,
             swipes=selection.message is not None and self.chat.model.swipes(selection.message) > 1,
             model=session.choice.asks_model,
-            preview=session.preview_of(selection.generation) is not None,
+            preview=session.runs.preview_of(selection.generation) is not None,
             marked=self.timeline_commands.marked,
             back=self.history.can_go_back,
             forward=self.history.can_go_forward,
@@ -441,12 +441,12 @@ class MainWindow(QMainWindow):
             actions[f"mode.{mode.value}"].setChecked(self.session.choice.mode is mode)
         for kind in AnswerKind:
             actions[f"answers.{kind.value}"].setChecked(self.session.choice.source.kind is kind)
-        actions["preview.toggle"].setChecked(not self.session.preview_shown)
+        actions["preview.toggle"].setChecked(not self.session.runs.preview_shown)
         actions["entry.lock"].setChecked(self.proposals.is_locked(self.selection.entry))
         actions["view.full_screen"].setChecked(self.isFullScreen())
         for group in self.groups:
             group.update(actions)
-        steps = self.session.adjustments
+        steps = self.session.parts.adjustments
         for name, title in (("adjust.undo", steps.undo_title), ("adjust.redo", steps.redo_title)):
             words = tr(self.commands.title(name))
             actions[name].setText(tr("{verb}: {title}", verb=words.partition(" ")[0], title=title) if title else words)
@@ -458,11 +458,11 @@ class MainWindow(QMainWindow):
         dialogs.choose_folder(self, tr("Open the folder with your notes"), start, self._open_vault)
 
     def _open_obsidian(self, place: str, key: str) -> None:
-        self.session.open([place], key=key)
+        self.session.reading.open([place], key=key)
 
     def _open_vault(self, path: Path) -> None:
         self.settings.setValue("folders/vault", str(path))
-        self.session.open([path])
+        self.session.reading.open([path])
 
     def _ask_chat(self) -> None:
         start = str(self.settings.value("folders/chat", ""))
@@ -471,7 +471,7 @@ class MainWindow(QMainWindow):
 
     def _open_chat(self, path: Path) -> None:
         self.settings.setValue("folders/chat", str(path.parent))
-        self.session.open_chat(path)
+        self.session.reading.open_chat(path)
 
     def _ask_revert(self) -> None:
         text = tr("The unsaved text of this note will be lost.")
@@ -522,11 +522,11 @@ class MainWindow(QMainWindow):
 
     def _run_here(self) -> None:
         if self.selection.generation is not None:
-            self.session.run_to(self.selection.generation)
+            self.session.replays.run_to(self.selection.generation)
 
     def _cancel(self) -> None:
         self.chat.strip.stopping()
-        self.session.cancel()
+        self.session.replays.cancel()
 
     # ---- modes, answers, switches -----------------------------------------------------------------------------------
 
@@ -544,13 +544,13 @@ class MainWindow(QMainWindow):
         return dialog
 
     def _choose_mode(self, mode: Mode) -> None:
-        self.session.choose(mode=mode)
+        self.session.replays.choose(mode=mode)
 
     def _choose_source(self, kind: AnswerKind) -> None:
-        self.session.choose(source=Source(kind))
+        self.session.replays.choose(source=Source(kind))
 
     def _choose_provider(self) -> None:
-        profiles = self.session.profiles.profiles
+        profiles = self.session.providers.file.profiles
         if not profiles:
             self.edit_profiles()
         elif len(profiles) == 1:
@@ -560,11 +560,11 @@ class MainWindow(QMainWindow):
             self._pick(tr("Choose a provider"), tr("Type a few letters of a profile"), choices, self._pick_provider)
 
     def _pick_provider(self, name: object) -> None:
-        self.session.choose(source=Source(AnswerKind.PROVIDER, str(name)))
+        self.session.replays.choose(source=Source(AnswerKind.PROVIDER, str(name)))
 
     def _choose_switches(self, fixed: object) -> None:
         if isinstance(fixed, tuple):
-            self.session.choose(fixed=fixed)
+            self.session.replays.choose(fixed=fixed)
 
     def _show_ai(self) -> None:
         self.docks["trace"].show()
@@ -572,13 +572,13 @@ class MainWindow(QMainWindow):
         self.trace.show_ai()
 
     def _follow_run(self) -> None:
-        live = self.session.live
+        live = self.session.replays.live
         if live is not None:
             self.chat.show_generation(live.generation)
 
     def _ask_question(self, question: object) -> None:
         if isinstance(question, Question):
-            live = self.session.live
+            live = self.session.replays.live
             where = turn_words(Turn(live.generation.message, live.generation.swipe, 0)) if live else tr("This reply")
             dialog = self._question = QuestionDialog(question, where, self)
             dialog.finished.connect(partial(self._question_closed, dialog))
@@ -602,7 +602,7 @@ class MainWindow(QMainWindow):
                 tr("Ask {name}?", name=name),
                 finished.cost,
                 tr("Ask {name}", name=name),
-                partial(self.session.begin, finished),
+                partial(self.session.replays.begin, finished),
                 more,
             )
 
@@ -660,7 +660,7 @@ class MainWindow(QMainWindow):
         self.chat.view.setFocus()
 
     def _forget_old_news(self) -> None:
-        if self.session.replaying:
+        if self.session.runs.replaying:
             self.bars.drop("replay")
 
     def _go_to_restored(self, item: object) -> None:
@@ -683,12 +683,12 @@ class MainWindow(QMainWindow):
 
     def _note_saved(self, path: object) -> None:
         if isinstance(path, Path):
-            self.session.notes_written([path])
+            self.session.reading.notes_written([path])
             self.status.flash(tr("{name} was saved.", name=path.name))
 
     def _proposals_applied(self, changes: object) -> None:
         if isinstance(changes, ChangeSet) and changes.changes:
-            self.session.notes_written([change.place for change in changes.changes])
+            self.session.reading.notes_written([change.place for change in changes.changes])
             self.status.flash(changes.title)
             if not self.entry.unsaved:
                 self.entry.revert()  # reads the shown note again

@@ -37,7 +37,7 @@ class ReplayCommands(CommandGroup):
     def ask_range(self) -> RangeDialog:
         """Let the person choose the messages."""
         session, chosen = self._window.session, self._window.selection.message
-        done = sum(generation in session.traces for generation in session.generations)
+        done = sum(generation in session.runs.traces for generation in session.generations)
         dialog = RangeDialog(session.generations, done, chosen, self._window)
         dialog.chosen.connect(self._replay)
         dialog.open()
@@ -46,7 +46,7 @@ class ReplayCommands(CommandGroup):
     def _replay(self, messages: object) -> None:
         if isinstance(messages, MessageRange):
             try:
-                self._window.session.replay_range(messages)
+                self._window.session.replays.run_range(messages)
             except ValueError as error:
                 self._window.say(Notice(str(error), "warning"))
 

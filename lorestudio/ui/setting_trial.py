@@ -59,9 +59,9 @@ class SettingTrial(QObject):
         if not session.choice.is_deeplore:
             text = tr("These are DeepLore's settings; the chat runs with {system}.")
             return text.format(system=session.choice.title)
-        if session.replaying:
+        if session.runs.replaying:
             return tr("The chat is being replayed; what this would do is shown when that is done.")
-        if session.previewer(generation) is None:
+        if session.runs.previewer(generation) is None:
             return tr("This reply has not been run, so nothing can be tried out on it.")
         return tr("Trying it out…")
 
@@ -94,7 +94,7 @@ class SettingTrial(QObject):
         self.reading = not project.reads_alike(settings)
         self._end()
         title = f"{tr(declaration.title)}: {value_text(declaration, change.after)}"
-        self._session.adjust(title, settings=settings)
+        self._session.parts.adjust(title, settings=settings)
 
     def back(self) -> None:
         """Give the value up."""

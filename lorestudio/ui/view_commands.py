@@ -79,7 +79,7 @@ class ViewCommands(CommandGroup):
     def copy_text(self) -> None:
         """The whole run as plain text."""
         session, generation = self._window.session, self._window.selection.generation
-        trace, project = session.trace(generation), session.project
+        trace, project = session.runs.trace(generation), session.project
         if trace is not None and project is not None:
             QGuiApplication.clipboard().setText(as_text(trace, project.index))
             self._flash(tr("The run was copied as text."))
@@ -87,7 +87,7 @@ class ViewCommands(CommandGroup):
     def copy_redacted(self) -> None:
         """A report of the reply without the person's words, as Markdown."""
         session, generation = self._window.session, self._window.selection.generation
-        trace, project = session.trace(generation), session.project
+        trace, project = session.runs.trace(generation), session.project
         if trace is None or project is None or generation is None:
             return
 
@@ -111,10 +111,10 @@ class ViewCommands(CommandGroup):
     def save_report(self, *, redacted: bool = False) -> ReportDialog | None:
         """Show what a report would be, and save it where the person says."""
         session, generation = self._window.session, self._window.selection.generation
-        project, trace = session.project, session.trace(generation)
+        project, trace = session.project, session.runs.trace(generation)
         if project is None or generation is None or trace is None:
             return None
-        traces = {each: session.traces[each] for each in session.generations if each in session.traces}
+        traces = {each: session.runs.traces[each] for each in session.generations if each in session.runs.traces}
 
         def make(wanted: Wanted) -> Made:
             shown = traces if wanted.whole_chat else {generation: trace}
@@ -131,7 +131,7 @@ class ViewCommands(CommandGroup):
     def save_scenario(self) -> ScenarioDialog | None:
         """Show the chosen turn as a scenario, and save it where the person says."""
         session, generation = self._window.session, self._window.selection.generation
-        simulator = session.finished_run()
+        simulator = session.runs.finished()
         if simulator is None or generation is None or generation not in simulator.traces:
             text = tr("A scenario is made of a finished run. Replay the chat, then choose a reply.")
             if not session.choice.is_deeplore:

@@ -128,13 +128,13 @@ class WhyNotCommands(CommandGroup):
             self._window.vault_commands.work.carry_out(plan, then=then, refused=self._refused)
         elif change.controls is not None:
             self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
-            session.adjust(change.title, controls=change.controls)
+            session.parts.adjust(change.title, controls=change.controls)
         elif not session.choice.is_deeplore:
             self._applied = _Applied(change.title, "system.settings", wanted, self._about())
             self._window.systems.change(session.choice.system, change.settings)
         else:
             self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
-            session.adjust(change.title, settings=changed_settings(project, change))
+            session.parts.adjust(change.title, settings=changed_settings(project, change))
         self._say_outcome()
 
     def _about(self) -> Key | None:
@@ -165,7 +165,7 @@ class WhyNotCommands(CommandGroup):
             return
         session = self._window.session
         name = getattr(note, "title", "") or getattr(note, "filename", "")
-        waiting = session.busy or bool(session.outdated(self._window.selection.generation))
+        waiting = session.busy or bool(session.runs.outdated(self._window.selection.generation))
         if waiting:
             text, tone = tr("Done: {change}. The chat is run again.", change=applied.title), "neutral"
         else:

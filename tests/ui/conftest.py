@@ -111,7 +111,7 @@ def make_session(qtbot: QtBot, connections: Connections) -> Iterator[Callable[..
 
     def make(project: Project | None = None, *, replay: bool = True, **more: Any) -> Session:
         session = Session(**{"make_simulator": FakeSimulator, "connections": connections} | more)
-        session.auto_replay = replay
+        session.replays.automatic = replay
         made.append(session)
         if project is not None:
             session.set_project(project)

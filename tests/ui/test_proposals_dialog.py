@@ -308,7 +308,7 @@ def test_a_provider_is_asked_only_when_the_cost_was_told(window, wait, client) -
     wait()
     dialog._leave()
     wait()
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     wait()
     dialog = window.proposals.summaries()
     wait()
@@ -330,7 +330,7 @@ def test_a_provider_is_asked_only_when_the_cost_was_told(window, wait, client) -
 
 def test_recorded_answers_cost_nothing_the_next_time(window, wait, client) -> None:
     for _ in range(2):
-        window.session.choose(source=LOCAL)
+        window.session.replays.choose(source=LOCAL)
         wait()
         dialog = window.proposals.summaries()
         wait()
@@ -360,7 +360,7 @@ def test_changing_the_source_keeps_what_was_proposed(window, wait, client) -> No
 
 
 def test_a_stop_keeps_what_is_done_and_the_rest_can_be_asked_later(window, wait, client, qtbot) -> None:
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     wait()
     dialog = window.proposals.summaries()
     wait()
@@ -389,7 +389,7 @@ def test_a_stop_keeps_what_is_done_and_the_rest_can_be_asked_later(window, wait,
 
 
 def test_a_refusal_ends_the_batch_with_the_reason(window, wait, client) -> None:
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     wait()
     client.script = [failed("bad key", 401)]
     dialog = window.proposals.summaries()
@@ -404,7 +404,7 @@ def test_a_refusal_ends_the_batch_with_the_reason(window, wait, client) -> None:
 
 
 def test_an_unreadable_answer_can_be_mended_by_hand(window, wait, client, tmp_path, qtbot) -> None:
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     wait()
     client.script = ["I would say: Dawnkeep."]
     dialog = window.proposals.keys([entry(window, "Dawnkeep")])
@@ -423,7 +423,7 @@ def test_an_unreadable_answer_can_be_mended_by_hand(window, wait, client, tmp_pa
 
 
 def test_a_person_can_type_the_answers(window, wait, qtbot) -> None:
-    window.session.choose(source=Source(AnswerKind.TYPED))
+    window.session.replays.choose(source=Source(AnswerKind.TYPED))
     wait()
     dialog = window.proposals.summaries([entry(window, "Bell")])
     wait()
@@ -444,7 +444,7 @@ def test_a_person_can_type_the_answers(window, wait, qtbot) -> None:
 
 
 def test_closing_while_a_person_is_asked_takes_the_question_away(window, wait, qtbot) -> None:
-    window.session.choose(source=Source(AnswerKind.TYPED))
+    window.session.replays.choose(source=Source(AnswerKind.TYPED))
     wait()
     dialog = window.proposals.summaries([entry(window, "Bell")])
     wait()
@@ -490,7 +490,7 @@ def test_another_use_of_the_keys_asks_anew(window, wait) -> None:
 
 
 def test_a_draft_from_chosen_messages(window, wait, tmp_path, client) -> None:
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     wait()
     client.script = [json.dumps({"title": "Old Tam", "keys": ["Tam", "ferry"], "summary": "A.", "content": "He rows."})]
     window.selection.choose_message(4, None)

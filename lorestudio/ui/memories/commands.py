@@ -77,7 +77,7 @@ class MemoryCommands(CommandGroup):
         desk.changed.connect(self._show)
         desk.hits_changed.connect(self._show_hits)
         desk.told.connect(window.say)
-        desk.altered.connect(partial(window.session.system_changed, SYSTEM))
+        desk.altered.connect(partial(window.session.replays.system_changed, SYSTEM))
         self.work.changed.connect(self._show_work)
         self.work.told.connect(window.say)
         self.work.cost_known.connect(self._ask_cost)
@@ -253,7 +253,7 @@ class MemoryCommands(CommandGroup):
 
     def _place_in_run(self, row: MemoryRow) -> int | None:
         """The number of a memory in the run that is looked at, None where the run says nothing of it."""
-        trace = self._window.session.trace(self._window.selection.generation)
+        trace = self._window.session.runs.trace(self._window.selection.generation)
         if trace is None or trace.system != SYSTEM:
             return None
         return next((place for place, ref in trace.entries.items() if ref.filename == row.id), None)
@@ -261,7 +261,7 @@ class MemoryCommands(CommandGroup):
     def _memory_in_trace(self) -> str:
         """The id of the memory that is chosen in the trace, "" where none is."""
         selection = self._window.selection
-        trace = self._window.session.trace(selection.generation)
+        trace = self._window.session.runs.trace(selection.generation)
         if trace is None or trace.system != SYSTEM or selection.entry is None:
             return ""
         ref = trace.entries.get(selection.entry)

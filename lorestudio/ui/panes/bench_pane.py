@@ -213,7 +213,7 @@ class BenchPane(Pane):
     def _simulator(self) -> Simulator | None:
         """What ran the whole chat as is chosen now, None where nothing has."""
         generations = self._session.generations
-        return self._session.simulator(generations[-1]) if generations else None
+        return self._session.runs.simulator(generations[-1]) if generations else None
 
     def _typed(self) -> None:
         self.runner.cancel()

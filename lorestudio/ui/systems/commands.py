@@ -93,7 +93,7 @@ class SystemCommands(CommandGroup):
 
     def choose(self, system: str) -> None:
         """Run the chat with this system from now on."""
-        self._session.choose(system=system)
+        self._session.replays.choose(system=system)
 
     def show_settings(self) -> None:
         """Show the settings of the chosen system: DeepLore's in their pane, those of others in a dialog."""
@@ -153,7 +153,7 @@ class SystemCommands(CommandGroup):
         """Use these settings from now on, keep them in their file, and replay what they change."""
         if settings == self._session.choices.systems.get(system, KINDS[system].settings()):
             return
-        self._session.configure({system: settings})
+        self._session.replays.configure({system: settings})
 
         def failed(error: Exception) -> None:
             text = tr(
@@ -231,7 +231,7 @@ class SystemCommands(CommandGroup):
             selection.choose_entry(None)
 
     def _read(self, known: KnownSettings) -> None:
-        self._session.configure(known.values)
+        self._session.replays.configure(known.values)
         for problem in known.problems:
             self._window.say(Notice(problem, "warning"))
 

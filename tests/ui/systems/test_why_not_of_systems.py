@@ -30,8 +30,8 @@ def window(make_window: Callable[..., MainWindow], qtbot: QtBot) -> MainWindow:
     made = make_window(demo_project(), make_simulator=Simulator)
     settled(qtbot, made)
     settings = ContextWindowSettings(total_token_budget=200, with_conversation=False)
-    made.session.configure({"context-window": settings})
-    made.session.choose(system="context-window")
+    made.session.replays.configure({"context-window": settings})
+    made.session.replays.choose(system="context-window")
     settled(qtbot, made)
     made.chat.show_generation(made.session.generations[0])
     drain()
@@ -39,9 +39,9 @@ def window(make_window: Callable[..., MainWindow], qtbot: QtBot) -> MainWindow:
 
 
 def left_out(window: MainWindow, reason: str) -> int:
-    trace = window.session.trace(window.selection.generation)
+    trace = window.session.runs.trace(window.selection.generation)
     assert trace is not None
-    journeys = window.session.journeys(trace)
+    journeys = window.session.runs.journeys(trace)
     return next(entry for entry in journeys.rows if journeys.fate(entry).reason == reason)
 
 
@@ -63,13 +63,13 @@ def test_the_chosen_system_is_asked_and_its_setting_applied(window: MainWindow, 
 
 
 def test_an_entry_of_no_system_is_answered_from_the_run(window: MainWindow, qtbot: QtBot) -> None:
-    window.session.choose(system="facts")
+    window.session.replays.choose(system="facts")
     settled(qtbot, window)
     window.selection.choose_entry(0)
     window.run("trace.why_not")
     settled(qtbot, window)
-    trace = window.session.trace(window.selection.generation)
+    trace = window.session.runs.trace(window.selection.generation)
     assert trace is not None
-    assert window.session.journeys(trace).fate(0).reason == "fm_no_memory"
+    assert window.session.runs.journeys(trace).fate(0).reason == "fm_no_memory"
     assert "Choose a system that looks at notes" in window.why_not.page.summary.text()
     assert not window.why_not.page.rows
