@@ -395,8 +395,7 @@ class ChatCommands(CommandGroup):
         dialogs.ask_name(self._window, tr("New chat"), tr("With whom"), start, named)
 
     def _focus(self) -> None:
-        self._window.docks["chat"].show()
-        self._window.docks["chat"].raise_()
+        self._window.raise_pane("chat")
         self.composer.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _show_menu(self, place: QPoint) -> None:

@@ -182,9 +182,7 @@ class ControlCommands(CommandGroup):
 
     def focus_bar(self) -> None:
         """Give the keyboard to the bar."""
-        dock = self._window.docks["chat"]
-        dock.show()
-        dock.raise_()
+        self._window.raise_pane("chat")
         self.bar.focus_chip()
 
     def back_to_file(self) -> None:

@@ -181,8 +181,7 @@ class ViewCommands(CommandGroup):
     def go_to_message(self, message: int) -> None:
         """Scroll the chat to a message; the run that is looked at stays."""
         window = self._window
-        window.docks["chat"].show()
-        window.docks["chat"].raise_()
+        window.raise_pane("chat")
         index = window.chat.model.index(message)
         window.chat.view.scrollTo(index, window.chat.view.ScrollHint.PositionAtCenter)
         window.chat.flash(message)
