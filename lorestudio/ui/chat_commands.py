@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QMessageBox
+from PySide6.QtWidgets import QMenu
 
 from lorestudio.domain.chat import Chat
 from lorestudio.exchange.chat_document import BrokenLine, ChatDocument
@@ -362,19 +362,10 @@ class ChatCommands(CommandGroup):
     def _ask_cost(self, cost: object) -> None:
         if not isinstance(cost, ReplyCost):
             return
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(tr("Ask {name}?", name=cost.profile))
-        box.setText(cost.sentence)
-        box.setInformativeText(
-            tr("The request holds card, persona, lore and chat. You are not asked again until the window is closed.")
+        more = tr("The request holds card, persona, lore and chat. You are not asked again until the window is closed.")
+        dialogs.ask_model(
+            self._window, cost.profile, cost.sentence, more, lambda yes: self.replies.agree(cost.profile, yes)
         )
-        yes = box.addButton(tr("Ask {name}", name=cost.profile), QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(yes)
-        box.finished.connect(lambda _result: self.replies.agree(cost.profile, box.clickedButton() is yes))
-        box.finished.connect(box.deleteLater)
-        box.open()
 
     # ---- the window's side ------------------------------------------------------------------------------------------
 

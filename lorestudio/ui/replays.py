@@ -10,12 +10,12 @@ from PySide6.QtCore import QObject, QTimer
 
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.answering import Question, Source
+from lorestudio.studio.course import Superseded
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled
 from lorestudio.studio.keeping import chat_id
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.ranges import MessageRange
-from lorestudio.studio.simulator import Superseded
 from lorestudio.ui.choices import RunChoice
 from lorestudio.ui.known_runs import KnownRuns
 from lorestudio.ui.live import LiveBoard, LiveRun

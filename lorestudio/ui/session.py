@@ -10,10 +10,11 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.studio.answering import Connections, default_profiles_path
+from lorestudio.studio.course import generations
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.keeping import chat_id
 from lorestudio.studio.project import Project
-from lorestudio.studio.simulator import Simulator, generations
+from lorestudio.studio.simulator import Simulator
 from lorestudio.ui.choices import ChoiceStore, RunChoice
 from lorestudio.ui.jobs import Jobs
 from lorestudio.ui.known_runs import KnownRuns

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QMenu, QMessageBox
+from PySide6.QtWidgets import QMenu
 
 from lorestudio.studio.facts.known import SOURCE
 from lorestudio.studio.facts.picture import MemoryRow
@@ -237,17 +237,7 @@ class MemoryCommands(CommandGroup):
     def _ask_cost(self, cost: object) -> None:
         if not isinstance(cost, MemoryCost):
             return
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(tr("Ask {name}?", name=cost.name))
-        box.setText(cost.sentence)
-        box.setInformativeText(cost.more)
-        yes = box.addButton(tr("Ask {name}", name=cost.name), QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(yes)
-        yes.clicked.connect(cost.go)
-        box.finished.connect(box.deleteLater)
-        box.open()
+        dialogs.ask_model(self._window, cost.name, cost.sentence, cost.more, lambda yes: cost.go() if yes else None)
 
     # ---- the run that is looked at ----------------------------------------------------------------------------------
 

@@ -533,9 +533,9 @@ def test_a_person_may_type_the_recap(opened: MainWindow, path: Path, qtbot: QtBo
     settle(opened, qtbot)
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened._question is not None)
-    assert opened._question is not None
-    opened._question.question.reply("I ride to the harbour.")
+    qtbot.waitUntil(lambda: opened.answers.question is not None)
+    assert opened.answers.question is not None
+    opened.answers.question.question.reply("I ride to the harbour.")
     settle(opened, qtbot)
     assert namespace(path, 4)["memory"] == "I ride to the harbour."
 
