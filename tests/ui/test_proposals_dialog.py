@@ -7,9 +7,10 @@ import json
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox
+from shiboken6 import isValid
 
 from lorestudio.domain.chat import Chat
 from lorestudio.llm.errors import failed
@@ -194,6 +195,18 @@ def test_what_is_being_typed_stays_when_something_else_happens(window, wait) -> 
     wait()
     choose(dialog, "Bell")
     assert dialog.detail.field.toPlainText() == "Half a sent"
+
+
+def test_what_is_judged_when_its_dialog_is_gone_is_told_nobody(window, wait) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    work = dialog.work
+    work.edit(row_of(dialog, "Bell"), "Mine.")
+    window.session.jobs.wait()  # it is judged, and nobody has heard of that yet
+    dialog.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert not isValid(work)
+    wait()  # an exception in a slot fails the test
 
 
 def test_closing_asks_before_an_edit_is_lost(window, wait) -> None:
