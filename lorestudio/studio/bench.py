@@ -19,9 +19,9 @@ from lorestudio.studio.jobs import CancelToken, StopBetweenStages
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import Simulator
-from lorestudio.trace.journey import CellState, Fate, FateState, Journeys
+from lorestudio.trace.entering import came_in
+from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import Phase, Trace, Turn
-from lorestudio.trace.reasons import explain
 
 __all__ = ["Bench", "BenchResult", "BenchRow", "KeyPlace", "NotReplayedError"]
 
@@ -200,9 +200,5 @@ def _rows(trace: Trace, places: tuple[KeyPlace, ...], message: int) -> tuple[Ben
 
 
 def _came_in(journeys: Journeys, entry: int) -> tuple[str, str]:
-    """What made the entry a candidate, as label and sentence: the first stage that took it in."""
-    for cell in journeys.cells(entry):
-        if cell.state is CellState.ADDED and cell.verdict is not None:
-            explained = explain(cell.verdict, journeys.trace)
-            return explained.label, explained.sentence
-    return "", ""
+    how = came_in(journeys, entry)
+    return ("", "") if how is None else (how.label, how.sentence)

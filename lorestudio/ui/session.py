@@ -31,7 +31,7 @@ from lorestudio.studio.keeping import ChatRuns, chat_id
 from lorestudio.studio.library import LibraryNews, changes_text
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.places import keep_key
-from lorestudio.studio.preview import Preview, Previewer
+from lorestudio.studio.preview import Preview, Previewer, Previews
 from lorestudio.studio.project import Project, demo_project, open_project, place_names
 from lorestudio.studio.prompt_setup import PromptSetup
 from lorestudio.studio.ranges import MessageRange
@@ -40,7 +40,9 @@ from lorestudio.studio.run_causes import RunSide
 from lorestudio.studio.run_sides import side_of
 from lorestudio.studio.scoring import Scorer
 from lorestudio.studio.simulator import Simulator, Superseded, generations
+from lorestudio.studio.system_preview import SystemPreviewer
 from lorestudio.studio.system_simulator import SystemSimulator
+from lorestudio.studio.systems import kind_of
 from lorestudio.studio.trace_book import TraceBook
 from lorestudio.studio.world_info import WORLD_INFO
 from lorestudio.trace.journey import Journeys
@@ -205,12 +207,16 @@ class Session(QObject):
         """What unsaved texts would do to a generation, None where nothing is tried out."""
         return self._preview if self._preview is not None and self._preview.generation == generation else None
 
-    def previewer(self, generation: Generation | None) -> Previewer | None:
-        """Tries out other texts on a generation, None where it was not run as is chosen now."""
+    def previewer(self, generation: Generation | None) -> Previews | None:
+        """Tries out other texts and settings on a generation, None where it was not run as is chosen now."""
+        runs = self.system_runs(generation)
         simulator = self.simulator(generation)
-        if simulator is None or generation is None or simulator.project.vault_state is None:
+        made = runs or simulator
+        if made is None or generation is None or made.project.vault_state is None:
             return None
-        return Previewer(simulator, generation)
+        if runs is None or self.choice.settings is None:
+            return Previewer(simulator, generation) if simulator is not None else None
+        return SystemPreviewer(runs, generation, kind_of(self.choice.system), self.choice.settings)
 
     def simulator(self, generation: Generation | None) -> Simulator | None:
         """DeepLore's simulator that ran a generation as is chosen now.

@@ -1,0 +1,108 @@
+"""While somebody types or moves a setting, the reply runs again with the system that is chosen."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from PySide6.QtGui import QTextCursor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+
+from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.studio import open_project
+from lorestudio.studio.simulator import Simulator
+from lorestudio.ui.models.budget import budget_view
+from tests.ui.conftest import drain
+
+
+@pytest.fixture
+def window(make_window, qtbot, tmp_path):
+    """Two notes of which World Info brings one in."""
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    for title, key in (("Gate", "gate"), ("Tower", "spire")):
+        text = f"---\ntags: [lorebook]\nkeys: [{key}]\n---\n# {title}\nIt is of stone.\n"
+        (folder / f"{title}.md").write_text(text, encoding="utf-8")
+    chat = tmp_path / "chat.jsonl"
+    lines = [
+        {},
+        {"name": "Ada", "is_user": True, "mes": "Has this wall a spire?"},
+        {"name": "Bo", "mes": "No."},
+        {"name": "Ada", "is_user": True, "mes": "The gate and the tower?"},
+        {"name": "Bo", "mes": "Yes."},
+    ]
+    chat.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    window = make_window(make_simulator=Simulator)
+    window.session.configure({"world-info": WorldInfoSettings(depth=1)})
+    window.session.set_project(open_project([folder], chat))
+    settle(window, qtbot)
+    window.run("system.world-info")
+    settle(window, qtbot)
+    window.chat.choose(3)
+    window.selection.choose_entry(1)
+    settle(window, qtbot)
+    return window
+
+
+def settle(window, qtbot) -> None:
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+    drain()
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+    drain()
+
+
+def injected(window) -> list[str]:
+    trace = window.session.trace(window.selection.generation)
+    return sorted(trace.entries[one.entry].title for one in trace.injections)
+
+
+def retype_key(window, key: str) -> None:
+    window.entry.toggle_source()
+    body = window.entry.source
+    body.setTextCursor(QTextCursor(body.document().find("spire")))
+    QTest.keyClicks(body, key)
+
+
+def test_typing_a_key_shows_what_the_system_would_do(window, qtbot) -> None:
+    saved = window.session.trace(window.selection.generation)
+    assert saved.system == "world-info"
+    assert injected(window) == ["Gate"]
+    retype_key(window, "tower")
+    qtbot.waitUntil(lambda: injected(window) == ["Gate", "Tower"])
+    shown = window.session.trace(window.selection.generation)
+    assert shown.system == "world-info"
+    assert window.trace.model.trace is shown
+    assert len(budget_view(shown).segments) == 2
+    assert "“Tower” would enter" in window.trace.unsaved.label.text()
+    said = [label.text() for label in window.entry.editor.form.findChildren(QLabel)]
+    assert any(text.startswith("Would go in. ") and "tower" in text for text in said)
+    assert window.session.traces[window.selection.generation] is saved
+    window.run("preview.toggle")
+    assert injected(window) == ["Gate"]
+
+
+def test_another_system_takes_the_unsaved_text_over(window, qtbot) -> None:
+    retype_key(window, "tower")
+    qtbot.waitUntil(lambda: injected(window) == ["Gate", "Tower"])
+    window.run("system.context-window")
+    assert window.session.preview_of(window.selection.generation) is None
+    settle(window, qtbot)
+    qtbot.waitUntil(lambda: window.session.preview_of(window.selection.generation) is not None)
+    assert window.session.trace(window.selection.generation).system == "context-window"
+    window.run("system.deeplore")
+    settle(window, qtbot)
+    qtbot.waitUntil(lambda: window.session.preview_of(window.selection.generation) is not None)
+    assert window.session.trace(window.selection.generation).system == "deeplore"
+
+
+def test_saving_makes_it_the_run(window, qtbot) -> None:
+    retype_key(window, "tower")
+    qtbot.waitUntil(lambda: injected(window) == ["Gate", "Tower"])
+    tried = window.session.trace(window.selection.generation)
+    window.run("entry.save")
+    qtbot.waitUntil(lambda: window.session.preview_of(window.selection.generation) is None)
+    settle(window, qtbot)
+    made = window.session.trace(window.selection.generation)
+    assert (made.injections, made.prompt) == (tried.injections, tried.prompt)
+    assert window.session.outdated(window.selection.generation) == ""
