@@ -106,3 +106,25 @@ def test_saving_makes_it_the_run(window, qtbot) -> None:
     made = window.session.trace(window.selection.generation)
     assert (made.injections, made.prompt) == (tried.injections, tried.prompt)
     assert window.session.outdated(window.selection.generation) == ""
+
+
+def bench_titles(window) -> set[str]:
+    result = window.control_commands.bench.result
+    return set() if result is None else {row.title for row in result.injected}
+
+
+def test_the_bench_asks_the_chosen_system(window, qtbot) -> None:
+    pane = window.control_commands.bench
+    window.show_pane("bench")
+    pane.text.setPlainText("A spire.")
+    qtbot.waitUntil(lambda: bench_titles(window) == {"Tower"})
+    assert pane.result.trace.system == "world-info"
+    pane.behind.click()
+    end = len(window.session.project.chat.messages)
+    qtbot.waitUntil(lambda: pane.result is not None and pane.result.message == end)
+    assert bench_titles(window) == {"Tower"}
+    window.session.configure({"world-info": WorldInfoSettings(depth=3)})
+    qtbot.waitUntil(lambda: bench_titles(window) == {"Gate", "Tower"})
+    window.run("system.deeplore")
+    qtbot.waitUntil(lambda: pane.result is not None and pane.result.trace.system == "deeplore")
+    settle(window, qtbot)
