@@ -48,7 +48,7 @@ from lorestudio.studio.world_info import WORLD_INFO
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.trace.text import turn_words
-from lorestudio.ui.adjusting import Adjustment, Adjustments, Parts, first_difference
+from lorestudio.ui.adjusting import Adjustment, Adjustments, Parts, SystemStep, first_difference
 from lorestudio.ui.choices import ChoiceStore, RunChoice
 from lorestudio.ui.following import Opened, VaultFollower
 from lorestudio.ui.jobs import Jobs
@@ -459,13 +459,17 @@ class Session(QObject):
     def undo_adjustment(self) -> None:
         """Take the last change of settings, chat or choices for the chat back."""
         step = self.adjustments.undo()
-        if step is not None and self.project is not None:
+        if isinstance(step, SystemStep):
+            self.configure(step.back(self.choices.systems))
+        elif step is not None and self.project is not None:
             self._show_parts(step.back(Parts.of(self.project)), tr("undo {title}", title=step.title))
 
     def redo_adjustment(self) -> None:
         """Do again what was taken back last."""
         step = self.adjustments.redo()
-        if step is not None and self.project is not None:
+        if isinstance(step, SystemStep):
+            self.configure(step.forward(self.choices.systems))
+        elif step is not None and self.project is not None:
             self._show_parts(step.forward(Parts.of(self.project)), step.title)
 
     def saved(
@@ -651,8 +655,14 @@ class Session(QObject):
         )
         self._choose(self.choices.with_settings(choice))
 
-    def configure(self, settings: Mapping[str, Section]) -> None:
-        """Systems by their names have these settings from now on; the chat is replayed where one of them is chosen."""
+    def configure(self, settings: Mapping[str, Section], title: str = "") -> None:
+        """Systems by their names have these settings from now on; the chat is replayed where one of them is chosen.
+
+        With a `title` that is one step that can be taken back, as `adjust` makes them.
+        """
+        if title:
+            before = {name: self.choices.systems.get(name) or type(each)() for name, each in settings.items()}
+            self.adjustments.add(SystemStep(title, before, dict(settings)))
         self.choices.systems.update(settings)
         self.configured.emit()
         self._choose(self.choices.with_settings(self.choice))

@@ -128,3 +128,70 @@ def test_the_bench_asks_the_chosen_system(window, qtbot) -> None:
     window.run("system.deeplore")
     qtbot.waitUntil(lambda: pane.result is not None and pane.result.trace.system == "deeplore")
     settle(window, qtbot)
+
+
+def opened_dialog(window):
+    window.run("system.settings")
+    dialog = window.systems.dialog
+    assert dialog is not None
+    dialog.choose("depth")
+    return dialog
+
+
+def test_moving_a_setting_shows_at_once_what_it_would_do(window, qtbot) -> None:
+    """Three messages back is the one with the spire."""
+    saved = window.session.trace(window.selection.generation)
+    dialog = opened_dialog(window)
+    assert "Move a setting" in dialog.outcome.text()
+    dialog.editor.moved.emit(dialog.editor.declaration, 3)
+    qtbot.waitUntil(lambda: "Enters: Tower" in dialog.outcome.text())
+    assert dialog.outcome.isEnabled()
+    assert injected(window) == ["Gate", "Tower"]  # the panes behind it follow
+    assert window.session.traces[window.selection.generation] is saved
+    dialog.editor.moved.emit(dialog.editor.declaration, 1)
+    assert "Move a setting" in dialog.outcome.text()
+    qtbot.waitUntil(lambda: injected(window) == ["Gate"])
+    dialog.editor.moved.emit(dialog.editor.declaration, 3)
+    qtbot.waitUntil(lambda: injected(window) == ["Gate", "Tower"])
+    dialog.reject()
+    qtbot.waitUntil(lambda: injected(window) == ["Gate"])
+    settle(window, qtbot)
+    assert window.session.choice.settings == WorldInfoSettings(depth=1)
+
+
+def test_a_setting_of_a_system_that_is_not_chosen_is_not_tried_out(window, qtbot) -> None:
+    dialog = window.systems.open_settings("hybrid")
+    dialog.set_value("limit", 1)
+    assert "The chat runs with World Info" in dialog.outcome.text()
+    dialog.reject()
+    settle(window, qtbot)
+
+
+def test_a_setting_that_cannot_be_used_says_so_where_it_is_set(window, qtbot, tmp_path) -> None:
+    window.run("system.context-window")
+    settle(window, qtbot)
+    dialog = window.systems.open_settings("context-window")
+    dialog.set_value("word_list", str(tmp_path / "none.txt"))
+    qtbot.waitUntil(lambda: "cannot be read" in dialog.outcome.text())
+    dialog.reject()
+    settle(window, qtbot)
+
+
+def test_settings_of_a_system_are_taken_back_and_done_again(window, qtbot) -> None:
+    dialog = opened_dialog(window)
+    dialog.set_value("depth", 3)
+    dialog.accept()
+    settle(window, qtbot)
+    session, file = window.session, window.systems.files.path("world-info")
+    assert session.adjustments.undo_title == "Scan depth: 3 messages"
+    assert injected(window) == ["Gate", "Tower"]
+    assert json.loads(file.read_text())["world_info_depth"] == 3
+    window.run("adjust.undo")
+    settle(window, qtbot)
+    assert session.choice.settings == WorldInfoSettings(depth=1)
+    assert injected(window) == ["Gate"]
+    assert json.loads(file.read_text())["world_info_depth"] == 1
+    window.run("adjust.redo")
+    settle(window, qtbot)
+    assert injected(window) == ["Gate", "Tower"]
+    assert session.adjustments.undo_title == "Scan depth: 3 messages"
