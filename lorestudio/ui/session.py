@@ -265,7 +265,7 @@ class Session(QObject):
         if trace is None or generation is None:
             return None
         simulator = self._simulators.get(self.choice.effective)
-        if isinstance(simulator, Simulator) and simulator.traces.get(generation) is trace:
+        if simulator is not None and simulator.traces.get(generation) is trace:
             try:
                 return side_of(simulator, generation, title)
             except ValueError:  # its inputs cannot be had any more

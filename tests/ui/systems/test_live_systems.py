@@ -195,3 +195,18 @@ def test_settings_of_a_system_are_taken_back_and_done_again(window, qtbot) -> No
     settle(window, qtbot)
     assert injected(window) == ["Gate", "Tower"]
     assert session.adjustments.undo_title == "Scan depth: 3 messages"
+
+
+def test_compare_tells_which_setting_of_the_system_did_it(window, qtbot) -> None:
+    pane = window.timeline_commands.compare
+    window.systems.configure("world-info", WorldInfoSettings(depth=3))
+    settle(window, qtbot)
+    window.run("compare.former")
+    qtbot.waitUntil(lambda: pane.compared is not None and pane.compared.causes is not None)
+    (cause,) = pane.compared.causes.causes
+    assert cause.difference.sentence == "Scan depth: 1 → 3"
+    assert {key[1] for _what, key in cause.alone} == {"Tower.md"}
+    pane.choose("shown", "system:hybrid")
+    qtbot.waitUntil(lambda: pane.compared is not None and pane.compared.after.trace.system == "hybrid")
+    settle(window, qtbot)
+    assert pane.compared.causes is None
