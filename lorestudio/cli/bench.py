@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption
+from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, other_system
 from lorestudio.cli.controls import (
     BlockOption,
     Chosen,
@@ -25,16 +25,15 @@ from lorestudio.cli.controls import (
     PresetOption,
     with_chosen,
 )
-from lorestudio.cli.lorebooks import BookOption, with_books
+from lorestudio.cli.lorebooks import BookOption
 from lorestudio.cli.messages import clear_messages, say, say_all
 from lorestudio.cli.options import SeedOption, SettingsOption
 from lorestudio.domain.javascript import Json
-from lorestudio.settings.declaration import Section
 from lorestudio.studio import InputError, Project, Simulator, open_project
 from lorestudio.studio.bench import Bench, BenchResult, BenchRow
 from lorestudio.studio.modes import Mode, with_mode
 from lorestudio.studio.system_bench import SystemBench
-from lorestudio.studio.systems import DEEPLORE, SystemKind, kind_of
+from lorestudio.studio.systems import DEEPLORE
 from lorestudio.trace import summary, to_json
 
 STANDARD_INPUT: Final = "-"
@@ -79,7 +78,7 @@ def try_text(
         project = open_project(vaults, chat, settings, seed)
         project = project if mode is None else with_mode(project, mode)
         project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
-        other = _other_system(system, system_settings, assignments, book)
+        other = other_system(system, system_settings, assignments, book)
         bench = _bench(project) if other is None else SystemBench.replayed(project, *other)
         result = bench.test(said, append=chat is not None)
         say_all(project.problems)
@@ -104,20 +103,6 @@ def _text(text: str | None, file: Path | None) -> str:
         raise InputError(file, f"the text cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise InputError(file, "the text is not UTF-8. Save it as UTF-8.") from error
-
-
-def _other_system(
-    name: str, file: Path | None, assignments: Sequence[str] | None, books: Sequence[str] | None
-) -> tuple[SystemKind, Section] | None:
-    """The system beside DeepLore with its settings, None for DeepLore. Raises InputError and SettingsError."""
-    if name == DEEPLORE:
-        if file is not None or assignments:
-            raise InputError("--system", "name the system whose settings these are. DeepLore's are --settings.")
-        if books:
-            raise InputError("--book", "lorebooks are scanned by --system world-info.")
-        return None
-    kind = kind_of(name)
-    return kind, with_books(kind.read(file, assignments or ()), books or ())
 
 
 def _bench(project: Project) -> Bench:

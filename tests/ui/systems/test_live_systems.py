@@ -210,3 +210,22 @@ def test_compare_tells_which_setting_of_the_system_did_it(window, qtbot) -> None
     qtbot.waitUntil(lambda: pane.compared is not None and pane.compared.after.trace.system == "hybrid")
     settle(window, qtbot)
     assert pane.compared.causes is None
+
+
+def test_a_turn_of_the_system_is_saved_as_a_scenario(window, qtbot, tmp_path) -> None:
+    dialog = window.view_commands.save_scenario()
+    settle(window, qtbot)
+    assert "every decision was the same" in dialog.remark.text()
+    dialog.write(tmp_path / "turn.json")
+    settle(window, qtbot)
+    assert json.loads((tmp_path / "turn.json").read_text(encoding="utf-8"))["system"] == "world-info"
+
+
+def test_fact_memory_has_no_scenario_and_says_so(window, qtbot) -> None:
+    window.run("system.facts")
+    settle(window, qtbot)
+    dialog = window.view_commands.save_scenario()
+    settle(window, qtbot)
+    said = [label.text() for label in dialog.findChildren(QLabel)]
+    assert any("no room for" in text for text in said)
+    dialog.close()
