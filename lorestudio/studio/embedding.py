@@ -88,6 +88,10 @@ class MadeVectors:
         """Whose they are, for people."""
         return self._known.label
 
+    def afresh(self) -> MadeVectors:
+        """The same vectors, with nothing missing so far."""
+        return MadeVectors(self._known)
+
     async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """Those of these texts that have one. Raises LlmError where none of them has."""
         found = await asyncio.to_thread(self._known.made, texts)

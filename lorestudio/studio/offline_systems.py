@@ -33,6 +33,9 @@ def offline(system: System, known: System | None = None) -> OfflineSystem:
     if not isinstance(system, HybridSystem | WorldInfoSystem | FactsSystem):
         return OfflineSystem(system)
     vectors, others = system.vectors, getattr(known, "vectors", None)
+    if isinstance(vectors, MadeVectors):
+        again = vectors.afresh()
+        return OfflineSystem(replace(system, vectors=again), again)
     if not isinstance(vectors, KnownVectors):
         return OfflineSystem(system)
     if isinstance(others, KnownVectors) and others.model_id == vectors.model_id:

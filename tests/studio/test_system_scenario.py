@@ -87,6 +87,17 @@ def test_a_turn_repeats(project: Project, name: str, settings: Section, tmp_path
     assert [row["text"] for row in told["prompt"]] == [block.text for block in simulator.traces[LAST].prompt]
 
 
+def test_recaps_come_with_the_messages_that_hold_them(project: Project) -> None:
+    assert project.chat is not None
+    kept = {"auto_recap": {"memory": "They spoke of lamps."}, "private": 1}
+    messages = tuple(replace(each, extra=dict(kept)) for each in project.chat.messages)
+    told = replace(project, chat=replace(project.chat, messages=messages))
+    simulator = ran(told, "recap", RecapSettings())
+    exported = export_turn(simulator, LAST)
+    assert exported.differing == ()
+    assert "They spoke of lamps." in scenario_bytes(exported.scenario).decode()
+
+
 def test_a_swipe_that_the_chat_did_not_go_on_from(project: Project) -> None:
     exported = export_system_scenario(ran(project, "world-info", WorldInfoSettings()), Generation(1, 0))
     assert exported.differing == ()

@@ -28,6 +28,7 @@ from lorestudio.settings.deeplore import same
 from lorestudio.settings.differences import value_text
 from lorestudio.settings.finding import grouped, matching
 from lorestudio.studio.systems import SystemKind
+from lorestudio.trace.text import turn_words
 from lorestudio.ui.models.diff_words import diff_lines
 from lorestudio.ui.systems.trial import SystemTrial
 from lorestudio.ui.theme import Theme
@@ -252,7 +253,9 @@ class SystemSettingsDialog(QDialog):
         if trial.tried is None:
             text = tr("Move a setting to see what it would do to the reply that you look at.")
         elif trial.diff is not None:
-            text = "\n".join((*diff_lines(trial.diff), *trial.remarks))
+            first, *more = diff_lines(trial.diff)
+            first = tr("{reply}: {told}", reply=turn_words(trial.diff.after.turn), told=first)
+            text = "\n".join((first, *more, *trial.remarks))
         else:
             text = trial.waiting
         self.outcome.setText(text)
