@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -357,5 +359,8 @@ def _say_traces(traces: tuple[Trace, ...], project: Project, *, as_json: bool) -
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line. What the terminal cannot show, half a character among it, is printed as its number."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     app()

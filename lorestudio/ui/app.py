@@ -77,7 +77,8 @@ def run(
         keep_in=default_folder() if folder is None else folder / "runs",
         cache_file=default_cache() if folder is None else folder / "vaults.sqlite",
     )
-    window = MainWindow(session, theme, settings)
+    with theme.held_back():
+        window = MainWindow(session, theme, settings)
     window.session.setParent(window)
     closed = asyncio.Event()  # connected at once: the window may be closed before the loop's first turn is over
     window.closed.connect(closed.set)
@@ -108,7 +109,9 @@ def render_window(
         settings = QSettings(str(Path(folder) / "window.ini"), QSettings.Format.IniFormat)
         session = Session(connections=Connections(Path(folder) / "profiles.json"))
         with collected_on_gui_thread():
-            _render(project, path, size, MainWindow(session, dress, settings), app)
+            with dress.held_back():
+                window = MainWindow(session, dress, settings)
+            _render(project, path, size, window, app)
 
 
 def _render(project: Project | None, path: Path, size: tuple[int, int], window: MainWindow, app: QApplication) -> None:
