@@ -26,8 +26,8 @@ from lorestudio.studio.system_simulator import SystemSimulator, moment
 _NOTE: Final = ("note_prompt", "note_interval", "note_position", "note_depth", "note_role")
 """Metadata of the author's note, which World Info can look at."""
 
-_PLACES: Final = frozenset({"worlds"})
-"""Settings that name a folder on the author's computer and decide nothing about notes."""
+_PLACES: Final = frozenset({"book", "character_books", "chat_books", "persona_books", "extra_books", "worlds"})
+"""Settings that name files on the author's computer and decide nothing where the vault is scanned."""
 
 
 def export_system_scenario(simulator: SystemSimulator, generation: Generation) -> ExportedScenario:

@@ -17,7 +17,7 @@ from lorestudio.settings.declaration import Section
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.settings.worldinfo import VAULT, WorldInfoSettings
 from lorestudio.studio import InputError, Project, open_project
 from lorestudio.studio.embedding import KnownVectors
 from lorestudio.studio.generation import Generation
@@ -110,6 +110,13 @@ def test_only_what_the_system_looks_at_is_in_the_file(project: Project) -> None:
     assert "private" not in text
     assert "not needed" not in text
     assert "Bell" in text
+
+
+def test_files_that_are_not_scanned_are_not_named(project: Project) -> None:
+    settings = WorldInfoSettings(source=VAULT, book="/home/wren/private.json", worlds="/home/wren/private")
+    exported = export_turn(ran(project, "world-info", settings), LAST)
+    assert "private" not in scenario_bytes(exported.scenario).decode()
+    assert exported.differing == ()
 
 
 def test_what_has_no_room_in_a_scenario_is_said(project: Project, tmp_path: Path) -> None:
