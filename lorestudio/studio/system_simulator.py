@@ -94,8 +94,7 @@ class SystemSimulator:
         Raises ValueError for a generation that the chat does not have.
         """
         place = self.place(generation)
-        decided = await self.system.decide(moment(self.project, place, generation, self._inputs[place]), state)
-        return _own_numbers(decided.trace, self.project.index)
+        return await decided_trace(self.system, moment(self.project, place, generation, self._inputs[place]), state)
 
     def state_before(self, generation: Generation) -> object:
         """The state that a generation began with. Raises ValueError for one that the chat does not have."""
@@ -140,6 +139,11 @@ class SystemSimulator:
     def _state_before(self, place: int) -> object:
         first = self._course.first_swipe(place)
         return self._states[first - 1] if first else None
+
+
+async def decided_trace(system: System, now: Moment, state: object) -> Trace:
+    """The trace of a decision that begins with this state; nothing of it is kept."""
+    return _own_numbers((await system.decide(now, state)).trace, now.index)
 
 
 def moment(project: Project, place: int, generation: Generation, digest: str = "") -> Moment:

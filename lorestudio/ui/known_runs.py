@@ -9,13 +9,15 @@ from lorestudio.domain.state import AiState
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Progress
 from lorestudio.studio.keeping import ChatRuns, chat_id
-from lorestudio.studio.preview import Preview, Previewer
+from lorestudio.studio.preview import Preview, Previewer, Previews
 from lorestudio.studio.project import Project
 from lorestudio.studio.run_causes import RunSide
 from lorestudio.studio.run_sides import side_of
 from lorestudio.studio.scoring import Scorer
 from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.system_preview import SystemPreviewer
 from lorestudio.studio.system_simulator import SystemSimulator
+from lorestudio.studio.systems import kind_of
 from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
@@ -154,12 +156,16 @@ class KnownRuns:
         done = found is not None and not self.replaying and len(found.traces) == len(self._session.generations)
         return found if done else None
 
-    def previewer(self, generation: Generation | None) -> Previewer | None:
-        """Tries out other texts on a generation, None where it was not run as is chosen now."""
+    def previewer(self, generation: Generation | None) -> Previews | None:
+        """Tries out other texts and settings on a generation, None where it was not run as is chosen now."""
+        choice, runs = self._session.choice, self.system_runs(generation)
         simulator = self.simulator(generation)
-        if simulator is None or generation is None or simulator.project.vault_state is None:
+        made = runs or simulator
+        if made is None or generation is None or made.project.vault_state is None:
             return None
-        return Previewer(simulator, generation)
+        if runs is None or choice.settings is None:
+            return Previewer(simulator, generation) if simulator is not None else None
+        return SystemPreviewer(runs, generation, kind_of(choice.system), choice.settings)
 
     def scorer(self, generation: Generation | None) -> Scorer | None:
         """Explains the scores of a generation, None where it was not run as is chosen now."""
@@ -172,7 +178,7 @@ class KnownRuns:
         if trace is None or generation is None:
             return None
         simulator = self.chosen
-        if isinstance(simulator, Simulator) and simulator.traces.get(generation) is trace:
+        if simulator is not None and simulator.traces.get(generation) is trace:
             try:
                 return side_of(simulator, generation, title)
             except ValueError:  # its inputs cannot be had any more

@@ -207,6 +207,7 @@ class MainWindow(QMainWindow):
         self.preview.previewed.connect(self.entry.show_preview)
         session.preview_changed.connect(self.actions_changed)
         session.project_changed.connect(self.preview.forget)
+        session.choice_changed.connect(self.preview.forget)
         session.traces_changed.connect(self._forget_preview)
         self.first_look = FirstLook(session, self.selection, self)  # after the panes chose a reply to look at
         selection.generation_changed.connect(self.preview.forget)

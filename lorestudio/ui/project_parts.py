@@ -16,7 +16,7 @@ from lorestudio.studio.project import Project
 from lorestudio.studio.prompt_setup import PromptSetup
 from lorestudio.studio.recap.merging import alters_runs, with_recaps
 from lorestudio.studio.world_info import WORLD_INFO
-from lorestudio.ui.adjusting import Adjustment, Adjustments, Parts
+from lorestudio.ui.adjusting import Adjustment, Adjustments, Parts, SystemStep
 from lorestudio.ui.choices import RunChoice
 from lorestudio.ui.words import tr
 
@@ -73,15 +73,19 @@ class ProjectParts:
 
     def undo(self) -> None:
         """Take the last change of settings, chat or choices for the chat back."""
-        step, project = self.adjustments.undo(), self._session.project
-        if step is not None and project is not None:
-            self._show(step.back(Parts.of(project)), tr("undo {title}", title=step.title))
+        session, step = self._session, self.adjustments.undo()
+        if isinstance(step, SystemStep):
+            session.replays.configure(step.back(session.choices.systems))
+        elif step is not None and session.project is not None:
+            self._show(step.back(Parts.of(session.project)), tr("undo {title}", title=step.title))
 
     def redo(self) -> None:
         """Do again what was taken back last."""
-        step, project = self.adjustments.redo(), self._session.project
-        if step is not None and project is not None:
-            self._show(step.forward(Parts.of(project)), step.title)
+        session, step = self._session, self.adjustments.redo()
+        if isinstance(step, SystemStep):
+            session.replays.configure(step.forward(session.choices.systems))
+        elif step is not None and session.project is not None:
+            self._show(step.forward(Parts.of(session.project)), step.title)
 
     def begin_chat(self, chat: Chat, document: ChatDocument) -> None:
         """Show a chat that is in no file yet, with the same vault, card and persona."""

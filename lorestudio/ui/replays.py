@@ -16,6 +16,7 @@ from lorestudio.studio.jobs import Cancelled
 from lorestudio.studio.keeping import chat_id
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.ranges import MessageRange
+from lorestudio.ui.adjusting import SystemStep
 from lorestudio.ui.choices import RunChoice
 from lorestudio.ui.known_runs import KnownRuns
 from lorestudio.ui.live import LiveBoard, LiveRun
@@ -86,10 +87,16 @@ class Replays(QObject):
         )
         self._choose(self._session.choices.with_settings(choice))
 
-    def configure(self, settings: Mapping[str, Section]) -> None:
-        """Systems by their names have these settings from now on; the chat is replayed where one of them is chosen."""
-        session = self._session
-        session.choices.systems.update(settings)
+    def configure(self, settings: Mapping[str, Section], title: str = "") -> None:
+        """Systems by their names have these settings from now on; the chat is replayed where one of them is chosen.
+
+        With a `title` that is one step that can be taken back, as other changes of the project are.
+        """
+        session, known = self._session, self._session.choices.systems
+        if title:
+            before = {name: known.get(name) or type(each)() for name, each in settings.items()}
+            session.parts.adjustments.add(SystemStep(title, before, dict(settings)))
+        known.update(settings)
         session.configured.emit()
         self._choose(session.choices.with_settings(session.choice))
 

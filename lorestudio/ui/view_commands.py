@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QGuiApplication
 from lorestudio.exchange.scenario.writing import scenario_bytes
 from lorestudio.studio.files import write_bytes
 from lorestudio.studio.report import Format, gather, report_text, without_words
-from lorestudio.studio.scenario_export import export_scenario
+from lorestudio.studio.scenario_export import export_turn
 from lorestudio.trace.text import as_text
 from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.notices import Notice
@@ -131,23 +131,22 @@ class ViewCommands(CommandGroup):
     def save_scenario(self) -> ScenarioDialog | None:
         """Show the chosen turn as a scenario, and save it where the person says."""
         session, generation = self._window.session, self._window.selection.generation
-        simulator = session.runs.finished()
-        if simulator is None or generation is None or generation not in simulator.traces:
+        known = self._window.session.runs
+        runs = known.system_runs(generation) or known.finished()
+        if runs is None or generation is None or generation not in runs.traces:
             text = tr("A scenario is made of a finished run. Replay the chat, then choose a reply.")
-            if not session.choice.is_deeplore:
-                text = tr("A scenario is made of a run of DeepLore. Choose it as the system of this chat first.")
             self._window.say(Notice(text, actions=("replay.all",), key="scenario"))
             return None
 
         def make() -> Made:
-            exported = export_scenario(simulator, generation)
+            exported = export_turn(runs, generation)
             again = tr("It was run once more, and every decision was the same.")
             if exported.differing:
                 numbers = ", ".join(str(number + 1) for number in exported.differing)
                 again = tr("Run once more, generation {numbers} decided otherwise: this is a fault.", numbers=numbers)
             return Made(scenario_bytes(exported.scenario), (*exported.remarks, again))
 
-        name = f"{simulator.project.name} {generation.message}"
+        name = f"{runs.project.name} {generation.message}"
         dialog = ScenarioDialog(session.jobs, make, name, self._window)
         dialog.saved.connect(self._saved)
         dialog.open()

@@ -15,11 +15,12 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
+from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.project import demo_project
 from lorestudio.studio.simulator import Simulator
-from lorestudio.ui.adjusting import Adjustment, Parts, first_difference
+from lorestudio.ui.adjusting import Adjustment, Parts, SystemStep, first_difference
 from lorestudio.ui.main_window import MainWindow
 from lorestudio.ui.session import Session
 from tests.ui.worlds import make_chat, make_project
@@ -198,3 +199,12 @@ def test_back_undoes_forward(
     step = Adjustment("", before, after)
     assert step.forward(before) == after
     assert step.back(after) == before
+
+
+def test_a_step_of_a_system_takes_back_its_own_settings_only() -> None:
+    before, after = HybridSettings(), HybridSettings(limit=1)
+    step = SystemStep("limit", {"hybrid": before}, {"hybrid": after})
+    now = HybridSettings(limit=1, exchanges=3)  # another setting was changed meanwhile
+    assert step.back({"hybrid": now}) == {"hybrid": HybridSettings(exchanges=3)}
+    assert step.forward({"hybrid": HybridSettings(exchanges=3)}) == {"hybrid": now}
+    assert step.back({}) == {"hybrid": before}

@@ -17,8 +17,8 @@ from lorestudio.studio.jobs import CancelToken, Progress
 from lorestudio.studio.keeping import Keeper
 from lorestudio.studio.project import Project
 from lorestudio.studio.run_causes import RunSide
-from lorestudio.studio.run_differences import input_differences
 from lorestudio.studio.run_sides import edited_side, run_side, system_side, with_settings_of
+from lorestudio.studio.system_differences import differences_between, same_system
 from lorestudio.studio.system_simulator import SystemSimulator
 from lorestudio.studio.systems import DEEPLORE, KINDS, kind_of
 from lorestudio.ui.choices import system_title
@@ -271,6 +271,7 @@ class CompareDesk(QObject):
 
 
 def _first_difference(before: RunSide, after: RunSide) -> str:
-    if before.context is None or after.context is None:
+    one, other = before.context, after.context
+    if one is None or other is None or not same_system(one, other):
         return ""
-    return next((each.sentence for each in input_differences(before.context, after.context)), "")
+    return next((each.sentence for each in differences_between(one, other)), "")

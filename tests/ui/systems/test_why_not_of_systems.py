@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtWidgets import QPushButton
 
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.studio.project import demo_project
@@ -60,6 +61,13 @@ def test_the_chosen_system_is_asked_and_its_setting_applied(window: MainWindow, 
     assert known.total_token_budget == wanted
     assert window.why_not.search.goes_in
     assert "goes in now" in window.why.told.label.text()
+    undo = next(button for button in window.why.told.findChildren(QPushButton) if button.text() == "Undo")
+    undo.click()
+    settled(qtbot, window)
+    known = window.session.choices.systems["context-window"]
+    assert isinstance(known, ContextWindowSettings)
+    assert known.total_token_budget == 200
+    assert not window.why_not.search.goes_in
 
 
 def test_an_entry_of_no_system_is_answered_from_the_run(window: MainWindow, qtbot: QtBot) -> None:
