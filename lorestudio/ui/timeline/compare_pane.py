@@ -404,7 +404,7 @@ def _last_words(found: Compared) -> str:
         return ""
     if found.causes is None:
         if found.before.trace.system != found.after.trace.system:
-            return tr("Two systems decided, each in its own way, so there is no single difference that did it.")
+            return tr("Two systems decided: no single difference did it.")
         return tr("What did it cannot be found out: the inputs of one of the runs were not kept.")
     if found.causes.unexplained:
         left = count(len(found.causes.unexplained), "change was", "changes were")

@@ -210,6 +210,7 @@ def test_compare_tells_which_setting_of_the_system_did_it(window, qtbot) -> None
     qtbot.waitUntil(lambda: pane.compared is not None and pane.compared.after.trace.system == "hybrid")
     settle(window, qtbot)
     assert pane.compared.causes is None
+    assert any("Two systems decided" in label.text() for label in pane.findChildren(QLabel))
 
 
 def test_a_turn_of_the_system_is_saved_as_a_scenario(window, qtbot, tmp_path) -> None:
