@@ -93,6 +93,7 @@ class WouldWork(QObject):
             done=lambda _none: self._ended(),
             failed=lambda _error: self._failed(entries),
             reported=self._learnt,
+            owner=self,
         )
 
     def _take_run(self) -> None:
