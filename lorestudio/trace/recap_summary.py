@@ -22,8 +22,7 @@ def recap_summary(trace: Trace) -> str:
     hidden = sum(verdict.reason == "recap_hidden" for verdict in hiding.verdicts) if hiding is not None else 0
     if hidden:
         parts.append(plural(hidden, "# message is hidden|# messages are hidden"))
-    parts.append(_injected(trace))
-    return f"{', '.join(parts)}."
+    return f"{', '.join(parts)}{', and' if parts else ''} {_injected(trace)}.".lstrip()
 
 
 def _injected(trace: Trace) -> str:

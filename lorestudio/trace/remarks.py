@@ -42,6 +42,18 @@ class Breadth:
         return text
 
 
+NOTHING_KEPT: Final = "fm_nothing_kept"
+"""What the stage of fact memory notes where a chat has no memories."""
+
+
+def remembers_nothing(trace: Trace) -> bool:
+    """Whether a system that puts in what a chat remembers found nothing that was remembered."""
+    if trace.system == "facts":
+        return any(record.note == NOTHING_KEPT for record in trace.stages)
+    walk = trace.stage("inclusion walk") if trace.system == "recap" else None
+    return walk is not None and not walk.left and walk.note != "recap_off" and not trace.injections
+
+
 def too_broad(trace: Trace) -> Breadth | None:
     """How broad the matching was where half of the vault or more came in, else None.
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -39,7 +39,7 @@ from lorestudio.studio.prompt_setup import (
 )
 from lorestudio.ui.script_list import ScriptList
 from lorestudio.ui.widgets.source_row import SourceRow
-from lorestudio.ui.words import count, tr
+from lorestudio.ui.words import count, sentence_of, tr
 
 _MOST_TOKENS = 10_000_000
 
@@ -85,6 +85,12 @@ class PromptSetupDialog(QDialog):
         self.remarks.setAccessibleName(tr("What is not followed"))
         self.tabs.addTab(self.remarks, "")
         column.addWidget(self.tabs, 1)
+        self.problem = QLabel(self)
+        self.problem.setWordWrap(True)
+        self.problem.setProperty("kind", "error")
+        self.problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.problem.hide()
+        column.addWidget(self.problem)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, self)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
@@ -95,6 +101,7 @@ class PromptSetupDialog(QDialog):
 
     def take(self, content: object, path: Path) -> None:
         """Use what was read from a file: a card, a preset, a group or regex scripts."""
+        self.problem.hide()
         if isinstance(content, CharacterCard):
             self._set(replace(self._current(), card=content, card_path=path))
         elif isinstance(content, ChatPreset):
@@ -104,6 +111,11 @@ class PromptSetupDialog(QDialog):
         elif isinstance(content, RegexScripts):
             now = self._current()
             self._set(replace(now, regex=(*now.regex, content), regex_paths=(*now.regex_paths, path)))
+
+    def refuse(self, error: Exception) -> None:
+        """Say why a file cannot be used; everything stays as it was."""
+        self.problem.setText(sentence_of(error))
+        self.problem.show()
 
     def accept(self) -> None:
         """Qt: hand the texts over."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, QSettings, Qt
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from lorestudio.exchange.character_card import load_card
 from lorestudio.exchange.chat_preset import load_preset
@@ -90,9 +91,8 @@ class PromptSetups(QObject):
             self._session.jobs.start(
                 tr(kind.reading),
                 lambda _report: kind.load(path),
-                done=lambda content: dialog.take(content, path),
-                failed=self._failed,
-                owner=dialog,
+                done=lambda content: dialog.take(content, path) if isValid(dialog) else None,
+                failed=lambda error: dialog.refuse(error) if isValid(dialog) else self._failed(error),
             )
 
         dialogs.choose_file(self._window, tr(kind.title), start, tr(kind.filters), chosen)

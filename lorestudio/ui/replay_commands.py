@@ -107,4 +107,6 @@ class ReplayCommands(CommandGroup):
             )
             self._window.say(Notice(text, key="replay"))
         else:
-            self._window.status.flash(tr("Replayed: {tally}.", tally=tally.words))
+            ran = count(tally.ran, "reply was run", "replies were run")
+            kept = count(tally.kept, "was", "were") if tally.kept else ""
+            self._window.status.flash(tr("{ran}; {kept} up to date.", ran=ran, kept=kept) if kept else f"{ran}.")

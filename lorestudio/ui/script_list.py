@@ -7,7 +7,8 @@ from typing import Final
 
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
-from lorestudio.exchange.regex_scripts import Placement, RegexScript, RegexScripts
+from lorestudio.domain.patterns import PatternError
+from lorestudio.exchange.regex_scripts import Placement, RegexScript, RegexScripts, compiled
 from lorestudio.ui.words import number, tr
 
 _PLACES: Final = {
@@ -26,6 +27,10 @@ def script_words(script: RegexScript) -> str:
     places = [tr(words) for place, words in _PLACES.items() if place in script.placement]
     if not places:
         return tr("Changes nothing that a prompt has")
+    try:
+        compiled(script.find)
+    except PatternError:
+        return tr("Changes nothing: its pattern cannot be read")
     text = tr("Changes {places}", places=", ".join(places))
     limits = (("from depth {depth}", script.min_depth, 0), ("to depth {depth}", script.max_depth, -1))
     for words, depth, beyond in limits:

@@ -39,6 +39,7 @@ class StatusLine(QStatusBar):
     def flash(self, text: str) -> None:
         """Say something that need not stay."""
         self.showMessage(text, FLASH_MS)
+        self._show()
 
     def show_problems(self, errors: int, warnings: int) -> None:
         """Say how many problems the notes have."""
@@ -55,10 +56,11 @@ class StatusLine(QStatusBar):
     def _show(self) -> None:
         project = self._session.project
         self._run.setText(self._running())
-        if self.currentMessage():  # Qt hides the labels under it, and tells when it is gone
+        said = bool(self.currentMessage())
+        for label in (self._vault, self._broken, self._limits):  # Qt hides only those that are in sight already
+            label.setVisible(project is not None and not said)
+        if said:  # Qt tells when it is gone
             return
-        for label in (self._vault, self._broken, self._limits):
-            label.setVisible(project is not None)
         if project is None:
             self.problems.hide()
             return

@@ -105,7 +105,7 @@ def test_what_failed_for_good_ends_with_an_error(lorestudio, tale):
         lorestudio("profiles", "add", "Mine", "--url", f"{server.url}/v1", "--model", "small")
         result = lorestudio("recap", "run", "--chat", tale, "--message", 0, "--answers", "Mine", "--yes")
     assert result.exit_code == 1
-    assert "Recap of a message, message 0" in result.stderr
+    assert "Recap of a message, #0" in result.stderr
 
 
 def test_a_paused_queue_can_be_emptied(lorestudio, tale):

@@ -65,6 +65,18 @@ def test_any_row_can_be_brought_into_sight(view: MessageList, row: int) -> None:
     assert rect.bottom() < view.viewport().height() or rect.height() > view.viewport().height()
 
 
+@pytest.mark.parametrize("row", [402, 1202])
+def test_a_row_just_out_of_sight_leaves_no_gap_when_it_is_brought_into_sight(view: MessageList, row: int) -> None:
+    bar = view.verticalScrollBar()
+    view.scrollTo(view.model().index(row, 0))
+    bar.setValue(view.visualRect(view.model().index(row, 0)).top() + bar.value() - view.viewport().height() - 40)
+    view.reset()  # other rows: their heights are guessed again
+    view.scrollTo(view.model().index(row, 0))
+    rects = [view.visualRect(view.model().index(near, 0)) for near in range(row - 2, row + 2)]
+    assert all(one.bottom() + 1 == other.top() for one, other in pairwise(rects))
+    assert rects[2].height() == true_height(view, row)
+
+
 def test_scrolling_up_shows_every_row_and_never_jumps(view: MessageList) -> None:
     bar = view.verticalScrollBar()
     view.scrollTo(view.model().index(1000, 0))

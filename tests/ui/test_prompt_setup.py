@@ -151,3 +151,16 @@ def test_the_prompt_says_who_changed_a_text_and_what_is_left_out() -> None:
     ]  # fmt: skip
     assert {row.amount for row in rows if row.remark} == {""}
     assert [row.describe() for row in rows][-2:-1] == ["remark: Slow."]
+
+
+def test_a_file_that_cannot_be_read_is_told_in_the_dialog_until_another_one_is_taken(dialog: PromptSetupDialog) -> None:
+    dialog.refuse(ValueError("Misty.json: no valid JSON."))
+    assert dialog.problem.isVisibleTo(dialog)
+    assert dialog.problem.text() == "Misty.json: no valid JSON."
+    dialog.take(preset(), Path("Mine.json"))
+    assert not dialog.problem.isVisibleTo(dialog)
+
+
+def test_a_script_whose_pattern_is_none_is_said_to_change_nothing() -> None:
+    script = RegexScript("Bad", "/(/g", placement=frozenset({1}), prompt_only=True)
+    assert script_words(script) == "Changes nothing: its pattern cannot be read"

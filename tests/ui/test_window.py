@@ -761,3 +761,16 @@ def test_the_index_may_be_empty(make_window) -> None:
     window = make_window(replace(project, index=VaultIndex(vaults=("vault",)), vault_folders=(Path("/nowhere"),)))
     assert window.vault.empty.title.text() == "No entries"
     assert window.selection.entry is None
+
+
+def test_news_in_the_status_line_never_stand_over_the_counts(window) -> None:
+    status = window.status
+    window.hide()  # as at the start, when a run ends before the window is shown
+    status.flash("Five replies were run.")
+    window.show()
+    QApplication.processEvents()
+    counts = (status._vault, status._limits)
+    assert not any(label.isVisible() for label in counts)
+    status.clearMessage()
+    QApplication.processEvents()
+    assert all(label.isVisible() for label in counts)

@@ -96,8 +96,8 @@ class Operation:
         name = TYPE_WORDS.get(OperationType(self.type), self.type) if self.type in set(OperationType) else self.type
         start, end, index = (self.params.get(key) for key in ("startIndex", "endIndex", "index"))
         if start is not None and end is not None:
-            return f"{name}, messages {start} to {end}"
-        return f"{name}, message {index}" if index is not None else name
+            return f"{name}, #{start} to {end}"
+        return f"{name}, #{index}" if index is not None else name
 
     @property
     def carried(self) -> dict[str, Json]:

@@ -131,7 +131,7 @@ class TracePane(Pane):
         self.failure = MessageBar(theme, self, stacked=True)
         self.failure.pressed.connect(self.wanted)
         self.failure.closed.connect(self.failure.hide)
-        self.remarks = RunRemarks(theme, self)
+        self.remarks = RunRemarks(theme, self, stacked=True)
         self.remarks.pressed.connect(self.wanted)
         self.switches = QLabel(self)
         self.switches.setProperty("kind", "small")

@@ -397,7 +397,8 @@ class WhyPane(Pane):
         if silent:
             words = tr("{silent} other stages let it pass, or did not look at it.", silent=silent)
             style = f"padding-top:3px;color:{palette.text_faint}"
-            rows.append(f"<tr><td></td><td colspan='2' style='{style}'>{words}</td></tr>")
+            first = "<td></td><td colspan='2'" if rows else "<td colspan='3'"
+            rows.append(f"<tr>{first} style='{style}'>{words}</td></tr>")
         return f"<table cellspacing='0' cellpadding='0' width='100%'>{''.join(rows)}</table>"
 
     def _add_picture(self, name: str, mark: Mark) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from PySide6.QtCore import QObject, QPoint, QRect, QRectF, QSize, Qt
@@ -25,6 +26,7 @@ from lorestudio.ui.words import tr
 
 ROW_HEIGHT: Final = 24
 CELL_WIDTH: Final = 28
+LONGEST_RESULT: Final = "not a candidate"
 _PHASE_FILL: Final = {
     Phase.LOAD: "grey",
     Phase.MATCH: "yellow",
@@ -271,9 +273,14 @@ class JourneyView(QTableView):
     def _size_columns(self) -> None:
         header = self.horizontalHeader()
         for column in range(self.model().columnCount()):
-            header.resizeSection(column, 106 if column == RESULT_COLUMN else CELL_WIDTH)
+            header.resizeSection(column, self._result_width() if column == RESULT_COLUMN else CELL_WIDTH)
         header.updateGeometry()
         self.updateGeometries()
+
+    def _result_width(self) -> int:
+        """Room for the longest result, so that none is cut off."""
+        metrics = QFontMetricsF(scaled(self.font(), 0.93))
+        return math.ceil(metrics.horizontalAdvance(tr(LONGEST_RESULT))) + 36
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: the chosen cell stays in sight."""

@@ -195,7 +195,9 @@ class MessageList(QListView):
                 wanted = value + rect.bottom() + 1 - view
             else:
                 return
-            self._measure(range(max(0, index.row() - 1), min(index.row() + 2, len(self._heights))))
+            if self._measure(range(max(0, index.row() - 1), min(index.row() + 2, len(self._heights)))):
+                self._place()  # what was measured here is not asked for again
+                self._scroll(wanted)
             self.verticalScrollBar().setValue(wanted)
             self._settle()
 

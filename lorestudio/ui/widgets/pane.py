@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from lorestudio.ui.theme import Theme
+from lorestudio.ui.widgets.folding_row import ElidedLabel
 from lorestudio.ui.words import tr
 
 
@@ -51,10 +52,10 @@ class PaneTitle(QWidget):
         row.setSpacing(8)
         self._name = QLabel(pane.title, self)
         self._name.setObjectName("PaneName")
-        self._note = QLabel(self)
+        self._note = ElidedLabel(self)
         self._note.setObjectName("PaneNote")
         self._note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        pane.note_changed.connect(self._note.setText)
+        pane.note_changed.connect(self._say)
         row.addWidget(self._name)
         row.addWidget(self._note, 1)
         self._float = self._button(tr("Float {pane}", pane=pane.title), self._toggle_floating)
@@ -73,6 +74,10 @@ class PaneTitle(QWidget):
     def show_name(self, shown: bool) -> None:
         """Hide the name where a tab says it already."""
         self._name.setVisible(shown)
+
+    def _say(self, note: str) -> None:
+        self._note.setText(note)
+        self._note.setToolTip(note)
 
     def _button(self, text: str, slot: object) -> QToolButton:
         button = QToolButton(self)

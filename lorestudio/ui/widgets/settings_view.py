@@ -68,6 +68,8 @@ class SettingsView(QWidget):
         for part in (self.grouping, self.grouping.view()):
             part.setAccessibleName(tr("Grouping"))
         self.grouping.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.grouping.setMinimumWidth(64)  # the rest is read in the list and in the tooltip
+        self.grouping.setToolTip(tr("Grouping"))
         self.changed_only.setCheckable(True)
         self.changed_only.setProperty("kind", "text")
         self.changed_only.setText(tr("Changed"))

@@ -105,11 +105,11 @@ def test_a_trace_survives_being_stored():
 
 def test_the_summary_names_what_fits_and_what_goes_in():
     assert summary(traced()) == (
-        "2 message recaps fit (4 tokens of 4), 4 messages are hidden, running recap version 0 goes into the prompt "
+        "2 message recaps fit (4 tokens of 4), 4 messages are hidden, and running recap version 0 goes into the prompt "
         f"({traced().injections[0].tokens} of 1,000 tokens)."
     )
     assert summary(traced(chat("a"))) == (
-        "No message has a recap that takes part, no running recap goes into the prompt."
+        "No message has a recap that takes part, and no running recap goes into the prompt."
     )
 
 

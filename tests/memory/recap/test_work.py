@@ -229,7 +229,7 @@ class TestDetection:
         world = World(tale, script).do(detect_operation(0, 11, 0))
         assert world.chat.breaks == (4, 9)
         recaps = [item.words for item in world.worker.state.log if item.type == OperationType.SCENE_RECAP]
-        assert recaps == ["Recap of a scene, message 4", "Recap of a scene, message 9"]
+        assert recaps == ["Recap of a scene, #4", "Recap of a scene, #9"]
         assert [version.reaches for version in world.chat.running.versions] == [4, 9]
 
     def test_without_recaps_the_search_goes_on_at_once(self):
@@ -260,8 +260,8 @@ class TestDetection:
     def test_a_choice_that_is_too_early_moves_the_search_on(self):
         world = World(chat(*TALE), {"scene_break": [found(1), found(False)]}).do(detect_operation(0, 5, 0))
         assert [item.words for item in world.worker.state.log] == [
-            "Search for a scene break, messages 0 to 5",
-            "Search for a scene break, messages 2 to 5",
+            "Search for a scene break, #0 to 5",
+            "Search for a scene break, #2 to 5",
         ]
 
     def test_an_impossible_choice_is_asked_about_again(self):
