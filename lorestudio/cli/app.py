@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -15,7 +17,7 @@ from lorestudio.cli import diffing
 from lorestudio.cli.asking import agree, answering
 from lorestudio.cli.bench import try_text
 from lorestudio.cli.choosing import answering_offline, chosen_generation, in_mode, with_fixed
-from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, compare, replay_system
+from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, compare, other_system, replay_system
 from lorestudio.cli.controls import (
     BlockOption,
     Chosen,
@@ -50,7 +52,7 @@ from lorestudio.cli.options import (
     VaultArgument,
     YesOption,
 )
-from lorestudio.cli.previewing import edited_note, preview_lines
+from lorestudio.cli.previewing import edited_note, preview_lines, preview_of_system
 from lorestudio.cli.printing import json_bytes, print_json
 from lorestudio.cli.profiles import profiles
 from lorestudio.cli.prompting import show_prompt
@@ -228,11 +230,20 @@ def preview(
     seed: SeedOption = 0,
     mode: ModeOption = None,
     answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
+    system: SystemOption = DEEPLORE,
+    system_settings: SystemSettingsOption = None,
+    assignments: SetOption = None,
 ) -> None:
     """Say what an edited note would change in a generation, without saving it. No provider is asked."""
     with clear_messages():
         project = in_mode(open_project(vault, chat, settings_path(settings, profile), seed), mode)
         edited = edited_note(project, note, text)
+        other = other_system(system, system_settings, assignments)
+        if other is not None:
+            tried = preview_of_system(project, *other, message, edited)
+            say_all(project.problems)
+            typer.echo("\n".join(preview_lines(tried)))
+            return
         asked = answering_offline(answers, project)
         simulator = Simulator(project, asked.source, model=asked.model)
         generation = chosen_generation(simulator, message)
@@ -348,5 +359,8 @@ def _say_traces(traces: tuple[Trace, ...], project: Project, *, as_json: bool) -
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line. What the terminal cannot show, half a character among it, is printed as its number."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     app()

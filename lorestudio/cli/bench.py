@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, other_system
 from lorestudio.cli.controls import (
     BlockOption,
     Chosen,
@@ -24,12 +25,15 @@ from lorestudio.cli.controls import (
     PresetOption,
     with_chosen,
 )
+from lorestudio.cli.lorebooks import BookOption
 from lorestudio.cli.messages import clear_messages, say, say_all
 from lorestudio.cli.options import SeedOption, SettingsOption
 from lorestudio.domain.javascript import Json
 from lorestudio.studio import InputError, Project, Simulator, open_project
 from lorestudio.studio.bench import Bench, BenchResult, BenchRow
 from lorestudio.studio.modes import Mode, with_mode
+from lorestudio.studio.system_bench import SystemBench
+from lorestudio.studio.systems import DEEPLORE
 from lorestudio.trace import summary, to_json
 
 STANDARD_INPUT: Final = "-"
@@ -59,6 +63,10 @@ def try_text(
     pin: PinOption = None,
     block: BlockOption = None,
     folder: FolderOption = None,
+    system: SystemOption = DEEPLORE,
+    system_settings: SystemSettingsOption = None,
+    assignments: SetOption = None,
+    book: BookOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result with its trace as JSON.")] = False,
 ) -> None:
     """Say what a text would trigger: who goes in, who is matched but stopped, and why. No provider is asked."""
@@ -70,7 +78,9 @@ def try_text(
         project = open_project(vaults, chat, settings, seed)
         project = project if mode is None else with_mode(project, mode)
         project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
-        result = _bench(project).test(said, append=chat is not None)
+        other = other_system(system, system_settings, assignments, book)
+        bench = _bench(project) if other is None else SystemBench.replayed(project, *other)
+        result = bench.test(said, append=chat is not None)
         say_all(project.problems)
         if as_json:
             typer.echo(

@@ -20,9 +20,11 @@ from lorestudio.cli.lorebooks import BookOption, with_books
 from lorestudio.cli.messages import clear_messages, say_all
 from lorestudio.cli.options import NeededChat, SeedOption
 from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.declaration import Section
 from lorestudio.studio import Project, open_project
 from lorestudio.studio.comparing import Candidate, Comparison, TurnComparison, candidate, compare_candidates
-from lorestudio.studio.systems import DEEPLORE, KINDS, kind_of, replay_with
+from lorestudio.studio.systems import DEEPLORE, KINDS, SystemKind, kind_of, replay_with
 from lorestudio.studio.world_info import WORLD_INFO, WorldInfoSystem
 from lorestudio.trace import Trace
 
@@ -89,6 +91,20 @@ def replay_system(
     if isinstance(system, WorldInfoSystem):
         say_all(system.remarks)
     return asyncio.run(replay_with(project, system))
+
+
+def other_system(
+    name: str, file: Path | None, assignments: Sequence[str] | None = None, books: Sequence[str] | None = None
+) -> tuple[SystemKind, Section] | None:
+    """The system beside DeepLore with its settings, None for DeepLore. Raises InputError and SettingsError."""
+    if name == DEEPLORE:
+        if file is not None or assignments:
+            raise InputError("--system", "name the system whose settings these are. DeepLore's are --settings.")
+        if books:
+            raise InputError("--book", "lorebooks are scanned by --system world-info.")
+        return None
+    kind = kind_of(name)
+    return kind, with_books(kind.read(file, assignments or ()), books or ())
 
 
 def turns_table(found: Comparison) -> Table:

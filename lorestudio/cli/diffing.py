@@ -45,7 +45,7 @@ from lorestudio.studio.comparison_text import (
     tokens_words,
 )
 from lorestudio.studio.keeping import ChatRuns
-from lorestudio.studio.run_causes import Causes, RunSide, What, find_causes
+from lorestudio.studio.run_causes import Causes, RunSide, What, can_find, find_causes
 from lorestudio.studio.run_sides import (
     TurnDiff,
     replay_differences,
@@ -118,11 +118,10 @@ def diff_runs(
 
     The second run is another reply (--against), or the same one with other settings (--settings2), notes (--vault2) or
     messages (--chat2), or by another system (--system2). No provider is asked for an answer. Which difference did it
-    can be found out where DeepLore made both runs.
+    can be found out where one system made both runs.
     """
     with clear_messages():
         _check(against, settings2, vault2, chat2, system2)
-        of_systems = system != DEEPLORE or system2 is not None
         if system != DEEPLORE and settings2 is not None:
             raise InputError("--settings2", f"these are DeepLore's. Use --system2 {system}:FILE instead.")
         first = in_mode(open_project(vault, chat, settings, seed), mode)
@@ -160,7 +159,7 @@ def diff_runs(
             sides = _sides(one, wanted, other, chosen_generation(other, place, which, "--against"), ("", ""))
         else:
             sides = _sides(one, wanted, other, chosen_generation(other, message, swipe), titles)
-        _one_reply(*sides, find=causes and not of_systems, as_json=as_json)
+        _one_reply(*sides, find=causes and can_find(*sides), as_json=as_json)
 
 
 def _check(*others: object) -> None:

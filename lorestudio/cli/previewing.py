@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from lorestudio.cli.choosing import chosen_generation
+from lorestudio.settings.declaration import Section
 from lorestudio.studio import InputError, Project
+from lorestudio.studio.offline_systems import offline
 from lorestudio.studio.preview import EditedNote, KeyMatch, NoteText, Preview, WouldMatch
 from lorestudio.studio.preview_changes import prompt_changes
+from lorestudio.studio.system_preview import SystemPreviewer
+from lorestudio.studio.system_simulator import SystemSimulator
+from lorestudio.studio.systems import SystemKind
 from lorestudio.trace import fates, summary
 from lorestudio.vault import read_note
 
@@ -61,6 +68,19 @@ def _read(path: Path) -> str:
         raise InputError(path, "the text is not UTF-8. Save it as UTF-8.") from error
 
 
+def preview_of_system(
+    project: Project, kind: SystemKind, settings: Section, message: int | None, note: NoteText
+) -> Preview:
+    """The preview where another system than DeepLore decides; nobody is asked for a vector.
+
+    Raises InputError, SettingsError and VaultError.
+    """
+    simulator = SystemSimulator(project, offline(kind.make(settings, project)).system)
+    generation = chosen_generation(simulator, message)
+    asyncio.run(simulator.generate(generation))
+    return SystemPreviewer(simulator, generation, kind, settings).preview([note])
+
+
 def preview_lines(preview: Preview) -> list[str]:
     """What the edit changes, line by line."""
     changes = prompt_changes(preview.before, preview.trace)
@@ -84,6 +104,10 @@ def _why(preview: Preview, entry: int) -> str:
 def _note_lines(note: EditedNote) -> Iterator[str]:
     if note.left_out is not None:
         yield f"{note.note.filename} is no entry: {note.left_out.message}"
+        return
+    if note.entry is not None and note.outcome is not None:
+        yield f"{note.entry.title} ({note.note.filename})"
+        yield f"  {'goes in' if note.outcome.goes_in else 'does not go in'}: {note.outcome.sentence}"
         return
     if note.entry is None or note.match is None or note.injected is None:
         yield f"{note.note.filename} gives no entry of its own: another note has its title, or it is gone."

@@ -96,12 +96,10 @@ def summaries(
     with clear_messages():
         project = open_project(vault, chat, settings)
         chosen = _named(project, note) if note else None
-        guard = _guard()
         _run(
             project,
             answers,
-            lambda model: plan_summaries(project, chosen, guard, model=model, again=again),
-            guard,
+            lambda guard, model: plan_summaries(project, chosen, guard, model=model, again=again),
             _Wanted(apply, accept_all, yes, as_json),
         )
 
@@ -126,12 +124,10 @@ def keys(
     with clear_messages():
         project = open_project(vault, chat, settings)
         chosen = _named(project, note)
-        guard = _guard()
         _run(
             project,
             answers,
-            lambda model: plan_keys(project, chosen, guard, mode=mode, model=model),
-            guard,
+            lambda guard, model: plan_keys(project, chosen, guard, mode=mode, model=model),
             _Wanted(apply, accept_all, yes, as_json),
         )
 
@@ -154,12 +150,10 @@ def draft(
     with clear_messages():
         project = open_project(vault, chat, settings)
         numbers = _numbers(messages)
-        guard = _guard()
         _run(
             project,
             answers,
-            lambda model: plan_draft(project, numbers, focus, model=model),
-            guard,
+            lambda _guard, model: plan_draft(project, numbers, focus, model=model),
             _Wanted(apply, accept_all, yes, as_json),
         )
 
@@ -193,11 +187,11 @@ def locks(
         typer.echo("\n".join(str(path.relative_to(folder)) for path in found) or "No note is locked in the studio.")
 
 
-def _run(project: Project, answers: str, make_plan: Callable[[str], Plan], guard: Guard, wanted: _Wanted) -> None:
-    """Plan, tell the cost, ask, show, and write what is accepted."""
-    records = default_records()
+def _run(project: Project, answers: str, make_plan: Callable[[Guard, str], Plan], wanted: _Wanted) -> None:
+    """Plan for a model, tell the cost, ask, show, and write what is accepted."""
+    guard, records = _guard(), default_records()
     asked = answering(answers, project, record_of(project, records))
-    plan = make_plan(asked.model)
+    plan = make_plan(guard, asked.model)
     say_all(project.problems)
     if plan.tasks and asked.profile is not None:
         source = Source.named(answers)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.choosing import answering_offline, chosen_generation, in_mode, with_fixed
+from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, other_system
 from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.options import (
     FixedOption,
@@ -28,8 +29,11 @@ from lorestudio.exchange.scenario.writing import scenario_bytes
 from lorestudio.studio import Generation, Simulator, open_project
 from lorestudio.studio.answering import AnswerKind
 from lorestudio.studio.files import write_bytes
+from lorestudio.studio.keeping import ChatRuns
 from lorestudio.studio.report import Format, gather, report_text, without_words
-from lorestudio.studio.scenario_export import export_scenario
+from lorestudio.studio.scenario_export import export_turn
+from lorestudio.studio.system_simulator import SystemSimulator
+from lorestudio.studio.systems import DEEPLORE
 
 
 def register(app: typer.Typer) -> None:
@@ -90,16 +94,22 @@ def scenario(
     mode: ModeOption = None,
     answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
     fixed_switches: FixedOption = None,
+    system: SystemOption = DEEPLORE,
+    system_settings: SystemSettingsOption = None,
+    assignments: SetOption = None,
 ) -> None:
     """Write a turn as a scenario that “lorestudio run” repeats: notes, chat, settings, seed and the model's answers.
 
     The file holds your notes and messages. No provider is asked.
     """
     with clear_messages():
-        simulator = _simulator(vault, chat, settings, seed, context, mode, answers, fixed_switches)
+        other = other_system(system, system_settings, assignments)
+        simulator: ChatRuns = _simulator(vault, chat, settings, seed, context, mode, answers, fixed_switches)
+        if other is not None:
+            simulator = SystemSimulator(simulator.project, other[0].make(other[1], simulator.project))
         chosen = chosen_generation(simulator, message, swipe)
         _run(simulator, chosen)
-        made = export_scenario(simulator, chosen)
+        made = export_turn(simulator, chosen)
         say_all((*simulator.project.problems, *made.remarks))
         data = scenario_bytes(made.scenario)
         if output is None:
@@ -131,5 +141,5 @@ def _simulator(
     return Simulator(project, asked.source, model=asked.model)
 
 
-def _run(simulator: Simulator, chosen: Generation | None) -> None:
+def _run(simulator: ChatRuns, chosen: Generation | None) -> None:
     asyncio.run(simulator.replay() if chosen is None else simulator.generate(chosen))

@@ -160,8 +160,9 @@ def _read(data: bytes, source: Path) -> tuple[GroupFields, list[str]]:
 
 
 def _card_path(folder: Path, avatar: str, source: Path) -> Path:
-    """The file of a member; one that leads out of the folder is none."""
-    if PureWindowsPath(avatar).name != avatar or avatar in {"", ".", ".."}:
+    """The file of a member; one that leads out of the folder is none, nor one that no file can be called."""
+    possible = "\0" not in avatar and not any("\ud800" <= letter <= "\udfff" for letter in avatar)
+    if not possible or PureWindowsPath(avatar).name != avatar or avatar in {"", ".", ".."}:
         raise InputError(source, f"“{avatar}” is no file name.", field="members")
     return folder / avatar
 

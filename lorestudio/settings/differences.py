@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.javascript import Json, number_text
-from lorestudio.settings.declaration import Declaration, Unit, Value
+from lorestudio.settings.declaration import Declaration, Section, Unit, Value, declared
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations, same, setting_value
 
 SHOWN: Final = 60
@@ -31,6 +31,12 @@ class SettingChange:
 def differences(before: DeepLoreSettings, after: DeepLoreSettings) -> tuple[SettingChange, ...]:
     """Every setting whose values differ, in reading order."""
     pairs = ((each, setting_value(before, each), setting_value(after, each)) for each in declarations())
+    return tuple(SettingChange(each, one, other) for each, one, other in pairs if not same(one, other))
+
+
+def section_differences(before: Section, after: Section) -> tuple[SettingChange, ...]:
+    """As `differences`, between two settings of one system beside DeepLore."""
+    pairs = ((each, getattr(before, each.name), getattr(after, each.name)) for each in declared(type(before)))
     return tuple(SettingChange(each, one, other) for each, one, other in pairs if not same(one, other))
 
 

@@ -32,7 +32,7 @@ _OTHER_KEYS: Final = {
     "vector_threshold": "score_threshold",
 }
 _OWN_KEYS: Final = frozenset(
-    {"source", "book", "character_books", "chat_books", "persona_books", "worlds", "avatar", "embedder"}
+    {"source", "book", "character_books", "chat_books", "persona_books", "extra_books", "worlds", "avatar", "embedder"}
 )
 
 
@@ -68,6 +68,12 @@ class WorldInfoSettings(Section):
     chat_books: str = books("", "Lorebook of the chat", f"It always goes first. {_FILES}", affects=("book",), long=True)
     persona_books: str = books(
         "", "Lorebook of the persona", f"It stands behind the chat's. {_FILES}", affects=("book",), long=True,
+    )  # fmt: skip
+    extra_books: str = books(
+        "", "Further lorebooks by character",
+        "The character's, too. One a line: the name of the card's file without its ending, a colon, and the lorebook, "
+        "as in “Hob: /worlds/Mill.json”.",
+        affects=("book",), long=True,
     )  # fmt: skip
     worlds: str = books(
         "", "SillyTavern's folder of lorebooks",

@@ -7,6 +7,7 @@ for a real message; no provider is asked, and nothing of it is kept.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -19,9 +20,9 @@ from lorestudio.studio.jobs import CancelToken, StopBetweenStages
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import Simulator
-from lorestudio.trace.journey import CellState, Fate, FateState, Journeys
+from lorestudio.trace.entering import came_in
+from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import Phase, Trace, Turn
-from lorestudio.trace.reasons import explain
 
 __all__ = ["Bench", "BenchResult", "BenchRow", "KeyPlace", "NotReplayedError"]
 
@@ -32,6 +33,13 @@ NOT_CHOSEN = "{amount:,} more were offered and not chosen."
 
 class NotReplayedError(ValueError):
     """The text cannot stand behind a chat whose replies have not been run; the message says what to do."""
+
+    @classmethod
+    def of(cls, project: Project) -> NotReplayedError:
+        """Without a chat, or with one that has to be replayed."""
+        if project.chat is None:
+            return cls("There is no chat that the text could stand behind.")
+        return cls("The chat has to be replayed before a text can stand behind it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +139,7 @@ class Bench:
         ctx = replace(ctx, watcher=StopBetweenStages(cancel or CancelToken()))
         trace = asyncio.run(run(ctx)).trace
         message = ctx.turn.message - 1
-        rows = _rows(trace, key_places(ctx), message)
+        rows = bench_rows(trace, key_places(ctx), message)
         remarks = [STAND_IN] if trace.ai_calls else []
         passed_over = [row for row in rows if trace.mode == Mode.AI_ONLY and row.fate.reason == "ai_not_selected"]
         if passed_over:  # nearly the whole vault, every time
@@ -146,12 +154,7 @@ class Bench:
         if append:
             behind = self._behind
             if behind is None:
-                message = (
-                    "The chat has to be replayed before a text can stand behind it."
-                    if project.chat is not None
-                    else "There is no chat that the text could stand behind."
-                )
-                raise NotReplayedError(message)
+                raise NotReplayedError.of(project)
             place = len(chat.messages)
             ctx = replace(behind, chat=(*behind.chat, said), positions=(*behind.positions, place))
         else:
@@ -166,7 +169,8 @@ class Bench:
         )
 
 
-def _rows(trace: Trace, places: tuple[KeyPlace, ...], message: int) -> tuple[BenchRow, ...]:
+def bench_rows(trace: Trace, places: Sequence[KeyPlace], message: int) -> tuple[BenchRow, ...]:
+    """A row for each entry that the run speaks of; `places` are those of keys in all that was searched."""
     journeys = Journeys(trace)
     injected = {injection.entry: injection for injection in trace.injections}
     by_entry: dict[int, list[KeyPlace]] = {}
@@ -200,9 +204,5 @@ def _rows(trace: Trace, places: tuple[KeyPlace, ...], message: int) -> tuple[Ben
 
 
 def _came_in(journeys: Journeys, entry: int) -> tuple[str, str]:
-    """What made the entry a candidate, as label and sentence: the first stage that took it in."""
-    for cell in journeys.cells(entry):
-        if cell.state is CellState.ADDED and cell.verdict is not None:
-            explained = explain(cell.verdict, journeys.trace)
-            return explained.label, explained.sentence
-    return "", ""
+    how = came_in(journeys, entry)
+    return ("", "") if how is None else (how.label, how.sentence)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.embedding import Embedder, HashEmbedder, Vector
+from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.http_embedding import HttpEmbedder
 from lorestudio.llm.profiles import Api
 from lorestudio.llm.vector_cache import VectorCache, cached_vectors, default_path
@@ -49,6 +50,19 @@ class KnownVectors:
         """Whether nobody has to be asked for them."""
         return isinstance(self._embedder, HashEmbedder)
 
+    @property
+    def model_id(self) -> str:
+        """Whose they are, as the file has it."""
+        return self._embedder.model_id
+
+    def made(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """The vectors that these texts have already. Waits for the disk; nobody is asked."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if missing and self._file is not None and self._file.exists():
+            with VectorCache(self._file) as cache:
+                self._known.update(cache.find(self.model_id, missing))
+        return {text: self._known[text] for text in dict.fromkeys(texts) if text in self._known}
+
     async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """The vectors of texts, made where they are not known. Raises LlmError; what came before it is kept."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
@@ -59,3 +73,31 @@ class KnownVectors:
             finally:
                 cache.close()
         return self._known
+
+
+class MadeVectors:
+    """The vectors that there are already, for trying things out: nobody is asked for one."""
+
+    def __init__(self, known: KnownVectors) -> None:
+        self._known = known
+        self.missing: dict[str, None] = {}
+        """Texts that had no vector, each once."""
+
+    @property
+    def label(self) -> str:
+        """Whose they are, for people."""
+        return self._known.label
+
+    def afresh(self) -> MadeVectors:
+        """The same vectors, with nothing missing so far."""
+        return MadeVectors(self._known)
+
+    async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """Those of these texts that have one. Raises LlmError where none of them has."""
+        found = await asyncio.to_thread(self._known.made, texts)
+        self.missing.update(dict.fromkeys(text for text in texts if text not in found))
+        if texts and not found:
+            raise LlmError(
+                ErrorKind.ABORTED, f"{len(texts)} texts have no vector yet, and nobody is asked for one here"
+            )
+        return found

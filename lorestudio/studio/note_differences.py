@@ -53,8 +53,13 @@ def carry_notes(target: RunContext, source: RunContext, keys: Iterable[Key]) -> 
 
     References of other notes to them stay as the target resolved them.
     """
+    vault = carried_notes(target.index.vault, source.index.vault, keys)
+    return replace(target, index=DeepLoreIndex(vault, target.index))
+
+
+def carried_notes(old: VaultIndex, new: VaultIndex, keys: Iterable[Key]) -> VaultIndex:
+    """The old index with these notes as the new one has them, see `carry_notes`."""
     wanted = set(keys)
-    old, new = target.index.vault, source.index.vault
     theirs = _by_key(new)
     entries: list[Entry] = []
     for entry in old.entries:
@@ -75,8 +80,7 @@ def carry_notes(target: RunContext, source: RunContext, keys: Iterable[Key]) -> 
             before = key
     numbered = tuple(entry if entry.id == place else replace(entry, id=place) for place, entry in enumerate(entries))
     told = f"{old.digest} with {sorted(wanted)} of {new.digest}"
-    vault = replace(old, entries=numbered, digest=hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest())
-    return replace(target, index=DeepLoreIndex(vault, target.index))
+    return replace(old, entries=numbered, digest=hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest())
 
 
 def renamed(index: VaultIndex, names: Sequence[str]) -> VaultIndex:

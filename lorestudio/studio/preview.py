@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Protocol
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.engine import DeepLoreIndex, RunContext
@@ -17,6 +18,7 @@ from lorestudio.engine.deeplore.stages.placement import entry_text
 from lorestudio.engine.deeplore.would_match import KeyMatch, WouldMatch, would_match
 from lorestudio.llm.recorded import RecordedAnswers
 from lorestudio.settings import DeepLoreSettings
+from lorestudio.settings.declaration import Section
 from lorestudio.settings.differences import SettingChange, differences
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import CancelToken, StopBetweenStages
@@ -30,11 +32,13 @@ from lorestudio.vault.incremental import VaultState
 
 __all__ = [
     "EditedNote",
+    "EntryOutcome",
     "InjectedText",
     "KeyMatch",
     "NoteText",
     "Preview",
     "Previewer",
+    "Previews",
     "Unanswered",
     "WouldMatch",
 ]
@@ -56,10 +60,19 @@ class InjectedText:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryOutcome:
+    """What the run says of an entry: whether it goes in, and the sentence on what brought it in or kept it out."""
+
+    goes_in: bool
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class EditedNote:
     """A note with its new text: the entry that it is, or why it is none; both None for a note that would be gone.
 
     An entry that another one of the same title displaces has neither (setting `multiVaultConflictResolution`).
+    `match` and `injected` are told by DeepLore, `outcome` by the systems beside it.
     """
 
     note: NoteText
@@ -67,6 +80,7 @@ class EditedNote:
     left_out: LeftOutNote | None = None
     match: WouldMatch | None = None
     injected: InjectedText | None = None
+    outcome: EntryOutcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +88,7 @@ class Preview:
     """What came of the run. `before` is the trace of the same generation without the edits.
 
     `settings` are those that were tried out, with both values. `answered` says for each question to a model where its
-    answer came from. `seconds` is the time from the texts to here.
+    answer came from. `seconds` is the time from the texts to here. `warnings` are sentences on what this run lacked.
     """
 
     generation: Generation
@@ -85,11 +99,26 @@ class Preview:
     answered: tuple[Answered, ...] = ()
     seconds: float = 0.0
     settings: tuple[SettingChange, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences on where the answers of a model came from, each once."""
-        return tuple(dict.fromkeys(SENTENCES[answered] for answered in self.answered))
+        """Sentences on where the answers of a model came from, and on what the run lacked, each once."""
+        return tuple(dict.fromkeys((*(SENTENCES[answered] for answered in self.answered), *self.warnings)))
+
+
+class Previews(Protocol):
+    """Whoever makes previews of one generation, by DeepLore or by another system."""
+
+    def takes(self, settings: Section) -> bool:
+        """Whether these are settings of the system that decides here."""
+        ...
+
+    def preview(
+        self, notes: Sequence[NoteText], cancel: CancelToken | None = None, settings: Section | None = None
+    ) -> Preview:
+        """Run the generation with these texts and settings; see `Previewer.preview`."""
+        ...
 
 
 class Previewer:
@@ -112,13 +141,17 @@ class Previewer:
         self.generation = generation
         self.before = self._rerun.before
         self._project = simulator.project
-        self._state = _state_of(simulator.project)
+        self._state = state_of(simulator.project)
         self._context = self._rerun.context
         self._reread: tuple[DeepLoreSettings, EditedVaults] | None = None
 
     @cached_property
     def _vaults(self) -> EditedVaults:
         return EditedVaults(self._state, self._project.settings, self._project.counter)
+
+    def takes(self, settings: Section) -> bool:
+        """Whether these are DeepLore's settings."""
+        return isinstance(settings, DeepLoreSettings)
 
     def _vaults_with(self, settings: DeepLoreSettings) -> EditedVaults:
         """The vaults as these settings read them; where they decide that, the notes are read from the disk again."""
@@ -127,7 +160,7 @@ class Previewer:
         known = self._reread
         if known is not None and replace(self._project, settings=known[0]).reads_alike(settings):
             return known[1]
-        made = EditedVaults(_state_of(self._project.with_settings(settings)), settings, self._project.counter)
+        made = EditedVaults(state_of(self._project.with_settings(settings)), settings, self._project.counter)
         self._reread = settings, made
         return made
 
@@ -143,16 +176,19 @@ class Previewer:
         self,
         notes: Sequence[NoteText],
         cancel: CancelToken | None = None,
-        settings: DeepLoreSettings | None = None,
+        settings: Section | None = None,
     ) -> Preview:
         """Run the generation with these texts, and with other settings where some are given.
 
         For a worker thread, since it may take more than a moment. Raises Cancelled between two stages after a request
-        to stop, and VaultError for a text that belongs nowhere or a vault that cannot be read again.
+        to stop, VaultError for a text that belongs nowhere or a vault that cannot be read again, and TypeError for
+        settings of another system.
         """
         begun = time.perf_counter()
         stop = StopBetweenStages(cancel or CancelToken())
         settings = settings or self._project.settings
+        if not isinstance(settings, DeepLoreSettings):
+            raise TypeError(f"{type(settings).__name__} are no settings of DeepLore")
         vault = self._index(notes, settings)
         stop.look()
         answers = self._rerun.answers()
@@ -186,7 +222,8 @@ class Previewer:
         return replace(self._context, index=index, settings=settings, digests=digests)
 
 
-def _state_of(project: Project) -> VaultState:
+def state_of(project: Project) -> VaultState:
+    """What the project's index was made of. Raises ValueError where nobody knows."""
     state = project.vault_state
     if state is None or state.index is not project.index:
         message = "The project does not say what its index was made of, so no note can be tried out."

@@ -6,11 +6,11 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from lorestudio.settings import DeepLoreSettings
+from lorestudio.settings.declaration import Section
 from lorestudio.studio.jobs import Cancelled, CancelToken
-from lorestudio.studio.preview import NoteText, Preview, Previewer
+from lorestudio.studio.preview import NoteText, Preview, Previews
 
-_Wanted: TypeAlias = tuple[Previewer, tuple[NoteText, ...], DeepLoreSettings | None]
+_Wanted: TypeAlias = tuple[Previews, tuple[NoteText, ...], Section | None]
 
 
 class PreviewQueue:
@@ -29,7 +29,7 @@ class PreviewQueue:
         self._token = CancelToken()
         self._works = False
 
-    def submit(self, previewer: Previewer, notes: Sequence[NoteText], settings: DeepLoreSettings | None = None) -> bool:
+    def submit(self, previewer: Previews, notes: Sequence[NoteText], settings: Section | None = None) -> bool:
         """Ask for a preview; True where nobody is at work, so that `work` has to be started."""
         with self._lock:
             self._waiting = previewer, tuple(notes), settings

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from lorestudio.engine import RunContext
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
-from lorestudio.studio.note_differences import carry_notes
 from lorestudio.studio.offline_answers import OfflineAnswers, Unanswered
 from lorestudio.studio.rerun import run_offline
-from lorestudio.studio.run_differences import DifferenceKind, InputDifference, input_differences
+from lorestudio.studio.run_differences import DifferenceKind, InputDifference
+from lorestudio.studio.system_differences import Inputs, differences_between, same_system
+from lorestudio.studio.system_inputs import SystemInputs
 from lorestudio.trace.diff import EntryChange, Key, TraceDiff, compare
 from lorestudio.trace.model import Trace
 
@@ -45,7 +45,7 @@ class RunSide:
 
     title: str
     trace: Trace = field(repr=False)
-    context: RunContext | None = field(default=None, repr=False)
+    context: Inputs | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,11 @@ def effects(diff: TraceDiff) -> dict[Effect, EntryChange]:
     return {(what, change.key): change for what, changes in groups for change in changes}
 
 
+def can_find(before: RunSide, after: RunSide) -> bool:
+    """Whether causes can be found: the inputs of both runs are known, and one system decided."""
+    return same_system(before.context, after.context)
+
+
 def find_causes(
     before: RunSide,
     after: RunSide,
@@ -102,8 +107,10 @@ def find_causes(
     """Try every difference alone. For a worker thread: it takes as many runs as there are differences, and at most as
     many again. Raises Cancelled, and ValueError where the inputs of a run are not known.
     """
-    if before.context is None or after.context is None:
+    if not can_find(before, after):
         message = "What made the difference is not known: the inputs of one of the runs were not kept."
+        if before.context is not None and after.context is not None:
+            message = "Two systems decided, each by inputs of its own, so there is no single difference that did it."
         raise ValueError(message)
     trial = _Trial(before, after, cancel or CancelToken(), on_progress)
     return trial.causes()
@@ -169,7 +176,7 @@ class _Trial:
 
     def _differences(self) -> tuple[InputDifference, ...]:
         """At most `MOST_TRIED`: notes that changed places in the prompt first, the rest of the notes as one."""
-        found = input_differences(self._start, self._end)
+        found = differences_between(self._start, self._end)
         if len(found) <= MOST_TRIED:
             return found
         touched = {key for _what, key in self._wanted}
@@ -181,12 +188,16 @@ class _Trial:
             return found
         return *notes[:room], _all_of(notes[room:]), *others
 
-    def _run(self, context: RunContext) -> Trace:
+    def _run(self, context: Inputs) -> Trace:
         if self._cancel.cancelled:
             raise Cancelled
-        stands_in = isinstance(self._start.answers, StandInAnswers) and isinstance(self._end.answers, StandInAnswers)
-        unanswered = Unanswered.STAND_IN if stands_in else Unanswered.FAIL
-        trace = run_offline(context, OfflineAnswers(self._calls, None, unanswered), self._cancel)
+        if isinstance(context, SystemInputs):
+            trace = context.run()
+        else:
+            answerers = (getattr(each, "answers", None) for each in (self._start, self._end))
+            stands_in = all(isinstance(answers, StandInAnswers) for answers in answerers)
+            unanswered = Unanswered.STAND_IN if stands_in else Unanswered.FAIL
+            trace = run_offline(context, OfflineAnswers(self._calls, None, unanswered), self._cancel)
         self._runs += 1
         if self._report is not None:
             self._report(Progress(self._runs, self._total))
@@ -194,9 +205,9 @@ class _Trial:
 
 
 def _all_of(notes: Sequence[InputDifference]) -> InputDifference:
-    keys = [each.note for each in notes if each.note is not None]
-
-    def carry(target: RunContext, source: RunContext) -> RunContext:
-        return carry_notes(target, source, keys)
+    def carry(target: Inputs, source: Inputs) -> Inputs:
+        for each in notes:
+            target = each.carry(target, source)
+        return target
 
     return InputDifference(DifferenceKind.NOTE, f"{len(notes)} other notes", "", "changed", carry)

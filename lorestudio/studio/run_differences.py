@@ -15,13 +15,17 @@ from typing import Any, Final, TypeAlias
 from lorestudio.domain.chat import Message
 from lorestudio.domain.state import AiState
 from lorestudio.engine import RunContext
+from lorestudio.engine.systems import Moment
 from lorestudio.settings import declarations, switches
 from lorestudio.studio.note_differences import carry_notes, note_changes
 from lorestudio.studio.value_words import words_of
 from lorestudio.trace.diff import Key
 
-Carry: TypeAlias = Callable[[RunContext, RunContext], RunContext]
-"""`carry(target, source)`: the target's inputs with this one part of the source's."""
+Carry: TypeAlias = Callable[[Any, Any], Any]
+"""`carry(target, source)`: the target's inputs with this one part of the source's; all three are of one system."""
+
+WithChat: TypeAlias = RunContext | Moment
+"""Inputs with a chat and a person's choices for it, of DeepLore and of the systems beside it."""
 
 MOST_MESSAGES: Final = 12
 """So many edited messages are told one by one; more are one difference."""
@@ -71,8 +75,8 @@ def input_differences(before: RunContext, after: RunContext) -> tuple[InputDiffe
         *_settings(before, after),
         *_switches(before, after),
         *_notes(before, after),
-        *_choices(before, after),
-        *_chat(before, after),
+        *choice_differences(before, after),
+        *chat_differences(before, after),
         *_trackers(before, after),
         *_others(before, after),
     )
@@ -134,13 +138,14 @@ _CHOICES: Final = {
 }
 
 
-def _choices(before: RunContext, after: RunContext) -> Iterator[InputDifference]:
+def choice_differences(before: WithChat, after: WithChat) -> Iterator[InputDifference]:
+    """What a person chose for the chat, and who the active character is."""
     old, new = before.controls, after.controls
     for name, title in _CHOICES.items():
         one, other = getattr(old, name), getattr(new, name)
         if one != other:
 
-            def carry(target: RunContext, source: RunContext, name: str = name) -> RunContext:
+            def carry(target: WithChat, source: WithChat, name: str = name) -> WithChat:
                 changed: dict[str, Any] = {name: getattr(source.controls, name)}
                 return replace(target, controls=replace(target.controls, **changed))
 
@@ -148,7 +153,7 @@ def _choices(before: RunContext, after: RunContext) -> Iterator[InputDifference]
     for name in dict.fromkeys((*old.context, *new.context)):
         if old.context.get(name) != new.context.get(name):
 
-            def carry_field(target: RunContext, source: RunContext, name: str = name) -> RunContext:
+            def carry_field(target: WithChat, source: WithChat, name: str = name) -> WithChat:
                 context = {**target.controls.context}
                 context.pop(name, None)
                 if name in source.controls.context:
@@ -170,7 +175,8 @@ def _choices(before: RunContext, after: RunContext) -> Iterator[InputDifference]
 # ---- the chat -------------------------------------------------------------------------------------------------------
 
 
-def _chat(before: RunContext, after: RunContext) -> Iterator[InputDifference]:
+def chat_differences(before: WithChat, after: WithChat) -> Iterator[InputDifference]:
+    """Messages that were edited, each by itself where they are few; else the chat as a whole."""
     old, new = _by_number(before), _by_number(after)
     edited = [number for number in old if number in new and not _same(old[number], new[number])]
     gone = [number for number in old if number not in new]
@@ -178,7 +184,7 @@ def _chat(before: RunContext, after: RunContext) -> Iterator[InputDifference]:
     if edited and not gone and not added and len(edited) <= MOST_MESSAGES:
         for number in edited:
 
-            def carry(target: RunContext, source: RunContext, number: int = number) -> RunContext:
+            def carry(target: WithChat, source: WithChat, number: int = number) -> WithChat:
                 theirs = _by_number(source)[number]
                 mine = zip(_numbers(target), target.chat, strict=True)
                 return replace(target, chat=tuple(theirs if place == number else each for place, each in mine))
@@ -196,16 +202,16 @@ def _chat(before: RunContext, after: RunContext) -> Iterator[InputDifference]:
     yield InputDifference(DifferenceKind.CHAT, "Chat", "", "; ".join(told), _carry_chat)
 
 
-def _carry_chat(target: RunContext, source: RunContext) -> RunContext:
+def _carry_chat(target: WithChat, source: WithChat) -> WithChat:
     turn = replace(target.turn, message=source.turn.message, swipe=source.turn.swipe, kind=source.turn.kind)
     return replace(target, chat=source.chat, positions=source.positions, turn=turn)
 
 
-def _numbers(ctx: RunContext) -> tuple[int, ...]:
+def _numbers(ctx: WithChat) -> tuple[int, ...]:
     return ctx.positions or tuple(range(len(ctx.chat)))
 
 
-def _by_number(ctx: RunContext) -> dict[int, Message]:
+def _by_number(ctx: WithChat) -> dict[int, Message]:
     return dict(zip(_numbers(ctx), ctx.chat, strict=True))
 
 

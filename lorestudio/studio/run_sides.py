@@ -18,8 +18,10 @@ from lorestudio.studio.note_differences import renamed
 from lorestudio.studio.preview import Preview
 from lorestudio.studio.project import Project, open_project, read_settings
 from lorestudio.studio.run_causes import RunSide
-from lorestudio.studio.run_differences import DifferenceKind, InputDifference, input_differences
+from lorestudio.studio.run_differences import DifferenceKind, InputDifference
 from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.system_differences import differences_between, same_system
+from lorestudio.studio.system_inputs import SystemInputs
 from lorestudio.studio.system_simulator import SystemSimulator
 from lorestudio.trace.diff import TraceDiff, compare
 from lorestudio.trace.model import Trace
@@ -30,14 +32,14 @@ _OF_THE_CHAT: Final = frozenset({DifferenceKind.TRACKERS, DifferenceKind.ROLLS})
 
 
 def side_of(simulator: ChatRuns, generation: Generation, title: str = "") -> RunSide:
-    """A generation that was run, as one side of a comparison. Raises KeyError where it was not.
-
-    Of other systems than DeepLore there is the trace alone, so that what made the difference cannot be found out.
-    """
+    """A generation that was run, as one side of a comparison. Raises KeyError where it was not."""
     trace = simulator.traces[generation]
-    if isinstance(simulator, SystemSimulator):
-        return RunSide(title or turn_words(trace.turn), trace)
-    return RunSide(title or turn_words(trace.turn), trace, simulator.context(generation))
+    context = (
+        SystemInputs.of(simulator, generation)
+        if isinstance(simulator, SystemSimulator)
+        else simulator.context(generation)
+    )
+    return RunSide(title or turn_words(trace.turn), trace, context)
 
 
 def edited_side(side: RunSide, preview: Preview, title: str) -> RunSide:
@@ -45,6 +47,11 @@ def edited_side(side: RunSide, preview: Preview, title: str) -> RunSide:
     context = side.context
     if context is None:
         return RunSide(title, preview.trace)
+    if isinstance(context, SystemInputs):
+        update = {change.declaration.name: change.after for change in preview.settings}
+        now = replace(context.moment, index=preview.index)
+        settings = context.settings.model_copy(update=update)
+        return RunSide(title, preview.trace, replace(context, moment=now, settings=settings))
     return RunSide(title, preview.trace, replace(context, index=DeepLoreIndex(preview.index, context.index)))
 
 
@@ -144,9 +151,10 @@ def turn_diffs(before: ChatRuns, after: ChatRuns) -> Iterator[TurnDiff]:
 def replay_differences(before: ChatRuns, after: ChatRuns) -> tuple[InputDifference, ...]:
     """What differs between the inputs of two replays, without what follows from it in later turns.
 
-    Nothing where another system than DeepLore made one of them, whose inputs are others.
+    Nothing where two systems made them, whose inputs are others.
     """
-    if isinstance(before, SystemSimulator) or isinstance(after, SystemSimulator):
+    sides = (side_of(each, each.generations[-1]).context for each in (before, after))
+    one, other = sides
+    if one is None or other is None or not same_system(one, other):
         return ()
-    one, other = before.context(before.generations[-1]), after.context(after.generations[-1])
-    return tuple(each for each in input_differences(one, other) if each.kind not in _OF_THE_CHAT)
+    return tuple(each for each in differences_between(one, other) if each.kind not in _OF_THE_CHAT)

@@ -5,51 +5,36 @@ The trackers of a chat are made by its generations, so the file holds the chosen
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
-from lorestudio.domain.javascript import Json
 from lorestudio.engine.context import RunContext
 from lorestudio.engine.deeplore.stages.ai_selection import PAUSED, THROTTLED
-from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario.ai_report import SeenTexts
 from lorestudio.exchange.scenario.reading import Scenario
 from lorestudio.exchange.scenario.report import generation_report
 from lorestudio.exchange.scenario.writing import controls_metadata, message_record
 from lorestudio.llm.errors import ErrorKind
-from lorestudio.settings.deeplore import declarations, dump
 from lorestudio.studio.generation import Generation
-from lorestudio.studio.places import vault_sources
+from lorestudio.studio.keeping import ChatRuns
 from lorestudio.studio.project import Project
 from lorestudio.studio.rerun import trace_of
-from lorestudio.studio.scenarios import COUNTERS, run_scenario
+from lorestudio.studio.scenario_parts import ExportedScenario, note_settings, tokenizer_of, vault_files
+from lorestudio.studio.scenarios import run_scenario
 from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.system_scenario import export_system_scenario
+from lorestudio.studio.system_simulator import SystemSimulator
 from lorestudio.trace.model import AiCall, StageRecord, Trace
-from lorestudio.vault.files import NoteFile, VaultFiles
-from lorestudio.vault.index import build_index, definition_path
-from lorestudio.vault.sources import FolderSource, VaultSource
 
 _CALL_FAILED: Final = "the call failed: "
 """How the category prefilter words a question without an answer."""
 
-_REPORTED: Final = frozenset({"aiSearchMaxTokens", "aiSearchTimeout"})
-"""Settings that affect no stage and yet are seen in a scenario's results."""
 
-_PRIVATE: Final = frozenset({"aiSearchProfileId"})
-"""Settings that name something on the author's computer; a scenario has a stand-in for them."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExportedScenario:
-    """A scenario of a turn. `differing` are the numbers of generations that did not decide the same when it was run
-    once more (none, unless something is wrong); `remarks` are sentences for the person.
-    """
-
-    scenario: Scenario
-    remarks: tuple[str, ...] = ()
-    differing: tuple[int, ...] = ()
+def export_turn(runs: ChatRuns, generation: Generation) -> ExportedScenario:
+    """As `export_scenario`, whichever system decided."""
+    if isinstance(runs, SystemSimulator):
+        return export_system_scenario(runs, generation)
+    return export_scenario(runs, generation)
 
 
 def export_scenario(simulator: Simulator, generation: Generation) -> ExportedScenario:
@@ -59,15 +44,12 @@ def export_scenario(simulator: Simulator, generation: Generation) -> ExportedSce
     tokens are counted in a way that the format has no word for; ValueError for a generation that was not run.
     """
     project = simulator.project
-    tokenizer = next((name for name, counter in COUNTERS.items() if counter is project.counter), None)
-    if tokenizer is None:
-        message = f"tokens are counted with {project.counter.name}, and scenarios know estimates only. Choose chars/4."
-        raise InputError(project.name, message)
+    tokenizer = tokenizer_of(project)
     trace_of(simulator.traces, generation)
     last = simulator.generations.index(generation)
     wanted = simulator.generations[: last + 1]
     contexts = [simulator.context(each) for each in wanted]
-    files, remarks = _vault_files(project)
+    files, remarks = vault_files(project)
     controls = controls_metadata(contexts[0].controls)
     scenario = Scenario.model_validate(
         {
@@ -75,7 +57,7 @@ def export_scenario(simulator: Simulator, generation: Generation) -> ExportedSce
             "clock_start_ms": contexts[0].clock_ms,
             "rng_seed": project.seed,
             "tokenizer": tokenizer,
-            "settings": _settings(project),
+            "settings": note_settings(project),
             "vaults": [
                 {"name": vault.name, "files": [(file.filename, file.text) for file in vault.files]} for vault in files
             ],
@@ -103,12 +85,6 @@ def differing(scenario: Scenario, simulator: Simulator) -> tuple[int, ...]:
         if generation_report(number, trace, state, index, simulator.project.settings, seen) != report:
             found.append(number)
     return tuple(found)
-
-
-def _settings(project: Project) -> dict[str, Json]:
-    """The settings that differ from DeepLore's own and have a part in retrieval; connections are nobody's business."""
-    wanted = {each.alias for each in declarations() if each.affects} | _REPORTED
-    return {key: value for key, value in dump(project.settings).items() if key in wanted - _PRIVATE}
 
 
 def _messages(project: Project, generation: Generation) -> Sequence[Any]:
@@ -161,33 +137,3 @@ def _unasked(record: StageRecord | None) -> str:
     if isinstance(error, str) and error not in (PAUSED, THROTTLED):
         return error
     return why.removeprefix(_CALL_FAILED) if isinstance(why, str) and why.startswith(_CALL_FAILED) else ""
-
-
-def _vault_files(project: Project) -> tuple[list[VaultFiles], tuple[str, ...]]:
-    """The vaults' texts in index order. Raises InputError where they do not give the project's index any more."""
-    wanted = definition_path(project.settings)
-    files: list[VaultFiles] = []
-    for name, source in zip(project.index.vaults, _sources(project), strict=False):
-        scanned = asyncio.run(source.scan({}, wanted))
-        if scanned.failure:
-            raise InputError(name, scanned.failure)
-        files.append(VaultFiles(name, tuple(NoteFile(each.filename, each.text or "") for each in scanned.files)))
-    index = build_index(files, project.settings, project.counter)
-    if _names(index.entries) != _names(project.index.entries):
-        message = (
-            "the vault is not as it was when the chat was replayed. Read it again, replay, then save the scenario."
-        )
-        raise InputError(project.name, message)
-    unread = [note.filename for note in project.index.left_out if note.problem.broken]
-    remarks = (f"Left out because they cannot be read: {', '.join(unread)}.",) if unread else ()
-    return files, remarks
-
-
-def _sources(project: Project) -> Sequence[VaultSource]:
-    if project.places:
-        return vault_sources(project.places)
-    return [FolderSource(folder) for folder in project.vault_folders if folder is not None]
-
-
-def _names(entries: Sequence[Any]) -> list[tuple[str, str, str, str]]:
-    return [(each.vault, each.filename, each.title, each.content_hash) for each in entries]

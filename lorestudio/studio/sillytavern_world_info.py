@@ -23,9 +23,9 @@ def is_sillytavern(document: Json) -> bool:
 
 
 def from_sillytavern(document: Mapping[str, Json], path: Path) -> WorldInfoSettings:
-    """The settings, and the books that are active everywhere, from the folder beside the file.
+    """The settings, the books that are active everywhere and those of characters, from the folder beside the file.
 
-    What SillyTavern keeps there and World Info here does not have (alerts, extra books of characters) is left out.
+    What SillyTavern keeps there and World Info here does not have (alerts) is left out.
     Raises SettingsError for a value that cannot be.
     """
     own, extensions = _part(document, _SECTION), _part(document, "extension_settings")
@@ -33,9 +33,14 @@ def from_sillytavern(document: Mapping[str, Json], path: Path) -> WorldInfoSetti
     for source in (own, _part(extensions, "note"), _part(extensions, "vectors")):
         values |= dict(_known(source))
     worlds = path.parent / "worlds"
-    selected = _part(own, "world_info").get("globalSelect")
-    names = [name for name in selected if isinstance(name, str)] if isinstance(selected, list) else []
-    values |= {"worlds": str(worlds), "book": "\n".join(str(worlds / f"{name}.json") for name in names)}
+    known = _part(own, "world_info")
+    lore = [each for each in _listed(known, "charLore") if isinstance(each, Mapping)]
+    extra = [f"{each.get('name')}: {worlds / name}.json" for each in lore for name in _names(each, "extraBooks")]
+    values |= {
+        "worlds": str(worlds),
+        "book": "\n".join(f"{worlds / name}.json" for name in _names(known, "globalSelect")),
+        "extra_books": "\n".join(extra),
+    }
     return section_of(values, WorldInfoSettings, str(path))
 
 
@@ -43,6 +48,15 @@ def _known(values: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
     """What is a setting here, under SillyTavern's key."""
     keys = {each.alias for each in declared(WorldInfoSettings) if each.alias != each.name}
     return ((key, value) for key, value in values.items() if key in keys and value is not None)
+
+
+def _listed(values: Mapping[str, Json], name: str) -> list[Json]:
+    found = values.get(name)
+    return found if isinstance(found, list) else []
+
+
+def _names(values: Mapping[str, Json], name: str) -> list[str]:
+    return [each for each in _listed(values, name) if isinstance(each, str)]
 
 
 def _part(values: Mapping[str, Json], name: str) -> Mapping[str, Json]:

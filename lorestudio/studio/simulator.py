@@ -2,65 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
 from bisect import bisect_left
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.state import ChatControls, EngineState, Tally
-from lorestudio.domain.stopping import Stopped
 from lorestudio.engine import DeepLoreIndex, RunContext, RunResult, Watcher, run
 from lorestudio.llm.protocol import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.memory.message_notes import notes_of
 from lorestudio.memory.notepad import withdrawn
+from lorestudio.studio.course import Course, Superseded, clock_ms
 from lorestudio.studio.digests import input_digests
 from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
+from lorestudio.studio.jobs import CancelToken, Progress
 from lorestudio.studio.project import Project
 from lorestudio.studio.runs import Runs, States
 from lorestudio.studio.taking_over import Record, taken_over
 from lorestudio.studio.trace_book import TraceBook
 from lorestudio.trace.model import Trace, Turn
 
-__all__ = ["Generation", "Simulator", "Superseded", "generations"]
-
-CLOCK_START_MS = 1_700_000_000_000
-CLOCK_STEP_MS = 60_000
-"""A replay's clock: a minute a generation, from a fixed instant, so that it can be repeated exactly."""
-
-
-def generations(chat: Chat | None) -> tuple[Generation, ...]:
-    """Every reply with its swipes in the order they were made, then the reply to come.
-
-    The swipe that is active in the file comes last of its reply, because the chat went on from it.
-    """
-    if chat is None:
-        return (Generation(0),)
-    found: list[Generation] = []
-    for place in chat.replies:
-        message = chat.messages[place]
-        others = [swipe for swipe in range(len(message.swipes)) if swipe != message.swipe]
-        found += [Generation(place, swipe) for swipe in (*others, message.swipe)]
-    return (*found, Generation(len(chat.messages)))
-
-
-def shown_generation(chat: Chat | None, message: int, known: Container[Generation]) -> Generation | None:
-    """The generation of a message's active swipe, None where it is not among the known ones."""
-    swipe = chat.messages[message].swipe if chat is not None and message < len(chat.messages) else 0
-    generation = Generation(message, swipe)
-    return generation if generation in known else None
-
 
 def active_character(project: Project) -> str:
     """Whose entry DeepLore's “active character” is: the one that a person chose, else the chat's, "" for nobody."""
     chosen = project.controls.character
     return chosen if chosen is not None else (project.chat or Chat()).character_name
-
-
-class Superseded(Stopped):  # something newer took its place
-    """The run was given up while it was under way; nothing of it was kept."""
 
 
 class Simulator:
@@ -86,9 +53,8 @@ class Simulator:
         self.model = model
         self.answers: AnswerSource = StandInAnswers() if answers is None else answers
         self._watcher = watcher
-        self._epoch = 0
-        self.generations = generations(project.chat)
-        self._places = {generation: place for place, generation in enumerate(self.generations)}
+        self._course = Course(project.chat)
+        self.generations = self._course.generations
         self._inputs = input_digests(project, self.generations, f"{self.answers.name}:{model}")
         self._index = _index(project, earlier, base)
         chat = project.chat or Chat()
@@ -113,21 +79,18 @@ class Simulator:
 
     def shown(self, message: int) -> Generation | None:
         """The generation that wrote the message's active swipe, None for a message that no generation wrote."""
-        return shown_generation(self.project.chat, message, self._places)
+        return self._course.shown(message)
 
     def abandon(self) -> None:
         """Give up whatever is running: it writes neither a trace nor a state, however it ends."""
-        self._epoch += 1
+        self._course.abandon()
 
     def resume(self, results: Sequence[RunResult]) -> None:
         """Go on from generations run earlier on the same inputs, in order.
 
         Raises ValueError where they do not belong to the beginning of this chat.
         """
-        places = [Generation(result.trace.turn.message, result.trace.turn.swipe) for result in results]
-        if tuple(places) != self.generations[: len(places)]:
-            message = "These traces do not belong to this chat."
-            raise ValueError(message)
+        self._course.beginning(result.trace for result in results)
         self.abandon()
         self._runs.cut(0)
         self._record.cut(0)
@@ -170,10 +133,7 @@ class Simulator:
 
     def place(self, generation: Generation) -> int:
         """Where a generation stands in the order of running. Raises ValueError for one that the chat does not have."""
-        if generation not in self._places:
-            message = f"The chat has no reply #{generation.message} with swipe {generation.swipe + 1}."
-            raise ValueError(message)
-        return self._places[generation]
+        return self._course.place(generation)
 
     def context(self, generation: Generation) -> RunContext:
         """The inputs of one generation; the ones before it must have been run.
@@ -208,7 +168,7 @@ class Simulator:
         a later call goes on from there.
         """
         await self.run_missing(on_progress, cancel, until)
-        return tuple(self._runs.trace(place) for place in range(self._end(until)))
+        return tuple(self._runs.trace(place) for place in range(self._course.end(until)))
 
     async def run_missing(
         self,
@@ -217,29 +177,18 @@ class Simulator:
         until: int | None = None,
     ) -> None:
         """As `replay`, for those who take the traces from `traces` one by one."""
-        total = self._end(until)
-        while len(self._runs) < total:
-            if cancel is not None and cancel.cancelled:
-                raise Cancelled
-            generation = self.generations[len(self._runs)]
-            await self._run_next()
-            if on_progress is not None:
-                on_progress(Progress(len(self._runs), total, generation, self.kept))
-            await asyncio.sleep(0)  # let a cancelled task notice
-
-    def _end(self, until: int | None) -> int:
-        return len(self.generations) if until is None else min(until, len(self.generations))
+        await self._course.run(lambda: len(self._runs), self._run_next, lambda: self.kept, on_progress, cancel, until)
 
     async def _run_next(self) -> None:
         place = len(self._runs)
         generation = self.generations[place]
-        epoch = self._epoch
+        epoch = self._course.epoch
         ctx = self._context(place, generation, self._runs.state(place - 1))
         result = self._taken_over(generation, ctx)
         ran = result is None
         if result is None:
             result = await run(ctx)
-        if epoch != self._epoch:
+        if epoch != self._course.epoch:
             raise Superseded
         if generation not in self._traces:  # another task may have been quicker; the same inputs give the same trace
             self.ran += ran
@@ -255,7 +204,7 @@ class Simulator:
 
         None where only running it can tell.
         """
-        place = self._places.get(generation)
+        place = self._course.find(generation)
         if place is None or place >= len(self._runs):
             return None
         before = self._context(place, generation, self._runs.lean_state(place - 1))
@@ -289,7 +238,7 @@ class Simulator:
             controls=self._controls(generation),
             state=state,
             character=active_character(project),
-            clock_ms=CLOCK_START_MS + place * CLOCK_STEP_MS,
+            clock_ms=clock_ms(place),
             context_size=project.context_size,
             counter=project.counter,
             seed=project.seed,

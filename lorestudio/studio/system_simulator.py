@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.engine.systems import Decided, Moment, System
+from lorestudio.studio.course import Course, Superseded, clock_ms
 from lorestudio.studio.digests import system_digests
 from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
+from lorestudio.studio.jobs import CancelToken, Progress
 from lorestudio.studio.project import Project
-from lorestudio.studio.simulator import CLOCK_START_MS, CLOCK_STEP_MS, Superseded, generations, shown_generation
 from lorestudio.trace.model import EntryRef, Trace, Turn
 from lorestudio.trace.renumber import FOREIGN_IDS, renumbered
 
@@ -28,12 +27,11 @@ class SystemSimulator:
     def __init__(self, project: Project, system: System) -> None:
         self.project, self.system = project, system
         self.model = ""
-        self.generations = generations(project.chat)
-        self._places = {generation: place for place, generation in enumerate(self.generations)}
+        self._course = Course(project.chat)
+        self.generations = self._course.generations
         self._inputs = system_digests(project, self.generations, f"{system.name}:{system.inputs}")
         self._traces: dict[Generation, Trace] = {}
         self._states: list[object] = []
-        self._epoch = 0
         self._restored = 0
 
     @property
@@ -61,10 +59,7 @@ class SystemSimulator:
 
         Raises ValueError where they do not belong to the beginning of this chat.
         """
-        places = tuple(Generation(each.trace.turn.message, each.trace.turn.swipe) for each in decided)
-        if places != self.generations[: len(places)]:
-            message = "These traces do not belong to this chat."
-            raise ValueError(message)
+        places = self._course.beginning(each.trace for each in decided)
         self.abandon()
         self._traces = {place: each.trace for place, each in zip(places, decided, strict=True)}
         self._states = [each.state for each in decided]
@@ -72,18 +67,15 @@ class SystemSimulator:
 
     def place(self, generation: Generation) -> int:
         """Where a generation stands in the order of running. Raises ValueError for one that the chat does not have."""
-        if generation not in self._places:
-            message = f"The chat has no reply #{generation.message} with swipe {generation.swipe + 1}."
-            raise ValueError(message)
-        return self._places[generation]
+        return self._course.place(generation)
 
     def shown(self, message: int) -> Generation | None:
         """The generation that wrote the message's active swipe, None for a message that no generation wrote."""
-        return shown_generation(self.project.chat, message, self._places)
+        return self._course.shown(message)
 
     def abandon(self) -> None:
         """Give up whatever is running: it writes neither a trace nor a state, however it ends."""
-        self._epoch += 1
+        self._course.abandon()
 
     def release(self) -> None:
         """Let go of what was only needed for running; a system keeps nothing of that kind."""
@@ -102,8 +94,7 @@ class SystemSimulator:
         Raises ValueError for a generation that the chat does not have.
         """
         place = self.place(generation)
-        decided = await self.system.decide(moment(self.project, place, generation, self._inputs[place]), state)
-        return _own_numbers(decided.trace, self.project.index)
+        return await decided_trace(self.system, moment(self.project, place, generation, self._inputs[place]), state)
 
     def state_before(self, generation: Generation) -> object:
         """The state that a generation began with. Raises ValueError for one that the chat does not have."""
@@ -130,33 +121,29 @@ class SystemSimulator:
         until: int | None = None,
     ) -> None:
         """As `replay`, for those who take the traces from `traces`."""
-        total = len(self.generations[:until])
-        while len(self._states) < total:
-            if cancel is not None and cancel.cancelled:
-                raise Cancelled
-            generation = self.generations[len(self._states)]
-            await self._run_next()
-            if on_progress is not None:
-                on_progress(Progress(len(self._states), total, generation, self._restored))
-            await asyncio.sleep(0)  # let a cancelled task notice
+        await self._course.run(
+            lambda: len(self._states), self._run_next, lambda: self._restored, on_progress, cancel, until
+        )
 
     async def _run_next(self) -> None:
-        place, epoch = len(self._states), self._epoch
+        place, epoch = len(self._states), self._course.epoch
         generation = self.generations[place]
         now = moment(self.project, place, generation, self._inputs[place])
         decided = await self.system.decide(now, self._state_before(place))
-        if epoch != self._epoch:
+        if epoch != self._course.epoch:
             raise Superseded
         if generation not in self._traces:  # another task may have been quicker
             self._traces[generation] = _own_numbers(decided.trace, self.project.index)
             self._states.append(decided.state)
 
     def _state_before(self, place: int) -> object:
-        message = self.generations[place].message
-        first = place
-        while first and self.generations[first - 1].message == message:
-            first -= 1
+        first = self._course.first_swipe(place)
         return self._states[first - 1] if first else None
+
+
+async def decided_trace(system: System, now: Moment, state: object) -> Trace:
+    """The trace of a decision that begins with this state; nothing of it is kept."""
+    return _own_numbers((await system.decide(now, state)).trace, now.index)
 
 
 def moment(project: Project, place: int, generation: Generation, digest: str = "") -> Moment:
@@ -173,7 +160,7 @@ def moment(project: Project, place: int, generation: Generation, digest: str = "
         user=chat.user_name,
         counter=project.counter,
         context_size=project.context_size,
-        clock_ms=CLOCK_START_MS + place * CLOCK_STEP_MS,
+        clock_ms=clock_ms(place),
         seed=project.seed,
         digests={"inputs": digest},
     )

@@ -10,20 +10,15 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from lorestudio.domain.entry import Entry
-from lorestudio.engine.hybrid.system import HybridSystem
-from lorestudio.engine.systems import System
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.embedding import Embedder, Vector
-from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.settings.declaration import Section
-from lorestudio.settings.hybrid import HybridSettings
-from lorestudio.studio.embedding import KnownVectors, embedder_named
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import CancelToken, StopBetweenStages
+from lorestudio.studio.offline_systems import OfflineSystem, offline
 from lorestudio.studio.project import Project
 from lorestudio.studio.project_changes import ProjectChanges
 from lorestudio.studio.rerun import trace_of
@@ -46,27 +41,6 @@ _LOOKED_AT: Final = 4
 """Words of so many of the newest messages are offered as keys."""
 
 
-@dataclass(frozen=True, slots=True)
-class OnlyMade:
-    """Vectors that were made before, and no others."""
-
-    embedder: Embedder
-
-    @property
-    def model_id(self) -> str:
-        """Whose they are."""
-        return self.embedder.model_id
-
-    @property
-    def label(self) -> str:
-        """Whose they are, for people."""
-        return self.embedder.label
-
-    async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        """Raises LlmError: nobody is asked here."""
-        raise LlmError(ErrorKind.ABORTED, f"{len(texts)} texts have no vector yet, and nobody is asked for one here")
-
-
 class SystemRuns:
     """Runs of one generation with a single change, by a system. Raises ValueError for a generation that was not run."""
 
@@ -77,7 +51,7 @@ class SystemRuns:
         self._place = simulator.place(generation)
         self._state = simulator.state_before(generation)
         self._before = {key: simulator.traces[key] for key in simulator.generations[: self._place]}
-        self._vectors = _made_vectors(settings)
+        self._known = simulator.system
 
     @property
     def replies(self) -> int:
@@ -87,37 +61,40 @@ class SystemRuns:
     def alone(self, change: Change, stop: StopBetweenStages) -> Ran:
         """This one reply with the change, from the state that the real chat left."""
         stop.look()
-        project, system = self._made(change)
-        simulator = SystemSimulator(project, system)
+        project, made = self._made(change)
+        simulator = SystemSimulator(project, made.system)
         trace = asyncio.run(simulator.decide_alone(self.generation, self._state))
-        return Ran(change, project, trace, self._lacks(trace))
+        return Ran(change, project, trace, self._lacks(trace, made))
 
     def replayed(self, change: Change, stop: StopBetweenStages) -> Ran:
         """This reply after a replay of the chat with the change."""
-        project, system = self._made(change)
-        simulator = SystemSimulator(project, system)
+        project, made = self._made(change)
+        simulator = SystemSimulator(project, made.system)
         earlier, lacks = 0, False
         for generation, before in self._before.items():
             stop.look()
             trace = asyncio.run(simulator.generate(generation))
             earlier += _lore(trace) != _lore(before)
-            lacks |= self._lacks(trace)
+            lacks |= self._lacks(trace, made)
         trace = asyncio.run(simulator.generate(self.generation))
-        return Ran(change, project, trace, lacks or self._lacks(trace), earlier)
+        return Ran(change, project, trace, lacks or self._lacks(trace, made), earlier)
 
-    def _made(self, change: Change) -> tuple[Project, System]:
+    def _made(self, change: Change) -> tuple[Project, OfflineSystem]:
         """Project and system with the change. Raises InputError, SettingsError, VaultError and ValueError."""
         if change.part is not Part.SETTINGS:
             return self.changes.made(change), self._system(self.settings)
         return self.changes.project, self._system(self.settings.model_copy(update=dict(change.settings)))
 
-    def _system(self, settings: Section) -> System:
-        system = self.kind.make(settings, self.changes.project)
-        return replace(system, vectors=self._vectors) if isinstance(system, HybridSystem) else system
+    def _system(self, settings: Section) -> OfflineSystem:
+        return offline(self.kind.make(settings, self.changes.project), self._known)
 
-    def _lacks(self, trace: Trace) -> bool:
+    def _lacks(self, trace: Trace, system: OfflineSystem) -> bool:
         """Whether something was asked that has no answer here, though the real run had one."""
-        failed = any(call.error for call in trace.ai_calls) or bool(trace.warnings and "vector" in trace.warnings[0])
+        failed = (
+            bool(system.remarks)
+            or any(call.error for call in trace.ai_calls)
+            or bool(trace.warnings and "vector" in trace.warnings[0])
+        )
         return failed and not any(call.error for call in self.trace.ai_calls)
 
 
@@ -154,16 +131,6 @@ class SystemWhyNotFinder:
             SystemSituation(runs.settings, end, note, project.controls, words, editable, keeps_out)
         )
         return Search(runs, found, options, report, cancel or CancelToken()).run()
-
-
-def _made_vectors(settings: Section) -> KnownVectors | None:
-    """The vectors of hybrid retrieval that there are; the stand-in makes its own."""
-    if not isinstance(settings, HybridSettings):
-        return None
-    embedder = embedder_named(settings.embedder)
-    if embedder is None:
-        return None
-    return KnownVectors(embedder) if KnownVectors(embedder).is_free else KnownVectors(OnlyMade(embedder))
 
 
 def _words(project: Project, generation: Generation, note: Entry) -> Iterator[str]:

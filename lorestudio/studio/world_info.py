@@ -100,7 +100,7 @@ def world_info_system(settings: WorldInfoSettings, project: Project) -> WorldInf
     embedder = embedder_named(settings.embedder) if settings.vectors else None
     vectors = KnownVectors(embedder) if embedder is not None else None
     around = surroundings(project)
-    files = book_files(settings)
+    files = (*book_files(settings), *_extra_files(settings, project))
     if settings.source == VAULT or (settings.source == BY_BOOKS and not files):
         return WorldInfoSystem(settings, None, around, vectors)
     named = [load_lorebook(Path(file.path).expanduser(), file.role) for file in files]
@@ -149,6 +149,17 @@ def _names(project: Project, setup: PromptSetup) -> Iterator[str]:
         yield setup.card_path.stem
     if project.chat_path is not None:
         yield project.chat_path.parent.name
+
+
+def _extra_files(settings: WorldInfoSettings, project: Project) -> Iterator[BookFile]:
+    """The further books of the chat's character. Raises InputError for a line that names no file."""
+    names = frozenset(_names(project, project.setup))
+    for line in filter(None, map(str.strip, settings.extra_books.splitlines())):
+        character, _colon, path = (part.strip() for part in line.partition(":"))
+        if not path:
+            raise InputError("extra_books", f"“{line}” names no file. Write the character, a colon, and the file.")
+        if character in names:
+            yield BookFile(path, BookRole.CHARACTER)
 
 
 def _linked(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -61,6 +62,18 @@ def keys_of_verdict(verdict: Verdict) -> tuple[FoundKey, ...]:
         return ()
     primary = _found(verdict.entry, key, details, "", missing=_missing(verdict))
     return primary, *_refining(verdict.entry, details)
+
+
+def places_in(found: FoundKey, message: int, text: str) -> Iterator[tuple[int, int]]:
+    """Where a key stands in the text of a message: the place that the run told, or every one where it told none.
+
+    A place that holds something else (another swipe is shown, or the text was changed) is searched for anew.
+    """
+    place = found.place
+    if place is not None and found.message == message and text[slice(*place)].casefold() == found.key.casefold():
+        yield place
+        return
+    yield from (match.span() for match in re.finditer(re.escape(found.key), text, re.IGNORECASE))
 
 
 def _refining(entry: int, details: Mapping[str, Json]) -> Iterator[FoundKey]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from lorestudio.ui.situation import Situation
+
 
 class Where(StrEnum):
     """Where a shortcut works. Single letters belong to a pane and are ignored while a text field has the keyboard."""
@@ -19,35 +21,6 @@ class Where(StrEnum):
     VAULT = "in the vault"
     EDITOR = "in the editor"
     MEMORIES = "in the memories"
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """What the window can do at a moment; `enabled_when` of an action asks it."""
-
-    project: bool = False
-    chat: bool = False
-    busy: bool = False
-    replaying: bool = False
-    message: bool = False
-    trace: bool = False
-    entry: bool = False
-    row: bool = False
-    files: bool = False
-    notes: bool = False
-    undo: bool = False
-    redo: bool = False
-    adjusted: bool = False
-    taken_back: bool = False
-    note: bool = False
-    why_not: bool = False
-    unsaved: bool = False
-    swipes: bool = False
-    model: bool = False
-    preview: bool = False
-    marked: bool = False
-    back: bool = False
-    forward: bool = False
 
 
 def _always(_situation: Situation) -> bool:

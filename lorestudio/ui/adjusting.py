@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from typing import TypeAlias
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.state import ChatControls
 from lorestudio.settings import Behaviour, DeepLoreSettings
+from lorestudio.settings.declaration import Section
 from lorestudio.studio.project import Project
 
 
@@ -43,12 +45,32 @@ class Adjustment:
         return _moved(now, self.after, self.before)
 
 
+@dataclass(frozen=True, slots=True)
+class SystemStep:
+    """Settings of systems beside DeepLore, by the systems' names: what the step is called, and both values."""
+
+    title: str
+    before: Mapping[str, Section]
+    after: Mapping[str, Section]
+
+    def forward(self, now: Mapping[str, Section]) -> dict[str, Section]:
+        """The settings of now with what the step changed."""
+        return {name: _section_moved(now.get(name), self.before[name], self.after[name]) for name in self.after}
+
+    def back(self, now: Mapping[str, Section]) -> dict[str, Section]:
+        """The settings of now without what the step changed."""
+        return {name: _section_moved(now.get(name), self.after[name], self.before[name]) for name in self.after}
+
+
+Step: TypeAlias = Adjustment | SystemStep
+
+
 class Adjustments:
     """The steps taken and taken back, the newest last."""
 
     def __init__(self) -> None:
-        self._done: list[Adjustment] = []
-        self._undone: list[Adjustment] = []
+        self._done: list[Step] = []
+        self._undone: list[Step] = []
 
     @property
     def undo_title(self) -> str:
@@ -60,19 +82,19 @@ class Adjustments:
         """What would be done again, "" where there is nothing."""
         return self._undone[-1].title if self._undone else ""
 
-    def add(self, step: Adjustment) -> None:
+    def add(self, step: Step) -> None:
         """A step was taken; what was taken back before cannot be done again."""
         self._done.append(step)
         self._undone.clear()
 
-    def undo(self) -> Adjustment | None:
+    def undo(self) -> Step | None:
         """Move one step back and return it; None where there is none."""
         if self._done:
             self._undone.append(self._done.pop())
             return self._undone[-1]
         return None
 
-    def redo(self) -> Adjustment | None:
+    def redo(self) -> Step | None:
         """Move one step forth and return it; None where there is none."""
         if self._undone:
             self._done.append(self._undone.pop())
@@ -86,7 +108,12 @@ class Adjustments:
             return parts if parts.chat is None else replace(parts, chat=chat_of(parts.chat))
 
         for steps in (self._done, self._undone):
-            steps[:] = [replace(step, before=moved(step.before), after=moved(step.after)) for step in steps]
+            steps[:] = [
+                replace(step, before=moved(step.before), after=moved(step.after))
+                if isinstance(step, Adjustment)
+                else step
+                for step in steps
+            ]
 
     def clear(self) -> None:
         """Another project is shown."""
@@ -110,6 +137,13 @@ def _moved(now: Parts, source: Parts, target: Parts) -> Parts:
         target.behaviour if source.behaviour != target.behaviour else now.behaviour,
         target.chat if source.chat is not target.chat else now.chat,
     )
+
+
+def _section_moved(now: Section | None, source: Section, target: Section) -> Section:
+    if now is None:
+        return target
+    names = [name for name in type(target).model_fields if getattr(source, name) != getattr(target, name)]
+    return now.model_copy(update={name: getattr(target, name) for name in names})
 
 
 def _fields_moved(now: ChatControls, source: ChatControls, target: ChatControls) -> ChatControls:

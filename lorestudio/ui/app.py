@@ -77,7 +77,8 @@ def run(
         keep_in=default_folder() if folder is None else folder / "runs",
         cache_file=default_cache() if folder is None else folder / "vaults.sqlite",
     )
-    window = MainWindow(session, theme, settings)
+    with theme.held_back():
+        window = MainWindow(session, theme, settings)
     window.session.setParent(window)
     closed = asyncio.Event()  # connected at once: the window may be closed before the loop's first turn is over
     window.closed.connect(closed.set)
@@ -86,7 +87,7 @@ def run(
         window.show()
         if project is not None:
             window.session.set_project(project)
-            window.session.follow()
+            window.session.reading.follow()
         window.keep_notes_safe(note_data.default_folder() if folder is None else folder / "notes")
         loop.run_until_complete(closed.wait())
         _finish_tasks(loop)
@@ -108,7 +109,9 @@ def render_window(
         settings = QSettings(str(Path(folder) / "window.ini"), QSettings.Format.IniFormat)
         session = Session(connections=Connections(Path(folder) / "profiles.json"))
         with collected_on_gui_thread():
-            _render(project, path, size, MainWindow(session, dress, settings), app)
+            with dress.held_back():
+                window = MainWindow(session, dress, settings)
+            _render(project, path, size, window, app)
 
 
 def _render(project: Project | None, path: Path, size: tuple[int, int], window: MainWindow, app: QApplication) -> None:
@@ -160,12 +163,14 @@ def wait_until_idle(session: Session, seconds: float = RENDER_SECONDS) -> None:
 def show_something(window: MainWindow) -> None:
     """Choose the reply with the most to tell, and in it an entry that was stopped."""
     session = window.session
-    told = {key: [record.removed for record in trace.stages if record.removed] for key, trace in session.traces.items()}
+    told = {
+        key: [record.removed for record in trace.stages if record.removed] for key, trace in session.runs.traces.items()
+    }
     if not told:
         return
     best = max(told, key=lambda key: (len(told[key]), sum(told[key]), key))
     window.selection.choose_message(best.message, best)
-    stopped = stopped_entry(session.traces[best])
+    stopped = stopped_entry(session.runs.traces[best])
     if stopped is not None:
         window.selection.choose_entry(*stopped)
 

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
+from lorestudio.settings.declaration import Section
 from lorestudio.studio.bench import Bench, BenchResult
 from lorestudio.studio.jobs import Cancelled, CancelToken
+from lorestudio.studio.keeping import ChatRuns
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.system_bench import SystemBench
+from lorestudio.studio.system_simulator import SystemSimulator
+from lorestudio.studio.systems import SystemKind
 from lorestudio.ui.jobs import Jobs
 from lorestudio.ui.words import sentence_of, tr
 
@@ -19,12 +24,28 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class BenchOrder:
-    """A text to run, and on what: `simulator` has run the project's chat, None where nothing has."""
+    """A text to run, and on what: `simulator` has run the project's chat, None where nothing has.
+
+    `system` is the one beside DeepLore that decides, with its settings; None for DeepLore.
+    """
 
     project: Project
-    simulator: Simulator | None
+    simulator: ChatRuns | None
     text: str
     append: bool
+    system: tuple[SystemKind, Section] | None = None
+
+    def bench(self) -> Bench | SystemBench:
+        """Made for this text, and of use for all others that are run on the same."""
+        if self.system is not None:
+            runs = self.simulator if isinstance(self.simulator, SystemSimulator) else None
+            return SystemBench(self.project, *self.system, runs)
+        return Bench(self.simulator) if isinstance(self.simulator, Simulator) else Bench.of(self.project)
+
+    def same_bench(self, other: BenchOrder) -> bool:
+        """Whether one bench serves both."""
+        alike = self.project is other.project and self.simulator is other.simulator
+        return alike and self.system == other.system
 
 
 class BenchRunner(QObject):
@@ -39,7 +60,7 @@ class BenchRunner(QObject):
         self._token = CancelToken()
         self._running: BenchOrder | None = None
         self._waiting: BenchOrder | None = None
-        self._made: tuple[BenchOrder, Bench] | None = None
+        self._made: tuple[BenchOrder, Bench | SystemBench] | None = None
 
     @property
     def busy(self) -> bool:
@@ -68,13 +89,11 @@ class BenchRunner(QObject):
         self._running, self._token = order, CancelToken()
         token, made = self._token, self._made
 
-        def work() -> tuple[Bench, BenchResult]:
-            bench = made[1] if made is not None and _same(made[0], order) else None
-            if bench is None:
-                bench = Bench(order.simulator) if order.simulator is not None else Bench.of(order.project)
+        def work() -> tuple[Bench | SystemBench, BenchResult]:
+            bench = made[1] if made is not None and made[0].same_bench(order) else order.bench()
             return bench, bench.test(order.text, append=order.append, cancel=token)
 
-        def done(found: tuple[Bench, BenchResult]) -> None:
+        def done(found: tuple[Bench | SystemBench, BenchResult]) -> None:
             self._made = order, found[0]
             self._ended()
             if not token.cancelled:
@@ -93,8 +112,3 @@ class BenchRunner(QObject):
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
             self._start(waiting)
-
-
-def _same(one: BenchOrder, other: BenchOrder) -> bool:
-    """Whether one bench serves both."""
-    return one.project is other.project and one.simulator is other.simulator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QMessageBox
+from PySide6.QtWidgets import QMenu
 
 from lorestudio.domain.chat import Chat
 from lorestudio.exchange.chat_document import BrokenLine, ChatDocument
@@ -121,7 +121,7 @@ class ChatCommands(CommandGroup):
     def update(self, actions: dict[str, QAction]) -> None:
         """Enable what makes sense now."""
         project, chat = self._session.project, self._chat
-        place, busy = self._chosen, self._session.busy and not self._session.replaying
+        place, busy = self._chosen, self._session.busy and not self._session.runs.replaying
         message = chat.messages[place] if chat is not None and place is not None else None
         viewed = self._window.chat.model.viewed_swipe(place) if place is not None else 0
         swipes = len(message.swipes) if message is not None else 0
@@ -200,7 +200,7 @@ class ChatCommands(CommandGroup):
         if project is None or project.chat is None:
             return
         controls = editing.notes_followed(project.controls, project.chat, chat)
-        self._session.adjust(title, chat=chat, controls=controls)
+        self._session.parts.adjust(title, chat=chat, controls=controls)
         if look_at is not None:
             self._window.chat.choose(max(0, min(look_at, len(chat.messages))))
 
@@ -332,7 +332,7 @@ class ChatCommands(CommandGroup):
         self._show_writers()
 
     def _show_writers(self) -> None:
-        profiles = self._session.profiles.profiles
+        profiles = self._session.providers.file.profiles
         names = [
             (BY_HAND, tr("I write replies myself")),
             (AnswerKind.RECORDED.value, tr("Recorded replies")),
@@ -362,19 +362,10 @@ class ChatCommands(CommandGroup):
     def _ask_cost(self, cost: object) -> None:
         if not isinstance(cost, ReplyCost):
             return
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(tr("Ask {name}?", name=cost.profile))
-        box.setText(cost.sentence)
-        box.setInformativeText(
-            tr("The request holds card, persona, lore and chat. You are not asked again until the window is closed.")
+        more = tr("The request holds card, persona, lore and chat. You are not asked again until the window is closed.")
+        dialogs.ask_model(
+            self._window, cost.profile, cost.sentence, more, lambda yes: self.replies.agree(cost.profile, yes)
         )
-        yes = box.addButton(tr("Ask {name}", name=cost.profile), QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(yes)
-        box.finished.connect(lambda _result: self.replies.agree(cost.profile, box.clickedButton() is yes))
-        box.finished.connect(box.deleteLater)
-        box.open()
 
     # ---- the window's side ------------------------------------------------------------------------------------------
 
@@ -387,7 +378,7 @@ class ChatCommands(CommandGroup):
         def named(name: str) -> None:
             now = self._session.project
             if now is not None:
-                self._session.begin_chat(*new_chat(user or tr("You"), name, local_now()))
+                self._session.parts.begin_chat(*new_chat(user or tr("You"), name, local_now()))
                 self._focus()
 
         card = project.setup.card
@@ -395,8 +386,7 @@ class ChatCommands(CommandGroup):
         dialogs.ask_name(self._window, tr("New chat"), tr("With whom"), start, named)
 
     def _focus(self) -> None:
-        self._window.docks["chat"].show()
-        self._window.docks["chat"].raise_()
+        self._window.raise_pane("chat")
         self.composer.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _show_menu(self, place: QPoint) -> None:

@@ -30,7 +30,7 @@ class ChatFiles(QObject):
     @property
     def unsaved(self) -> bool:
         """Whether the chat, or what was chosen for it, is not as it stands in its file."""
-        project, disk = self._session.project, self._session.on_disk
+        project, disk = self._session.project, self._session.parts.on_disk
         if project is None or project.chat is None or disk is None:
             return False
         return project.chat != disk.chat or project.controls != disk.controls
@@ -112,7 +112,7 @@ class ChatFiles(QObject):
         lossy = lossy or (document.format is ChatFormat.PLAIN_TEXT and not elsewhere and not _gained(project))
 
         def done(saved: SavedChat) -> None:
-            session.chat_saved(saved.path, saved.document, chat, controls)
+            session.parts.chat_saved(saved.path, saved.document, chat, controls)
             kept = tr(" The version before it is kept in {folder}.", folder=saved.backup.parent) if saved.backup else ""
             text = tr("The chat was saved to {name}.", name=saved.path.name) + kept
             self._say(Notice(" ".join((text, *saved.remarks)), "warning" if saved.remarks else "good", key="chat"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from lorestudio.ui.actions import Action, Situation
+from lorestudio.ui.actions import Action
+from lorestudio.ui.situation import Situation
 
 
 def _project(now: Situation) -> bool:

@@ -41,7 +41,7 @@ SAVE: Final = "chat.save"
 
 
 class ControlCommands(CommandGroup):
-    """Owns the bar, the presets and the bench. Every change goes through `Session.adjust` and can be taken back."""
+    """Owns the bar, the presets and the bench. Every change goes through `ProjectParts.adjust` and can be undone."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -182,14 +182,12 @@ class ControlCommands(CommandGroup):
 
     def focus_bar(self) -> None:
         """Give the keyboard to the bar."""
-        dock = self._window.docks["chat"]
-        dock.show()
-        dock.raise_()
+        self._window.raise_pane("chat")
         self.bar.focus_chip()
 
     def back_to_file(self) -> None:
         """Choose what the chat's file says, as one step."""
-        project, file = self._window.session.project, self._window.session.on_disk
+        project, file = self._window.session.project, self._window.session.parts.on_disk
         if project is not None and file is not None:
             controls = replace(
                 file.controls,
@@ -216,7 +214,9 @@ class ControlCommands(CommandGroup):
             return
         if self._facts is None or self._facts.index is not project.index:
             self._facts = VaultFacts(project)
-        file = session.on_disk.controls if session.on_disk is not None and project.chat is not None else None
+        file = (
+            session.parts.on_disk.controls if session.parts.on_disk is not None and project.chat is not None else None
+        )
         chips = control_chips(project, self._facts, file, self.watch.effects)
         if [_shown(chip) for chip in chips] != [_shown(chip) for chip in self._chips]:
             self._chips = chips
@@ -283,10 +283,10 @@ class ControlCommands(CommandGroup):
         if getattr(settings, name) != on:
             settings = settings.model_copy(update={name: on})
         title = tr("Author's Notebook") if part is Part.NOTEBOOK else tr("AI Notepad")
-        self._window.session.adjust(title, settings=settings, controls=controls)
+        self._window.session.parts.adjust(title, settings=settings, controls=controls)
 
     def _adjust(self, title: str, controls: ChatControls) -> None:
-        self._window.session.adjust(title, controls=controls)
+        self._window.session.parts.adjust(title, controls=controls)
         self._window.status.flash(tr("Done: {title}. Undo takes it back (Ctrl+Z in the chat).", title=title))
 
 

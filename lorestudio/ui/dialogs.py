@@ -112,6 +112,22 @@ def confirm(
     return box
 
 
+def ask_model(parent: QWidget, name: str, cost: str, more: str, answered: Callable[[bool], object]) -> QMessageBox:
+    """Say what asking a model costs before it is asked; `answered` hears of it however the question ends."""
+    box = QMessageBox(parent)
+    box.setIcon(QMessageBox.Icon.NoIcon)
+    box.setWindowTitle(tr("Ask {name}?", name=name))
+    box.setText(cost)
+    box.setInformativeText(more)
+    yes = box.addButton(tr("Ask {name}", name=name), QMessageBox.ButtonRole.AcceptRole)
+    box.addButton(QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(yes)
+    box.finished.connect(lambda _result: answered(box.clickedButton() is yes))
+    box.finished.connect(box.deleteLater)
+    box.open()
+    return box
+
+
 def ask_name(parent: QWidget, title: str, label: str, start: str, answered: Callable[[str], None]) -> QDialog:
     """Ask for a short name; `answered` is called with it unless it is empty."""
     dialog = _dialog(parent, title)

@@ -60,7 +60,7 @@ class EffectWatch(QObject):
     def trials(self) -> Trials | None:
         """Trials of the chosen reply, None where it was not run as is chosen now."""
         generation = self._selection.generation
-        simulator = self._session.simulator(generation)
+        simulator = self._session.runs.simulator(generation)
         return Trials(simulator, generation) if simulator is not None and generation is not None else None
 
     def try_adding(

@@ -36,7 +36,7 @@ class FirstLook(QObject):
         self._look()
 
     def _look(self) -> None:
-        trace = self._session.trace(self._selection.generation) if self._due else None
+        trace = self._session.runs.trace(self._selection.generation) if self._due else None
         if trace is None:
             return
         self._due = False

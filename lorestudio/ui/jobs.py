@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, Signal
@@ -67,14 +68,18 @@ class Jobs(QObject):
         done: Callable[[Any], object],
         failed: Callable[[Exception], object],
         reported: Callable[[Any], object] | None = None,
+        owner: QObject | None = None,
     ) -> Job:
-        """Run `work(report)` in a thread; the other functions are called on the GUI thread with what came of it."""
+        """Run `work(report)` in a thread; the other functions are called on the GUI thread with what came of it.
+
+        Whoever is deleted meanwhile hears nothing: `owner`, else the object whose method a function is.
+        """
         job = Job(title, work, self)
         queued = Qt.ConnectionType.QueuedConnection
-        job.done.connect(self._until_closed(done), queued)
-        job.failed.connect(self._until_closed(failed), queued)
+        job.done.connect(self._until_closed(done, owner), queued)
+        job.failed.connect(self._until_closed(failed, owner), queued)
         if reported is not None:
-            job.reported.connect(self._until_closed(reported), queued)
+            job.reported.connect(self._until_closed(reported, owner), queued)
         task = _Task(job)
         task.setAutoDelete(False)
         self._running[job] = task
@@ -96,12 +101,13 @@ class Jobs(QObject):
         self._closed = True
         self.wait()
 
-    def _until_closed(self, told: Callable[[Any], object]) -> Callable[[Any], object]:
-        """`told`, unless everything is closed by then, or the dialog or pane that it belongs to is deleted."""
-        owner = getattr(told, "__self__", None)
+    def _until_closed(self, told: Callable[[Any], object], owner: QObject | None) -> Callable[[Any], object]:
+        """`told`, unless everything is closed by then, or whoever wants to hear it is deleted."""
+        bound = told.func if isinstance(told, partial) else told
+        listener = owner if owner is not None else getattr(bound, "__self__", None)
 
         def tell(news: object) -> None:
-            gone = isinstance(owner, QObject) and not isValid(owner)
+            gone = isinstance(listener, QObject) and not isValid(listener)
             if not self._closed and not gone:
                 told(news)
 

@@ -9,7 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from lorestudio.ui.actions import MENUS, VIEW_KEYS, Action, Situation, Where
+from lorestudio.ui.actions import MENUS, VIEW_KEYS, Action, Where
+from lorestudio.ui.situation import Situation
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.words import tr
 

@@ -263,7 +263,7 @@ class NoteWork(QObject):
         for sentence in (*mended, *left, *log.problems):
             self.told.emit(Notice(sentence, "warning"))
         if mended:
-            self._session.reload()
+            self._session.reading.reload()
         self.changed.emit()
         self._next()
 

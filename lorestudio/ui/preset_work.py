@@ -93,7 +93,7 @@ class PresetWork(QObject):
         if applied.controls == project.controls:
             text = tr("The preset “{name}” is what is chosen already.", name=preset.name)
         else:
-            self._window.session.adjust(title, controls=applied.controls)
+            self._window.session.parts.adjust(title, controls=applied.controls)
             text = tr("The preset “{name}” is applied.", name=preset.name)
         if applied.missing:
             text = tr("{said} Not all of it is in this vault: {first}", said=text, first=applied.missing[0])

@@ -74,7 +74,7 @@ class ProfilesDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Provider profiles"))
         self._session, self._theme = session, theme
-        self._file = session.profiles
+        self._file = session.providers.file
         self._editing: Profile | None = None  # as it is on the disk; None for a new one
         self._base = Profile("new", url=PRESETS[0].url)
         self._test: StoppableRun | None = None
@@ -335,7 +335,7 @@ class ProfilesDialog(QDialog):
         if not isinstance(result, _Saved):
             return
         self._file = result.file
-        self._session.take_profiles(result.file)
+        self._session.providers.take(result.file)
         self._fill_list()
         self._show_first(result.name)
         self._update()

@@ -101,7 +101,7 @@ class PromptSetups(QObject):
         project = self._session.project
         if project is not None and isinstance(setup, PromptSetup):
             self._settings.setValue(f"prompts/{chat_id(project)}", spelled(setup))
-            self._session.take_setup(setup)
+            self._session.parts.take_setup(setup)
 
     def restore(self, project: Project) -> None:
         """What was chosen for this chat before; its files are read again."""
@@ -114,7 +114,7 @@ class PromptSetups(QObject):
             setup, problems = found
             now = self._session.project
             if now is not None and chat_id(now) == chat_id(project) and now.setup == PromptSetup():
-                self._session.take_setup(setup)
+                self._session.parts.take_setup(setup)
             if problems:
                 self._say(Notice(" ".join(problems), "error", key="card"))
 

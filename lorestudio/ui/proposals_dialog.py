@@ -377,7 +377,7 @@ class ProposalsDialog(QDialog):
         menu.clear()
         kinds, chosen = AnswerKind, self.work.source
         known = [Source(kinds.STAND_IN), Source(kinds.RECORDED)]
-        known += [Source(kinds.PROVIDER, profile.name) for profile in self._session.profiles.profiles]
+        known += [Source(kinds.PROVIDER, profile.name) for profile in self._session.providers.file.profiles]
         if chosen.kind is kinds.PROVIDER and chosen not in known:
             known.append(chosen)
         for source in [*known, Source(kinds.TYPED)]:
@@ -452,7 +452,7 @@ class ProposalsDialog(QDialog):
 
     def _cost_text(self) -> str:
         work = self.work
-        profile = self._session.profiles.find(work.source.profile)
+        profile = self._session.providers.file.find(work.source.profile)
         host = profile.host if profile is not None else work.source.profile
         if not work.cost.calls:
             return work.cost.sentence

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
+from shiboken6 import isValid
 
 from lorestudio.studio.answering import AnswerKind, Asked, CostEstimate, Question, Source
 from lorestudio.studio.changes import ChangeLog, ChangeSet
@@ -336,7 +337,7 @@ class Proposing(QObject):
         serial = self._serial
 
         def done(edited: Proposal) -> None:
-            if serial == self._serial and row.proposal is proposal:
+            if isValid(self) and serial == self._serial and row.proposal is proposal:
                 row.proposal, row.state, row.note, row.edited = edited, RowState.PROPOSED, edited.problem, True
                 self.row_changed.emit(row)
 

@@ -126,7 +126,7 @@ class ReplyWork(QObject):
         self.began.emit()
         self.said.emit(tr("Waiting for the lore of this reply…"))
         if made is not project.chat:
-            self._session.adjust(tr("another swipe of #{number}", number=generation.message), chat=made)
+            self._session.parts.adjust(tr("another swipe of #{number}", number=generation.message), chat=made)
         self._go_on()
 
     def agree(self, profile: str, agreed: bool) -> None:
@@ -171,9 +171,9 @@ class ReplyWork(QObject):
         project = session.project
         if asking is None or asking.asked or project is None or project.chat is None:
             return
-        trace = session.traces.get(asking.generation)
-        if trace is None or session.outdated(asking.generation):
-            if not session.busy and not session.replaying and session.generations:
+        trace = session.runs.traces.get(asking.generation)
+        if trace is None or session.runs.outdated(asking.generation):
+            if not session.busy and not session.runs.replaying and session.generations:
                 self.said.emit(tr("The lore of this reply has not been run. Replay the chat (Ctrl+R), or stop."))
             return
         asking.asked = True
@@ -267,7 +267,7 @@ class ReplyWork(QObject):
             settings=project.settings,
         )
         title = tr("reply #{number}", number=generation.message)
-        self._session.adjust(title, chat=made.chat, controls=made.controls)
+        self._session.parts.adjust(title, chat=made.chat, controls=made.controls)
 
     def _give_up(self, sentence: str) -> None:
         asking, self._asking = self._asking, None
@@ -276,7 +276,7 @@ class ReplyWork(QObject):
         asking.run.stop()
         project = self._session.project
         if asking.own_swipe and project is not None and project.chat == asking.made:
-            self._session.undo_adjustment()  # the empty swipe
+            self._session.parts.undo()  # the empty swipe
         self.ended.emit()
         if sentence:
             self.failed.emit(sentence)

@@ -162,6 +162,7 @@ class PreviewDialog(QDialog):
             lambda _report: write_bytes(path, data),
             done=lambda _none: self._written(path),
             failed=partial(self._failed, self._asked),
+            owner=self,
         )
 
     # ---- inside -----------------------------------------------------------------------------------------------------

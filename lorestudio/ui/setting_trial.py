@@ -8,12 +8,24 @@ from lorestudio.settings import DeepLoreSettings
 from lorestudio.settings.declaration import Declaration, Value
 from lorestudio.settings.deeplore import same, setting_value
 from lorestudio.settings.differences import SettingChange, value_text
+from lorestudio.studio.generation import Generation
 from lorestudio.studio.preview import Preview
 from lorestudio.trace.diff import TraceDiff, compare
 from lorestudio.ui.editor.live_preview import LivePreview
 from lorestudio.ui.selection import Selection
 from lorestudio.ui.session import Session
 from lorestudio.ui.words import sentence_of, tr
+
+
+def obstacle(session: Session, generation: Generation | None) -> str:
+    """Why nothing can be tried out on a reply, "" where it can."""
+    if generation is None:
+        return tr("Choose a reply in the chat to see what this would do to it.")
+    if session.runs.replaying:
+        return tr("The chat is being replayed; what this would do is shown when that is done.")
+    if session.runs.previewer(generation) is None:
+        return tr("This reply has not been run, so nothing can be tried out on it.")
+    return ""
 
 
 class SettingTrial(QObject):
@@ -54,16 +66,10 @@ class SettingTrial(QObject):
         session, generation = self._session, self._selection.generation
         if self.diff is not None or self.failure:
             return self.failure
-        if generation is None:
-            return tr("Choose a reply in the chat to see what this would do to it.")
-        if not session.choice.is_deeplore:
+        if generation is not None and not session.choice.is_deeplore:
             text = tr("These are DeepLore's settings; the chat runs with {system}.")
             return text.format(system=session.choice.title)
-        if session.replaying:
-            return tr("The chat is being replayed; what this would do is shown when that is done.")
-        if session.previewer(generation) is None:
-            return tr("This reply has not been run, so nothing can be tried out on it.")
-        return tr("Trying it out…")
+        return obstacle(session, generation) or tr("Trying it out…")
 
     def move(self, declaration: Declaration, value: Value) -> None:
         """Try a value; one that the setting has already ends the trial."""
@@ -94,7 +100,7 @@ class SettingTrial(QObject):
         self.reading = not project.reads_alike(settings)
         self._end()
         title = f"{tr(declaration.title)}: {value_text(declaration, change.after)}"
-        self._session.adjust(title, settings=settings)
+        self._session.parts.adjust(title, settings=settings)
 
     def back(self) -> None:
         """Give the value up."""

@@ -140,7 +140,11 @@ class SettingsCommands(CommandGroup):
         if project is None:
             return
         session, window = self._session, self._window
-        known = session.on_disk.settings if session.on_disk is not None and project.settings_path is not None else None
+        known = (
+            session.parts.on_disk.settings
+            if session.parts.on_disk is not None and project.settings_path is not None
+            else None
+        )
         changed = None
         if known is not None:
             changed = frozenset(each.declaration.alias for each in differences(known, project.settings))
@@ -174,7 +178,7 @@ class SettingsCommands(CommandGroup):
 
     def write_state(self) -> None:
         """Show what would be written into the chat's file."""
-        project, known = self._project, self._session.on_disk
+        project, known = self._project, self._session.parts.on_disk
         if project is None or project.chat_path is None or known is None:
             return
         if project.chat_path.is_relative_to(resource("demo")):
@@ -188,28 +192,28 @@ class SettingsCommands(CommandGroup):
         self._open(dialog)
 
     def _exported(self, merge: Merge, copy: Path) -> None:
-        project, known, path = self._project, self._session.on_disk, merge.file.path
+        project, known, path = self._project, self._session.parts.on_disk, merge.file.path
         own = project.settings_path if project is not None else None
         if known is not None and own is not None and own.resolve() == path.resolve():
             values = {change.declaration.name: change.after for change in merge.changes}
-            self._session.saved(settings=known.settings.model_copy(update=values))
+            self._session.parts.saved(settings=known.settings.model_copy(update=values))
         text = tr("The settings are in {name} now. The file as it was: {copy}", name=path.name, copy=copy.name)
         self._window.say(Notice(text, "good", f"{path}\n{copy}", key="settings"))
 
     def _imported(self, settings: DeepLoreSettings, source: str) -> None:
         on = settings if settings.enabled else settings.model_copy(update={"enabled": True})
-        self._session.adjust(tr("settings from {source}", source=source), settings=on)
+        self._session.parts.adjust(tr("settings from {source}", source=source), settings=on)
         text = tr("The settings of {source} are in use now. Keep them as a profile to have them again.", source=source)
         self._window.say(Notice(text, "good", actions=("settings.save_profile", "adjust.undo"), key="settings"))
 
     def _state_written(self, copy: object, controls: ChatControls) -> None:
-        self._session.saved(controls=controls)
+        self._session.parts.saved(controls=controls)
         path = self._project.chat_path if self._project is not None else None
         if path is not None:
             self._session.jobs.start(
                 tr("Reading {name}…", name=path.name),
                 lambda _report: load_chat(path),
-                done=self._session.header_saved,
+                done=self._session.parts.header_saved,
                 failed=lambda error: self._window.say(Notice(sentence_of(error), "warning", key="settings")),
             )
         name = copy.name if isinstance(copy, Path) else ""

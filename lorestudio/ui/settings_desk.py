@@ -88,7 +88,7 @@ class SettingsDesk(QObject):
         profile = self.profile
         if profile is not None and profile.settings is not None:
             return _on(profile.settings)
-        return self._session.on_disk.settings if self._session.on_disk is not None else None
+        return self._session.parts.on_disk.settings if self._session.parts.on_disk is not None else None
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
@@ -105,7 +105,7 @@ class SettingsDesk(QObject):
             self.told.emit(Notice(profile.problems[0], "error", key="settings"))
             return
         self._take(profile.name)
-        self._session.adjust(tr("settings profile “{name}”", name=profile.name), settings=_on(profile.settings))
+        self._session.parts.adjust(tr("settings profile “{name}”", name=profile.name), settings=_on(profile.settings))
         self.changed.emit()
 
     def save(self, name: str, *, replace: bool = False) -> None:

@@ -82,11 +82,11 @@ class StatusLine(QStatusBar):
             return session.activity
         if not session.generations:
             return tr("No chat")
-        done, total = number(len(session.traces)), number(len(session.generations))
+        done, total = number(len(session.runs.traces)), number(len(session.generations))
         done = tr("{done} of {total} replies run", done=done, total=total)
-        tally = session.tally
+        tally = session.replays.tally
         last = f" · {tally.words}" if tally is not None and tally.begun and tally.kept else ""
-        return f"{done}{last} · " + (tr("out of date") if session.stale else session.choice.title)
+        return f"{done}{last} · " + (tr("out of date") if session.runs.stale else session.choice.title)
 
 
 def _limits(project: Project) -> str:

@@ -345,7 +345,9 @@ class VaultCommands(CommandGroup):
         tone: Tone = "warning" if done.remarks else "good"
         self._window.say(Notice(text, tone, details, (action,), "notes"))
         changes = done.changes.changes
-        self._window.session.notes_written(dict.fromkeys(path for one in changes for path in (one.path, one.place)))
+        self._window.session.reading.notes_written(
+            dict.fromkeys(path for one in changes for path in (one.path, one.place))
+        )
 
     def _ask_rest(self, error: object) -> None:
         if isinstance(error, ChangedMeanwhileError):

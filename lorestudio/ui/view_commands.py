@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QGuiApplication
 from lorestudio.exchange.scenario.writing import scenario_bytes
 from lorestudio.studio.files import write_bytes
 from lorestudio.studio.report import Format, gather, report_text, without_words
-from lorestudio.studio.scenario_export import export_scenario
+from lorestudio.studio.scenario_export import export_turn
 from lorestudio.trace.text import as_text
 from lorestudio.ui.command_group import CommandGroup
 from lorestudio.ui.notices import Notice
@@ -79,7 +79,7 @@ class ViewCommands(CommandGroup):
     def copy_text(self) -> None:
         """The whole run as plain text."""
         session, generation = self._window.session, self._window.selection.generation
-        trace, project = session.trace(generation), session.project
+        trace, project = session.runs.trace(generation), session.project
         if trace is not None and project is not None:
             QGuiApplication.clipboard().setText(as_text(trace, project.index))
             self._flash(tr("The run was copied as text."))
@@ -87,7 +87,7 @@ class ViewCommands(CommandGroup):
     def copy_redacted(self) -> None:
         """A report of the reply without the person's words, as Markdown."""
         session, generation = self._window.session, self._window.selection.generation
-        trace, project = session.trace(generation), session.project
+        trace, project = session.runs.trace(generation), session.project
         if trace is None or project is None or generation is None:
             return
 
@@ -111,10 +111,10 @@ class ViewCommands(CommandGroup):
     def save_report(self, *, redacted: bool = False) -> ReportDialog | None:
         """Show what a report would be, and save it where the person says."""
         session, generation = self._window.session, self._window.selection.generation
-        project, trace = session.project, session.trace(generation)
+        project, trace = session.project, session.runs.trace(generation)
         if project is None or generation is None or trace is None:
             return None
-        traces = {each: session.traces[each] for each in session.generations if each in session.traces}
+        traces = {each: session.runs.traces[each] for each in session.generations if each in session.runs.traces}
 
         def make(wanted: Wanted) -> Made:
             shown = traces if wanted.whole_chat else {generation: trace}
@@ -131,23 +131,22 @@ class ViewCommands(CommandGroup):
     def save_scenario(self) -> ScenarioDialog | None:
         """Show the chosen turn as a scenario, and save it where the person says."""
         session, generation = self._window.session, self._window.selection.generation
-        simulator = session.finished_run()
-        if simulator is None or generation is None or generation not in simulator.traces:
+        known = self._window.session.runs
+        runs = known.system_runs(generation) or known.finished()
+        if runs is None or generation is None or generation not in runs.traces:
             text = tr("A scenario is made of a finished run. Replay the chat, then choose a reply.")
-            if not session.choice.is_deeplore:
-                text = tr("A scenario is made of a run of DeepLore. Choose it as the system of this chat first.")
             self._window.say(Notice(text, actions=("replay.all",), key="scenario"))
             return None
 
         def make() -> Made:
-            exported = export_scenario(simulator, generation)
+            exported = export_turn(runs, generation)
             again = tr("It was run once more, and every decision was the same.")
             if exported.differing:
                 numbers = ", ".join(str(number + 1) for number in exported.differing)
                 again = tr("Run once more, generation {numbers} decided otherwise: this is a fault.", numbers=numbers)
             return Made(scenario_bytes(exported.scenario), (*exported.remarks, again))
 
-        name = f"{simulator.project.name} {generation.message}"
+        name = f"{runs.project.name} {generation.message}"
         dialog = ScenarioDialog(session.jobs, make, name, self._window)
         dialog.saved.connect(self._saved)
         dialog.open()
@@ -181,8 +180,7 @@ class ViewCommands(CommandGroup):
     def go_to_message(self, message: int) -> None:
         """Scroll the chat to a message; the run that is looked at stays."""
         window = self._window
-        window.docks["chat"].show()
-        window.docks["chat"].raise_()
+        window.raise_pane("chat")
         index = window.chat.model.index(message)
         window.chat.view.scrollTo(index, window.chat.view.ScrollHint.PositionAtCenter)
         window.chat.flash(message)

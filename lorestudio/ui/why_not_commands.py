@@ -128,13 +128,13 @@ class WhyNotCommands(CommandGroup):
             self._window.vault_commands.work.carry_out(plan, then=then, refused=self._refused)
         elif change.controls is not None:
             self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
-            session.adjust(change.title, controls=change.controls)
+            session.parts.adjust(change.title, controls=change.controls)
         elif not session.choice.is_deeplore:
-            self._applied = _Applied(change.title, "system.settings", wanted, self._about())
-            self._window.systems.change(session.choice.system, change.settings)
+            self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
+            self._window.systems.change(session.choice.system, change.settings, change.title)
         else:
             self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
-            session.adjust(change.title, settings=changed_settings(project, change))
+            session.parts.adjust(change.title, settings=changed_settings(project, change))
         self._say_outcome()
 
     def _about(self) -> Key | None:
@@ -165,7 +165,7 @@ class WhyNotCommands(CommandGroup):
             return
         session = self._window.session
         name = getattr(note, "title", "") or getattr(note, "filename", "")
-        waiting = session.busy or bool(session.outdated(self._window.selection.generation))
+        waiting = session.busy or bool(session.runs.outdated(self._window.selection.generation))
         if waiting:
             text, tone = tr("Done: {change}. The chat is run again.", change=applied.title), "neutral"
         else:
@@ -173,9 +173,7 @@ class WhyNotCommands(CommandGroup):
             now = tr("goes in now") if goes_in else tr("does not go in")
             text = tr("Done: {change}. “{entry}” {now}.", change=applied.title, entry=name, now=now)
             tone = "good" if goes_in is applied.wanted_in else "warning"
-        # Settings of a system are changed back by hand.
-        undo = tr("Settings…") if applied.undo == "system.settings" else tr("Undo")
-        self._window.why.tell(text, tone, ((applied.undo, undo),))
+        self._window.why.tell(text, tone, ((applied.undo, tr("Undo")),))
         if not waiting:
             self._applied = None
             reached = self.search.goes_in is applied.wanted_in

@@ -48,16 +48,16 @@ class WhyNotSearch(QObject):
         known = self._session.entry(self._selection.entry) or self._selection.left_out
         if known is not None or self._selection.entry is None:
             return known
-        trace = self._session.trace(self._selection.generation)
+        trace = self._session.runs.trace(self._selection.generation)
         return trace.entries.get(self._selection.entry) if trace is not None else None
 
     @property
     def takes_part(self) -> bool:
         """Whether the chosen note is anything that the run could have chosen."""
-        trace, entry = self._session.trace(self._selection.generation), self._selection.entry
+        trace, entry = self._session.runs.trace(self._selection.generation), self._selection.entry
         if trace is None or entry is None:
             return True
-        return self._session.journeys(trace).fate(entry).reason not in TAKES_NO_PART
+        return self._session.runs.journeys(trace).fate(entry).reason not in TAKES_NO_PART
 
     @property
     def running(self) -> bool:
@@ -70,23 +70,23 @@ class WhyNotSearch(QObject):
         session, generation = self._session, self._selection.generation
         if self.note is None or generation is None:
             return tr("Choose an entry first.") if self.note is None else tr("Choose a message of the chat first.")
-        if session.replaying:
+        if session.runs.replaying:
             return tr("The chat is being replayed; what would help can be searched when that is done.")
         if isinstance(self.note, LeftOutNote) and not session.choice.is_deeplore:
             return self.note.message
-        if session.simulator(generation) is None and session.system_runs(generation) is None:
+        if session.runs.simulator(generation) is None and session.runs.system_runs(generation) is None:
             return tr("Run this reply first, as is chosen now: “Replay all” or “Run to this message”.")
-        if session.preview_of(generation) is not None and session.preview_shown:
+        if session.runs.preview_of(generation) is not None and session.runs.preview_shown:
             return tr("What is shown has unsaved text in it. Save it, or look at the run before (B), then search.")
         return ""
 
     @property
     def goes_in(self) -> bool:
         """Whether the chosen entry goes into the chosen reply."""
-        trace, entry = self._session.trace(self._selection.generation), self._selection.entry
+        trace, entry = self._session.runs.trace(self._selection.generation), self._selection.entry
         if trace is None or entry is None:
             return False
-        return self._session.journeys(trace).fate(entry).state in {FateState.INJECTED, FateState.TRUNCATED}
+        return self._session.runs.journeys(trace).fate(entry).state in {FateState.INJECTED, FateState.TRUNCATED}
 
     @property
     def found(self) -> WhyNot | None:
@@ -95,7 +95,7 @@ class WhyNotSearch(QObject):
         if generation is None or note is None:
             return None
         known = self._found.get((generation, (note.vault, note.filename)))
-        return known if known is not None and known.trace is self._session.traces.get(generation) else None
+        return known if known is not None and known.trace is self._session.runs.traces.get(generation) else None
 
     def begin(self) -> None:
         """Search for the chosen note and reply, if that is possible and was not done."""
@@ -136,10 +136,10 @@ class WhyNotSearch(QObject):
     def _finder(self, generation: Generation) -> WhyNotFinder | SystemWhyNotFinder | None:
         """Whoever searches as is chosen now. Raises ValueError and InputError."""
         session = self._session
-        simulator = session.simulator(generation)
+        simulator = session.runs.simulator(generation)
         if simulator is not None:
             return WhyNotFinder(simulator, generation)
-        runs = session.system_runs(generation)
+        runs = session.runs.system_runs(generation)
         if runs is None:
             return None
         kind = kind_of(session.choice.system)

@@ -93,12 +93,13 @@ class WouldWork(QObject):
             done=lambda _none: self._ended(),
             failed=lambda _error: self._failed(entries),
             reported=self._learnt,
+            owner=self,
         )
 
     def _take_run(self) -> None:
         session, generation = self._session, self._selection.generation
-        trace = session.trace(generation)
-        simulator = session.simulator(generation)
+        trace = session.runs.trace(generation)
+        simulator = session.runs.simulator(generation)
         if simulator is None or generation is None or trace is None:
             if self._runs is not None:
                 self._forget()
@@ -106,7 +107,7 @@ class WouldWork(QObject):
         if self._runs is not None and self._runs.trace is trace:
             return
         self._forget()
-        preview = session.preview_of(generation) if session.preview_shown else None
+        preview = session.runs.preview_of(generation) if session.runs.preview_shown else None
         try:
             runs = HeldRuns(simulator, generation, preview)
         except ValueError:  # what it builds on is not there, so there is nothing to ask

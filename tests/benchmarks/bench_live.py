@@ -31,6 +31,9 @@ from lorestudio.vault.incremental import update
 from lorestudio.vault.scan import ScannedVault
 
 KEYSTROKES: Final = 40
+MESSAGES: Final = 20
+"""The end of the chat, longer than what is scanned; what lies before it would only be replayed first."""
+
 BUDGETS_MS: Final = {1000: 50, 5000: 150}
 TWO_STAGE: Final = {"aiSearchEnabled": True, "aiSearchMode": "two-stage"}
 VARIANTS: Final = {
@@ -76,20 +79,15 @@ def project_of(data: dict[str, Any], changes: dict[str, Any]) -> Project:
     settings = sanitise({**values, **changes}).settings
     files = VaultFiles("bench", tuple(NoteFile(path, text) for path, text in data["files"]))
     state = update(None, [ScannedVault.of(files)], settings, CHARS_4).state
-    chat = Chat(tuple(read_message(raw) for raw in data["chat"]), "U", "Ann")
+    chat = Chat(tuple(read_message(raw) for raw in data["chat"][-MESSAGES:]), "U", "Ann")
     return Project((), state.index, settings, chat=chat, vault_state=state)
 
 
 def previewer_of(project: Project) -> Previewer:
     """A previewer of the next reply, ready as it is in a window."""
-    whole = Simulator(project)
-    chat = project.chat or Chat()
-    # Only the last generation matters, and it begins in a fresh state.
     simulator = Simulator(project)
-    simulator.generations = (whole.generations[-1],)
-    assert simulator.generations[0].message == len(chat.messages)
     asyncio.run(simulator.replay())
-    previewer = Previewer(simulator, simulator.generations[0])
+    previewer = Previewer(simulator, simulator.generations[-1])
     previewer.prepare()
     return previewer
 

@@ -179,7 +179,7 @@ def measure_window(there: Project) -> list[str]:
 
         note("scroll from end to end", scroll)
         note("another width", lambda: window.resize(1100, 800))
-        note("replay the chat", session.replay)
+        note("replay the chat", session.replays.run_all)
         note("scroll with the runs", scroll)
         last = session.generations[-2]
         middle = session.generations[len(session.generations) // 2]

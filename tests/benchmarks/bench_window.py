@@ -89,7 +89,7 @@ def window_on_screen() -> Iterator[MainWindow]:
     with TemporaryDirectory() as folder, collected_on_gui_thread():
         settings = QSettings(str(Path(folder) / "window.ini"), QSettings.Format.IniFormat)
         session = Session(connections=Connections(Path(folder) / "profiles.json"))
-        session.auto_replay = False
+        session.replays.automatic = False
         window = MainWindow(session, theme, settings)
         session.setParent(window)
         window.resize(1280, 800)
@@ -126,7 +126,7 @@ def measure(data: dict[str, Any], name: str) -> list[tuple[str, tuple[float, flo
             figures.append((what, pause_ms(heart, work, idle)))
 
         note("show the project", lambda: session.set_project(shown))
-        note("replay the chat", session.replay)
+        note("replay the chat", session.replays.run_all)
         last, middle = session.generations[-1], session.generations[len(session.generations) // 2]
         note("choose a message", lambda: selection.choose_message(last.message, last))
         note("choose another", lambda: selection.choose_message(middle.message, middle))

@@ -86,3 +86,21 @@ def test_a_text_that_cannot_be_read(lorestudio: Run, vault: Path, tmp_path: Path
     result = lorestudio("test", vault, "--file", path)
     assert (result.exit_code, "not UTF-8" in result.stderr) == (2, True)
     assert lorestudio("test", "-").exit_code == 2
+
+
+def test_another_system_decides(lorestudio: Run, vault: Path, chat: Path) -> None:
+    text = flat(lorestudio("test", vault, "--text", "A lamp.", "--system", "world-info"))
+    assert "+ Lamp" in text
+    behind = ["test", vault, "--text", "And then?", "--chat", chat, "--system", "world-info", "--json"]
+    near = json.loads(lorestudio(*behind, "--set", "depth=1").stdout)
+    far = json.loads(lorestudio(*behind, "--set", "depth=100").stdout)
+    assert from_json(near["trace"]).system == from_json(far["trace"]).system == "world-info"
+    inside = [{row["title"] for row in data["entries"] if row["injected"]} for data in (near, far)]
+    assert inside[0] < inside[1]
+
+
+def test_settings_of_no_other_system(lorestudio: Run, vault: Path) -> None:
+    for options, told in ((("--set", "depth=1"), "--system"), (("--book", "x.json"), "world-info")):
+        result = lorestudio("test", vault, "--text", "A lamp.", *options)
+        assert result.exit_code == 2
+        assert told in result.stderr

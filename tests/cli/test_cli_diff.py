@@ -182,7 +182,20 @@ def test_a_system_on_another_reply_and_on_the_whole_chat(lorestudio: Run, vault:
     one = lorestudio(*asked, "--message", 3, "--against", "1")
     assert one.exit_code == 0, one.output
     whole = document(lorestudio(*asked, "--system2", "hybrid", "--json"))
-    assert (whole["before"], whole["after"], whole["differences"]) == ("hybrid", "hybrid", [])
+    assert (whole["before"], whole["after"]) == ("hybrid", "hybrid")
+    (difference,) = whole["differences"]
+    assert (difference["before"], difference["kind"]) == ("-1", "setting")
+
+
+def test_what_did_it_where_one_system_made_both_runs(lorestudio: Run, vault: Path, chat: Path, tmp_path: Path) -> None:
+    shallow = tmp_path / "shallow.json"
+    shallow.write_text('{"world_info_depth": 0}', encoding="utf-8")
+    asked = ("diff", vault, "--chat", chat, "--message", 1, "--system", "world-info")
+    found = document(lorestudio(*asked, "--system2", f"world-info:{shallow}", "--json"))
+    (cause,) = found["differences"]
+    assert "Scan depth" in json.dumps(cause)
+    assert cause["alone"]
+    assert found["unexplained"] == []
 
 
 def test_what_cannot_be_compared_with_a_system(lorestudio: Run, vault: Path, chat: Path, one_entry: Path) -> None:

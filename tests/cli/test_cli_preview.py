@@ -99,3 +99,14 @@ def test_a_title_that_two_notes_have(lorestudio: Run, vault: Path, chat: Path, e
     assert result.exit_code == 2
     assert "Lamp.md, Second.md" in result.stderr
     assert lorestudio("preview", vault, "Lamp.md", "--chat", chat, "--text", edited).exit_code == 0
+
+
+def test_an_edit_where_another_system_decides(lorestudio: Run, vault: Path, chat: Path, edited: Path) -> None:
+    edited.write_text(BELL.replace("bell, tide, nowhere", "nowhere"), encoding="utf-8")
+    asked = ("preview", vault, "Old Bell", "--chat", chat, "--message", 1, "--text", edited)
+    result = lorestudio(*asked, "--system", "world-info")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert "  - Old Bell no longer goes in" in lines
+    assert any(line.startswith("  does not go in: None of its keys") for line in lines)
+    assert "no such setting" in lorestudio(*asked, "--system", "world-info", "--set", "limit_of_nothing=1").output

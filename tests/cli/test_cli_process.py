@@ -37,6 +37,16 @@ def test_replay_in_another_encoding_still_prints_utf_8_json(tmp_path: Path, vaul
     assert "Licht für 燈." in traces[0].prompt[0].text
 
 
+def test_half_a_character_and_a_poor_terminal_are_printed_as_numbers(tmp_path: Path, vault: Path) -> None:
+    chat = tmp_path / "half.jsonl"
+    lines = [{"user_name": "U", "character_name": "燈"}, {"name": "U", "is_user": True, "mes": "\ud800 the lamp"}]
+    chat.write_text("\n".join(map(json.dumps, lines)))
+    done = program(tmp_path, "prompt", vault, "--chat", chat, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert done.returncode == 0, done.stderr
+    assert b"\\ud800 the lamp" in done.stdout
+    assert b"\\u71c8" in done.stdout
+
+
 def test_run_prints_and_writes_the_same(tmp_path: Path, scenario: dict[str, Any]) -> None:
     path = tmp_path / "s.json"
     path.write_text(json.dumps(scenario))

@@ -81,3 +81,16 @@ def test_a_scenario_that_cannot_be_written_says_why(lorestudio: Run, vault: Path
     result = lorestudio("scenario", vault, "--chat", chat, "-o", "folder")
     assert result.exit_code == 2
     assert "folder: the file cannot be written" in result.stderr.replace("\n", " ")
+
+
+def test_a_scenario_of_another_system(lorestudio: Run, vault: Path, chat: Path) -> None:
+    asked = ("scenario", vault, "--chat", chat, "--message", 3, "--system", "world-info", "--set", "depth=7")
+    result = lorestudio(*asked, "-o", "turn.json")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == "The scenario is in turn.json: 2 generations.\n"
+    written = json.loads(Path("turn.json").read_text(encoding="utf-8"))
+    assert (written["system"], written["system_settings"]) == ("world-info", {"world_info_depth": 7})
+    again = lorestudio("run", "turn.json")
+    assert again.exit_code == 0, again.output
+    told = json.loads(again.stdout)
+    assert len((told.get("expected") or told)["generations"]) == 2

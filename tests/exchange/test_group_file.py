@@ -54,7 +54,7 @@ def test_cards_in_another_folder(folder: Path, tmp_path: Path) -> None:
         load_group(path, tmp_path / "none")
 
 
-@pytest.mark.parametrize("avatar", ["../hob.png", "..", "a/b.png", "a\\b.png", "C:x.png"])
+@pytest.mark.parametrize("avatar", ["../hob.png", "..", "a/b.png", "a\\b.png", "C:x.png", "a\0.png", "\ud800.png"])
 def test_a_member_never_leads_out_of_the_folder(folder: Path, avatar: str) -> None:
     read = load_group(group(folder, members=[avatar]))
     assert read.members[0].card is None

@@ -9,7 +9,7 @@ from lorestudio.domain.chat import Chat
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio import Cancelled, CancelToken, Project, Simulator
 from lorestudio.studio.bench import Bench, BenchResult, NotReplayedError
-from lorestudio.studio.simulator import generations
+from lorestudio.studio.course import generations
 from lorestudio.trace import fates
 from tests.studio.previews import CHAT, TWO_STAGE, project_of
 

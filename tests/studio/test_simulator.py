@@ -14,7 +14,7 @@ from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings import DeepLoreSettings
 from lorestudio.studio import Cancelled, CancelToken, Generation, Progress, Project, Simulator
-from lorestudio.studio.simulator import generations
+from lorestudio.studio.course import generations
 from lorestudio.trace import Outcome, RunOutcome, StageRecord, Trace, from_json, to_json
 from lorestudio.vault import NoteFile, VaultFiles, build_index
 

@@ -15,7 +15,7 @@ from lorestudio.engine import RunResult
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio import Cancelled, CancelToken, Project, Simulator
-from lorestudio.studio.simulator import Superseded
+from lorestudio.studio.course import Superseded
 from lorestudio.trace import StageRecord, Trace, to_json
 from lorestudio.vault import NoteFile, VaultFiles, build_index
 

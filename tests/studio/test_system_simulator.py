@@ -14,10 +14,10 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.engine.systems import Decided, Moment
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.studio.course import Superseded
 from lorestudio.studio.generation import Generation
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
 from lorestudio.studio.project import Project
-from lorestudio.studio.simulator import Superseded
 from lorestudio.studio.system_simulator import SystemSimulator
 from lorestudio.studio.systems import KINDS
 from lorestudio.trace.model import RunOutcome, Trace

@@ -8,9 +8,9 @@ from lorestudio.engine.systems import Decided
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.studio.comparing import candidate, compare_candidates
+from lorestudio.studio.course import generations
 from lorestudio.studio.jobs import Cancelled, CancelToken
 from lorestudio.studio.project import demo_project
-from lorestudio.studio.simulator import generations
 from lorestudio.studio.systems import KINDS, kind_of, replay_with
 from lorestudio.trace.model import RunOutcome, Trace
 

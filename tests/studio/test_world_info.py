@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,17 @@ def test_two_files_of_one_name_and_one_file_twice_are_said(tmp_path: Path) -> No
     assert "by their names alone" in told[0]
 
 
+def test_further_books_of_a_character_are_scanned_where_it_speaks(tmp_path: Path) -> None:
+    mill, fog = world(tmp_path, "Mill", {"key": ["mill"]}), world(tmp_path, "Fog", {"key": ["fog"]})
+    settings = WorldInfoSettings(extra_books=f"hob: {mill}\n\nsomebody else: {fog}")
+    here = project(tmp_path)
+    assert names(settings, here) is None  # nobody of these: the vault is scanned
+    hob = replace(here, setup=replace(here.setup, card_path=tmp_path / "hob.png"))
+    assert names(settings, hob) == [("Mill", "character")]
+    with pytest.raises(InputError, match="“hob” names no file"):
+        names(WorldInfoSettings(extra_books="hob"), hob)
+
+
 def test_the_scan_knows_card_persona_and_note(tmp_path: Path) -> None:
     file = world(
         tmp_path, "Eldoria",
@@ -136,7 +148,11 @@ def test_sillytaverns_settings_are_taken_over(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     document = {
         "world_info_settings": {
-            "world_info": {"globalSelect": ["Eldoria"]}, "world_info_depth": 7, "world_info_recursive": False,
+            "world_info": {
+                "globalSelect": ["Eldoria"],
+                "charLore": [{"name": "hob", "extraBooks": ["Mill", "Fog"]}, {"name": "wren"}, None],
+            },
+            "world_info_depth": 7, "world_info_recursive": False,
             "world_info_character_strategy": 0, "world_info_overflow_alert": True,
         },
         "extension_settings": {"note": {"allowWIScan": True}, "vectors": {"enabled_world_info": True, "query": 3}},
@@ -147,7 +163,9 @@ def test_sillytaverns_settings_are_taken_over(tmp_path: Path) -> None:
     assert isinstance(settings, WorldInfoSettings)
     assert (settings.depth, settings.recursive, settings.character_strategy, settings.budget) == (7, False, 0, 30)
     assert (settings.scan_note, settings.vectors, settings.vector_messages) == (True, True, 3)
-    assert settings.book == str(tmp_path / "worlds" / "Eldoria.json")
+    worlds = tmp_path / "worlds"
+    assert settings.book == str(worlds / "Eldoria.json")
+    assert settings.extra_books == f"hob: {worlds / 'Mill.json'}\nhob: {worlds / 'Fog.json'}"
     with pytest.raises(SettingsError, match="0, 1, 2"):
         kind_of("world-info").read(file, ["world_info_character_strategy=7"])
     file.write_text(json.dumps({"world_info_settings": {"world_info_depth": "deep"}}))

@@ -111,7 +111,7 @@ def make_session(qtbot: QtBot, connections: Connections) -> Iterator[Callable[..
 
     def make(project: Project | None = None, *, replay: bool = True, **more: Any) -> Session:
         session = Session(**{"make_simulator": FakeSimulator, "connections": connections} | more)
-        session.auto_replay = replay
+        session.replays.automatic = replay
         made.append(session)
         if project is not None:
             session.set_project(project)
@@ -136,7 +136,8 @@ def make_window(
         project: Project | None = None, *, replay: bool = True, file: str = "window.ini", **more: Any
     ) -> MainWindow:
         settings = QSettings(str(tmp_path / file), QSettings.Format.IniFormat)
-        window = MainWindow(make_session(replay=replay, **more), theme, settings)
+        with theme.held_back():
+            window = MainWindow(make_session(replay=replay, **more), theme, settings)
         made.append(window)
         window.resize(1280, 800)
         window.show()

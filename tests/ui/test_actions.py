@@ -4,11 +4,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 
-from lorestudio.ui.actions import ACTIONS, MENUS, Situation, Where, conflicts, pane_action
+from lorestudio.ui.actions import ACTIONS, MENUS, Where, conflicts, pane_action
 from lorestudio.ui.chat_actions import CHAT_ACTIONS
 from lorestudio.ui.control_actions import CONTROL_ACTIONS
 from lorestudio.ui.memories.actions import MEMORY_ACTIONS
 from lorestudio.ui.recap.actions import RECAP_ACTIONS
+from lorestudio.ui.situation import Situation
 from lorestudio.ui.systems.actions import SYSTEM_ACTIONS
 from lorestudio.ui.theme import ICONS
 

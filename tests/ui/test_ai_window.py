@@ -81,7 +81,7 @@ def decline() -> None:
 
 
 def call_of(window):
-    return window.session.trace(window.selection.generation).ai_calls[-1]
+    return window.session.runs.trace(window.selection.generation).ai_calls[-1]
 
 
 # ---- choosing -------------------------------------------------------------------------------------------------------
@@ -89,17 +89,17 @@ def call_of(window):
 
 def test_the_mode_is_chosen_above_the_chat_and_replays(real, tmp_path, qtbot) -> None:
     window = real(ai_project(tmp_path, aiSearchEnabled=False))
-    old = window.session.trace(Generation(5))
+    old = window.session.runs.trace(Generation(5))
     assert old.mode == "keywords-only"
     assert window.chat.modes.mode.accessibleName() == "Mode: Keywords only"
     action = next(item for item in window.chat.modes.mode.menu().actions() if item.text() == "Two-stage")
     action.trigger()
     assert window.session.busy
-    assert window.session.trace(Generation(5)) is old  # the old trace stays until the new one is there
+    assert window.session.runs.trace(Generation(5)) is old  # the old trace stays until the new one is there
     assert "Keywords only" in window.trace.stale.label.text()
     assert "under way" in window.trace.stale.label.text()
     idle(window, qtbot)
-    assert window.session.trace(Generation(5)).mode == "two-stage"
+    assert window.session.runs.trace(Generation(5)).mode == "two-stage"
     assert not window.trace.stale.isVisible()
     assert window.session.project.settings.ai_search_mode == "two-stage"
     assert "Two-stage · Offline stand-in (no model)" in window.status._run.text()
@@ -108,18 +108,18 @@ def test_the_mode_is_chosen_above_the_chat_and_replays(real, tmp_path, qtbot) ->
 
 def test_going_back_to_a_mode_runs_nothing_again(real, tmp_path, qtbot) -> None:
     window = real(ai_project(tmp_path))
-    first = window.session.trace(Generation(5))
+    first = window.session.runs.trace(Generation(5))
     window.run("mode.ai-only")
     idle(window, qtbot)
-    assert window.session.trace(Generation(5)).mode == "ai-only"
+    assert window.session.runs.trace(Generation(5)).mode == "ai-only"
     window.run("mode.two-stage")
     idle(window, qtbot)
-    assert window.session.trace(Generation(5)) is first
+    assert window.session.runs.trace(Generation(5)) is first
 
 
 def test_the_choice_is_remembered_for_the_chat(real, tmp_path, qtbot) -> None:
     first = real(ai_project(tmp_path, aiSearchEnabled=False))
-    first.session.choose(mode=Mode.AI_ONLY, source=Source(AnswerKind.RECORDED), fixed=("guide_leak",))
+    first.session.replays.choose(mode=Mode.AI_ONLY, source=Source(AnswerKind.RECORDED), fixed=("guide_leak",))
     idle(first, qtbot)
     first.close()
     second = real(ai_project(tmp_path, aiSearchEnabled=False))
@@ -132,22 +132,22 @@ def test_the_choice_is_remembered_for_the_chat(real, tmp_path, qtbot) -> None:
 
 def test_in_keywords_only_mode_the_answer_source_changes_nothing(real, tmp_path) -> None:
     window = real(ai_project(tmp_path, aiSearchEnabled=False))
-    before = window.session.trace(Generation(5))
+    before = window.session.runs.trace(Generation(5))
     window.run("answers.typed")
     assert not window.session.busy
-    assert window.session.trace(Generation(5)) is before
+    assert window.session.runs.trace(Generation(5)) is before
     assert not window.trace.stale.isVisible()
 
 
 def test_a_choice_during_a_replay_stops_it_and_runs_the_new_one(real, tmp_path, qtbot, client) -> None:
     client.delay = 5.0
     window = real(ai_project(tmp_path))
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     agree(qtbot)
     qtbot.waitUntil(lambda: bool(client.asked))
-    window.session.choose(mode=Mode.KEYWORDS)
+    window.session.replays.choose(mode=Mode.KEYWORDS)
     idle(window, qtbot)
-    assert window.session.trace(Generation(5)).mode == "keywords-only"
+    assert window.session.runs.trace(Generation(5)).mode == "keywords-only"
     assert client.closed == len(client.asked)
     assert window.bars.texts == []
 
@@ -205,7 +205,7 @@ def test_the_texts_of_a_call_are_searched(real, tmp_path) -> None:
 
 def test_a_very_long_request_is_laid_out_in_pieces_and_copied_whole(real, tmp_path, qtbot) -> None:
     window = real(ai_project(tmp_path))
-    trace = window.session.trace(Generation(5))
+    trace = window.session.runs.trace(Generation(5))
     text = "one line of a long manifest\n" * 20_000 + "the end"
     page = window.trace.ai
     window.run("trace.ai")
@@ -230,7 +230,7 @@ def test_without_a_call_the_ai_tab_says_why(real, tmp_path, qtbot) -> None:
     window = real(ai_project(tmp_path, aiSearchEnabled=False))
     window.run("trace.ai")
     assert "In keywords-only mode no model is asked." in window.trace.ai.plain
-    window.session.choose(mode=Mode.TWO_STAGE, source=Source(AnswerKind.RECORDED))
+    window.session.replays.choose(mode=Mode.TWO_STAGE, source=Source(AnswerKind.RECORDED))
     idle(window, qtbot)
     assert "no answer to this request" in window.trace.ai.plain
     assert "No model was asked in this run" in window.trace.ai.plain
@@ -239,7 +239,7 @@ def test_without_a_call_the_ai_tab_says_why(real, tmp_path, qtbot) -> None:
 def test_unknown_and_similar_titles_are_listed(real, tmp_path, qtbot, client) -> None:
     client.text = '[{"title": "Skarm", "confidence": "low"}, {"title": "Mount Nowhere"}]'
     window = real(ai_project(tmp_path))
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     agree(qtbot)
     idle(window, qtbot)
     window.run("trace.ai")
@@ -250,7 +250,7 @@ def test_unknown_and_similar_titles_are_listed(real, tmp_path, qtbot, client) ->
 
 def test_the_choice_of_the_model_has_its_marks(real, tmp_path, qtbot, client) -> None:
     window = real(ai_project(tmp_path))
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     agree(qtbot)
     idle(window, qtbot)
     model = window.trace.model
@@ -267,13 +267,13 @@ def test_the_choice_of_the_model_has_its_marks(real, tmp_path, qtbot, client) ->
 
 def test_a_live_replay_says_first_what_it_costs(real, tmp_path, qtbot, client) -> None:
     window = real(ai_project(tmp_path))
-    before = window.session.trace(Generation(5))
-    window.session.choose(source=LOCAL)
+    before = window.session.runs.trace(Generation(5))
+    window.session.replays.choose(source=LOCAL)
     qtbot.waitUntil(lambda: bool(boxes()))
     assert "calls to the provider" in boxes()[0].text()
     decline()
     assert client.asked == []
-    assert window.session.trace(Generation(5)) is before
+    assert window.session.runs.trace(Generation(5)) is before
     assert "Chosen now: Two-stage · Provider: Local" in window.trace.stale.label.text()
     window.run("replay.all")
     assert "tokens sent" in agree(qtbot)
@@ -284,7 +284,7 @@ def test_a_live_replay_says_first_what_it_costs(real, tmp_path, qtbot, client) -
 
 def test_what_is_recorded_is_not_asked_for_again(real, tmp_path, qtbot, client) -> None:
     window = real(ai_project(tmp_path))
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     agree(qtbot)
     idle(window, qtbot)
     asked = len(client.asked)
@@ -307,7 +307,7 @@ def test_answers_recorded_in_between_are_found(real, tmp_path, qtbot, client) ->
     window.run("answers.recorded")
     idle(window, qtbot)
     assert "no answer to this request" in window.trace.failure.label.text()
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     agree(qtbot)
     idle(window, qtbot)
     window.run("answers.recorded")
@@ -318,12 +318,12 @@ def test_answers_recorded_in_between_are_found(real, tmp_path, qtbot, client) ->
 
 def test_a_profile_that_was_changed_is_asked_as_it_is_now(real, tmp_path, qtbot, client, connections) -> None:
     window = real(ai_project(tmp_path))
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     agree(qtbot)
     idle(window, qtbot)
     asked = len(client.asked)
     connections.save(ProfileFile((Profile("Local", url="http://127.0.0.1:11434/v1", model="other"),)))
-    window.session.load_profiles()
+    window.session.providers.load()
     idle(window, qtbot)
     window.run("replay.all")
     agree(qtbot)
@@ -334,7 +334,7 @@ def test_a_profile_that_was_changed_is_asked_as_it_is_now(real, tmp_path, qtbot,
 
 def test_a_start_with_a_provider_asks_nobody_by_itself(real, tmp_path, qtbot, client) -> None:
     first = real(ai_project(tmp_path))
-    first.session.choose(source=LOCAL)
+    first.session.replays.choose(source=LOCAL)
     qtbot.waitUntil(lambda: bool(boxes()))
     decline()
     first.close()
@@ -346,12 +346,12 @@ def test_a_start_with_a_provider_asks_nobody_by_itself(real, tmp_path, qtbot, cl
     second.run("replay.here")
     agree(qtbot)
     idle(second, qtbot)
-    assert set(second.session.traces) == {Generation(2, 0), Generation(2, 1)}
+    assert set(second.session.runs.traces) == {Generation(2, 0), Generation(2, 1)}
 
 
 def test_a_profile_that_is_gone_is_named(real, tmp_path, qtbot) -> None:
     window = real(ai_project(tmp_path))
-    window.session.choose(source=Source(AnswerKind.PROVIDER, "Gone"))
+    window.session.replays.choose(source=Source(AnswerKind.PROVIDER, "Gone"))
     idle(window, qtbot)
     assert any("no provider profile called “Gone”" in text for text in window.bars.texts)
 
@@ -359,7 +359,7 @@ def test_a_profile_that_is_gone_is_named(real, tmp_path, qtbot) -> None:
 def test_a_failed_stage_is_red_with_its_error_and_the_fallback(real, tmp_path, qtbot, client) -> None:
     window = real(ai_project(tmp_path))
     client.error = failed("529 overloaded", 529, who="Local")
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     agree(qtbot)
     idle(window, qtbot)
     text = window.trace.failure.label.text()
@@ -390,13 +390,13 @@ def test_a_failed_stage_is_red_with_its_error_and_the_fallback(real, tmp_path, q
 def test_the_trace_fills_while_the_model_is_asked(real, tmp_path, qtbot, client) -> None:
     client.delay = 0.25
     window = real(ai_project(tmp_path))
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     agree(qtbot)
     qtbot.waitUntil(window.trace.live.isVisible)
     assert window.trace.model.trace.turn.message == 5  # the old trace of the chosen reply stays
     assert window.trace.live.follow.isVisible()
     window.trace.live.follow.click()
-    assert window.selection.generation == window.session.live.generation
+    assert window.selection.generation == window.session.replays.live.generation
     qtbot.waitUntil(lambda: window.trace._live != ())
     model, trace = window.trace.model, window.trace.model.trace
     assert [record.name for record in trace.stages][-2:] == ["manifest", "AI selection"]
@@ -422,15 +422,15 @@ def test_the_trace_fills_while_the_model_is_asked(real, tmp_path, qtbot, client)
     client.delay = 0.0
     idle(window, qtbot)
     assert not window.trace.live.isVisible()
-    assert window.session.live is None
+    assert window.session.replays.live is None
     assert window.trace.model.trace.ai_calls[-1].reply == client.text
 
 
 def test_a_question_under_way_is_cancelled_and_leaves_nothing(real, tmp_path, qtbot, client) -> None:
     client.delay = 30.0
     window = real(ai_project(tmp_path))
-    before = dict(window.session.traces)
-    window.session.choose(source=LOCAL)
+    before = dict(window.session.runs.traces)
+    window.session.replays.choose(source=LOCAL)
     agree(qtbot)
     qtbot.waitUntil(lambda: bool(client.asked))
     start = time.monotonic()
@@ -438,7 +438,7 @@ def test_a_question_under_way_is_cancelled_and_leaves_nothing(real, tmp_path, qt
     idle(window, qtbot)
     assert time.monotonic() - start < client.delay
     assert client.closed == 1  # the connection was closed
-    assert window.session.traces == before
+    assert window.session.runs.traces == before
     assert not (tmp_path / "chat.answers.jsonl").exists()
     assert any("stopped" in text for text in window.bars.texts)
     assert window.commands.actions["replay.all"].isEnabled()
@@ -447,7 +447,7 @@ def test_a_question_under_way_is_cancelled_and_leaves_nothing(real, tmp_path, qt
 def test_closing_the_window_ends_a_question(real, tmp_path, qtbot, client) -> None:
     client.delay = 30.0
     window = real(ai_project(tmp_path))
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     agree(qtbot)
     qtbot.waitUntil(lambda: bool(client.asked))
     start = time.monotonic()
@@ -463,10 +463,10 @@ def test_the_window_goes_on_while_a_model_is_asked(real, tmp_path, qtbot, client
     window.run("trace.ai")
     window.trace.ai.show_part(REPLY)
     ticks: list[bool] = []
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     agree(qtbot)
     timer = QTimer()
-    timer.timeout.connect(lambda: ticks.append(window.session.replaying))
+    timer.timeout.connect(lambda: ticks.append(window.session.runs.replaying))
     timer.start(5)
     idle(window, qtbot)
     timer.stop()
@@ -477,14 +477,14 @@ def test_the_window_goes_on_while_a_model_is_asked(real, tmp_path, qtbot, client
 
 
 def question(window, qtbot) -> QuestionDialog:
-    qtbot.waitUntil(lambda: window._question is not None)
-    return window._question
+    qtbot.waitUntil(lambda: window.answers.question is not None)
+    return window.answers.question
 
 
 def test_answers_are_typed_in_a_dialog(real, tmp_path, qtbot) -> None:
     window = real(ai_project(tmp_path))
     window.chat.choose(2)
-    window.session.choose(source=Source(AnswerKind.TYPED))
+    window.session.replays.choose(source=Source(AnswerKind.TYPED))
     dialog = question(window, qtbot)
     assert not dialog.give.isEnabled()
     assert "<available_lore_entries>" in dialog.question.request.user
@@ -495,14 +495,14 @@ def test_answers_are_typed_in_a_dialog(real, tmp_path, qtbot) -> None:
     assert "No valid JSON" in dialog.problem.text()
     dialog.reply.setPlainText('["Dawnkeep"]')
     dialog.give.click()
-    assert window._question is None
+    assert window.answers.question is None
     while window.session.busy:
-        qtbot.waitUntil(lambda: window._question is not None or not window.session.busy)
-        if window._question is not None:
-            window._question.reject()
+        qtbot.waitUntil(lambda: window.answers.question is not None or not window.session.busy)
+        if window.answers.question is not None:
+            window.answers.question.reject()
             drain()
     idle(window, qtbot)
-    calls = [call for trace in window.session.traces.values() for call in trace.ai_calls]
+    calls = [call for trace in window.session.runs.traces.values() for call in trace.ai_calls]
     assert [call.reply for call in calls if not call.error] == ['["Dawnkeep"]']
     assert calls[0].source == "typed by you"
     assert any("nobody typed an answer" in call.error for call in calls)
@@ -511,12 +511,12 @@ def test_answers_are_typed_in_a_dialog(real, tmp_path, qtbot) -> None:
 
 def test_stopping_takes_the_question_away(real, tmp_path, qtbot) -> None:
     window = real(ai_project(tmp_path))
-    window.session.choose(source=Source(AnswerKind.TYPED))
+    window.session.replays.choose(source=Source(AnswerKind.TYPED))
     dialog = question(window, qtbot)
     assert "Reply #2" in dialog.findChild(QLabel).text()
     window.run("replay.cancel")
     idle(window, qtbot)
-    assert window._question is None
+    assert window.answers.question is None
     assert not [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QuestionDialog)]
 
 
@@ -541,7 +541,7 @@ def test_a_fixed_switch_is_run_and_named_in_the_trace(real, tmp_path, qtbot) -> 
     assert window.trace.switches.isVisible()
     assert "manifest: the header counts only what is always included" in window.trace.switches.text()
     assert window.chat.modes.switches.accessibleName() == "Behaviour switches: 1 switch fixed"
-    dialog = window.edit_behaviour()
+    dialog = window.answers.edit_behaviour()
     assert dialog.fixed == ("header_count",)
     dialog.set_all(fixed=True)
     assert len(dialog.fixed) == len(dialog._groups)
@@ -556,15 +556,15 @@ def test_a_fixed_switch_is_run_and_named_in_the_trace(real, tmp_path, qtbot) -> 
 def test_runs_are_kept_for_the_next_start(real, tmp_path, qtbot, client) -> None:
     keep = tmp_path / "runs"
     first = real(ai_project(tmp_path), keep_in=keep)
-    first.session.choose(source=LOCAL)
+    first.session.replays.choose(source=LOCAL)
     agree(qtbot)
     idle(first, qtbot)
-    traces = dict(first.session.traces)
+    traces = dict(first.session.runs.traces)
     first.close()
     client.asked.clear()
     (tmp_path / "chat.answers.jsonl").unlink()
     second = real(ai_project(tmp_path), keep_in=keep)
-    assert set(second.session.traces) == set(traces)
+    assert set(second.session.runs.traces) == set(traces)
     assert client.asked == []
     assert call_of(second).reply == client.text
     assert call_of(second).source == "Local · tiny"  # the very run, not a new one
@@ -574,7 +574,7 @@ def test_a_kept_failure_is_shown_and_run_again_on_request(real, tmp_path, qtbot,
     keep = tmp_path / "runs"
     client.error = LlmError(ErrorKind.TIMED_OUT, "Request timed out (20s)")
     first = real(ai_project(tmp_path), keep_in=keep)
-    first.session.choose(source=LOCAL)
+    first.session.replays.choose(source=LOCAL)
     agree(qtbot)
     idle(first, qtbot)
     first.close()
@@ -591,13 +591,13 @@ def test_a_folder_that_cannot_be_used_is_reported_and_the_replay_goes_on(real, t
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     window = real(ai_project(tmp_path), keep_in=blocked / "runs")
-    assert len(window.session.traces) == 4
+    assert len(window.session.runs.traces) == 4
     assert any("could not be kept" in text for text in window.bars.texts)
 
 
 def test_no_thread_is_left_by_an_answer_source(real, tmp_path, qtbot, client) -> None:
     window = real(ai_project(tmp_path))
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     agree(qtbot)
     idle(window, qtbot)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("asyncio")]

@@ -45,7 +45,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def opened(window: MainWindow, path: Path, qtbot: QtBot) -> MainWindow:
     settle(window, qtbot)
-    window.session.open_chat(path)
+    window.session.reading.open_chat(path)
     settle(window, qtbot)
     return window
 
@@ -235,7 +235,7 @@ def test_leaving_the_chat_asks_first_and_may_throw_away(opened: MainWindow, path
     assert opened.chat_commands.before("vault.reload")
     press("Cancel")
     assert texts(opened)[-1] == "I run."
-    opened.chat_commands.files.ask_before_leaving(lambda: opened.session.open_chat(path))
+    opened.chat_commands.files.ask_before_leaving(lambda: opened.session.reading.open_chat(path))
     press("Throw away")
     settle(opened, qtbot)
     assert texts(opened) == ["Welcome.", "The fortress?", "b"]
@@ -262,7 +262,7 @@ def test_a_reply_is_written_into_the_chat(opened: MainWindow, answer: Callable[.
     assert [(each.role, each.text) for each in ASKED[0].messages][-2:] == [("assistant", "b"), ("user", "And Skarn?")]
     assert not opened.chat_commands.replies.busy
     assert not opened.chat_commands.composer.reply_box.isVisibleTo(opened)
-    assert opened.session.adjustments.undo_title == "reply #4"
+    assert opened.session.parts.adjustments.undo_title == "reply #4"
 
 
 def test_a_reply_that_ends_at_the_limit_says_so(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
@@ -419,10 +419,10 @@ def test_a_persona_names_the_person_and_is_remembered(opened: MainWindow, path: 
     assert opened.chat_commands.composer.voice.itemText(0) == "Quill"
     other = path.with_name("other.jsonl")
     other.write_text(CHAT, "utf-8")
-    opened.session.open_chat(other)
+    opened.session.reading.open_chat(other)
     settle(opened, qtbot)
     assert opened.session.project.setup == PromptSetup()
-    opened.session.open_chat(path)
+    opened.session.reading.open_chat(path)
     settle(opened, qtbot)
     assert opened.session.project.setup == PromptSetup(persona=Persona("Quill", "Small."))
 
@@ -442,14 +442,14 @@ def test_a_preset_is_chosen_from_a_file_and_read_again_with_its_chat(
     other = path.with_name("other.jsonl")
     other.write_text(CHAT, "utf-8")
     for chat in (other, path):
-        opened.session.open_chat(chat)
+        opened.session.reading.open_chat(chat)
         settle(opened, qtbot)
     project = opened.session.project
     assert project is not None
     qtbot.waitUntil(lambda: (opened.session.project or project).setup.preset is not None, timeout=20_000)
     preset.unlink()
     for chat in (other, path):
-        opened.session.open_chat(chat)
+        opened.session.reading.open_chat(chat)
         settle(opened, qtbot)
     qtbot.waitUntil(lambda: any("Mine.json" in text for text in opened.bars.texts), timeout=20_000)
     assert opened.session.project is not None

@@ -72,8 +72,8 @@ def test_two_turns(window: MainWindow, qtbot: QtBot) -> None:
     pane = pane_of(window)
     assert window.current_pane() is pane
     assert pane.compared is not None
-    assert pane.compared.before.trace is window.session.traces[Generation(2)]
-    assert pane.compared.after.trace is window.session.traces[Generation(4)]
+    assert pane.compared.before.trace is window.session.runs.traces[Generation(2)]
+    assert pane.compared.after.trace is window.session.runs.traces[Generation(4)]
     diff = compare(pane.compared.before.trace, pane.compared.after.trace)
     told = groups(pane)
     assert f"+ Entered ({len(diff.entered)})" in told
@@ -91,14 +91,14 @@ def test_the_comparison_follows_what_is_looked_at(window: MainWindow, qtbot: QtB
     settle(window, qtbot)
     pane = pane_of(window)
     assert pane.compared is not None
-    assert pane.compared.after.trace is window.session.traces[Generation(6)]
+    assert pane.compared.after.trace is window.session.runs.traces[Generation(6)]
 
 
 def test_the_setting_that_did_it_is_told(window: MainWindow, qtbot: QtBot) -> None:
     go(window, 4)
-    before = window.session.traces[Generation(4)]
+    before = window.session.runs.traces[Generation(4)]
     assert len(before.injections) > 1
-    window.session.adjust("one entry", settings=settings_of(window, max_entries=1, unlimited_entries=False))
+    window.session.parts.adjust("one entry", settings=settings_of(window, max_entries=1, unlimited_entries=False))
     settle(window, qtbot)
     window.run("compare.former")
     settle(window, qtbot)
@@ -128,8 +128,8 @@ def test_marking_and_comparing(window: MainWindow, qtbot: QtBot) -> None:
     settle(window, qtbot)
     compared = pane_of(window).compared
     assert compared is not None
-    assert compared.before.trace is window.session.traces[Generation(2)]
-    assert compared.after.trace is window.session.traces[Generation(8)]
+    assert compared.before.trace is window.session.runs.traces[Generation(2)]
+    assert compared.after.trace is window.session.runs.traces[Generation(8)]
 
 
 def test_two_swipes_and_exchanging_them(window: MainWindow, qtbot: QtBot) -> None:
@@ -139,10 +139,10 @@ def test_two_swipes_and_exchanging_them(window: MainWindow, qtbot: QtBot) -> Non
     pane.choose("swipe1", "shown")
     settle(window, qtbot)
     assert pane.compared is not None
-    assert pane.compared.before.trace is window.session.traces[Generation(4, 1)]
+    assert pane.compared.before.trace is window.session.runs.traces[Generation(4, 1)]
     qtbot.mouseClick(pane.swap, Qt.MouseButton.LeftButton)
     settle(window, qtbot)
-    assert pane.compared.after.trace is window.session.traces[Generation(4, 1)]
+    assert pane.compared.after.trace is window.session.runs.traces[Generation(4, 1)]
 
 
 def test_the_settings_of_a_file(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_former_runs_are_bounded_and_forgotten_with_the_chat(window: MainWindow,
     go(window, 4)
     desk = pane_of(window).desk
     for depth in range(3, 12):
-        window.session.adjust(f"depth {depth}", settings=settings_of(window, scan_depth=depth))
+        window.session.parts.adjust(f"depth {depth}", settings=settings_of(window, scan_depth=depth))
         settle(window, qtbot)
     former = [choice for choice in desk.choices() if choice.key.startswith("former")]
     assert len(former) == 6
@@ -267,20 +267,20 @@ def test_unsaved_texts_are_compared_with_what_is_saved(make_window: MakeWindow, 
     window.session.set_project(replace(open_project([folder]), chat=long_chat(2)))
     settle(window, qtbot)
     go(window, 4)
-    previewer = window.session.previewer(Generation(4))
+    previewer = window.session.runs.previewer(Generation(4))
     assert previewer is not None
     preview = previewer.preview([NoteText("vault", "Tower.md", note.format(key="skarn"))])
-    window.session.show_preview(preview)
+    window.session.runs.show_preview(preview)
     window.run("compare.former")
     settle(window, qtbot)
     pane = pane_of(window)
     assert pane.compared is not None
-    assert pane.compared.before.trace is window.session.traces[Generation(4)]
+    assert pane.compared.before.trace is window.session.runs.traces[Generation(4)]
     assert pane.compared.after.trace is preview.trace
     assert [change.title for change in pane.compared.diff.entered] == ["Tower"]
     assert pane.compared.causes is not None
     assert pane.compared.causes.causes[0].difference.sentence == "Tower: keys changed"
-    window.session.show_preview(None)
+    window.session.runs.show_preview(None)
 
 
 def test_another_system_on_the_shown_reply(window: MainWindow, qtbot: QtBot) -> None:
@@ -294,7 +294,7 @@ def test_another_system_on_the_shown_reply(window: MainWindow, qtbot: QtBot) -> 
     settle(window, qtbot)
     assert pane.compared is not None
     assert pane.compared.after.trace.system == "world-info"
-    window.session.choose(system="hybrid")
+    window.session.replays.choose(system="hybrid")
     settle(window, qtbot)
     pane.choose("shown", "system:deeplore")
     settle(window, qtbot)

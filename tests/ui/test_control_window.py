@@ -68,7 +68,7 @@ def entry(window: MainWindow, title: str) -> Entry:
 
 
 def injected(window: MainWindow) -> set[str]:
-    trace = window.session.traces[window.session.generations[-1]]
+    trace = window.session.runs.traces[window.session.generations[-1]]
     return {each.title for each in trace.injections}
 
 
@@ -107,7 +107,7 @@ def test_pinning_the_chosen_entry_runs_the_chat_again_and_can_be_undone(shown, q
     assert window.commands.actions["controls.pin"].isChecked()
     assert ("pins", "Silent", "") in chips(window)
     assert window.selection.entry == silent.id
-    assert window.session.adjustments.undo_title == "pin Silent"
+    assert window.session.parts.adjustments.undo_title == "pin Silent"
     window.run("adjust.undo")
     settle(window, qtbot)
     assert "Silent" not in injected(window)
@@ -137,7 +137,7 @@ def test_several_selected_notes_are_pinned_as_one_step(shown, qtbot) -> None:
     window.run("controls.pin")
     settle(window, qtbot)
     assert {rule.title for rule in window.session.project.controls.pins} == {"Plain", "Silent"}
-    assert window.session.adjustments.undo_title == "pin 2 entries"
+    assert window.session.parts.adjustments.undo_title == "pin 2 entries"
     window.run("adjust.undo")
     assert window.session.project.controls.pins == ()
 
@@ -150,7 +150,7 @@ def test_delete_on_a_chip_takes_it_away(shown, qtbot) -> None:
     QTest.keyClick(button, Qt.Key.Key_Delete)
     settle(window, qtbot)
     assert "Plain" in injected(window)
-    assert window.session.adjustments.undo_title == "unblock Plain"
+    assert window.session.parts.adjustments.undo_title == "unblock Plain"
 
 
 def test_a_chip_says_what_it_filters_in_the_chosen_reply(shown, qtbot) -> None:
@@ -180,7 +180,7 @@ def test_a_value_is_chosen_from_those_of_the_vault(shown, qtbot) -> None:
     settle(window, qtbot)
     assert window.session.project.controls.context == {"era": ["after"]}
     assert "Before" not in injected(window)
-    assert window.session.adjustments.undo_title == "Era: after"
+    assert window.session.parts.adjustments.undo_title == "Era: after"
 
 
 def test_a_value_that_is_set_is_taken_away_and_any_can_be_typed(shown, qtbot) -> None:
@@ -231,7 +231,7 @@ def test_another_active_character(shown, qtbot) -> None:
     assert window.session.project.controls.character == "Silent"
     assert CHANGED not in chips(window)  # no chat file holds it
     settings = window.session.project.settings.model_copy(update={"character_context_scan": True})
-    window.session.adjust("scan", settings=settings)
+    window.session.parts.adjust("scan", settings=settings)
     settle(window, qtbot)
     assert "Silent" in injected(window)
     window.control_commands.bar.removed.emit(("character",))
@@ -260,7 +260,7 @@ def test_a_text_and_its_switch_are_one_step(shown, qtbot, action: str, field: st
     settle(window, qtbot)
     project = window.session.project
     assert (getattr(project.controls, field), getattr(project.settings, setting)) == ("Remember the crown.", True)
-    trace = window.session.traces[window.session.generations[-1]]
+    trace = window.session.runs.traces[window.session.generations[-1]]
     notes = trace.stage("notes")
     assert notes is not None
     assert notes.details["prompts"]
@@ -275,7 +275,7 @@ def test_a_text_left_as_it_was_is_no_step(shown) -> None:
     window.control_commands.bar.opened.emit(("notebook",))
     (dialog,) = window.findChildren(ChatTextDialog)
     dialog.accept()
-    assert window.session.adjustments.undo_title == ""
+    assert window.session.parts.adjustments.undo_title == ""
 
 
 def test_the_mark_says_what_is_not_in_the_file_until_it_is_saved(shown, qtbot) -> None:
@@ -286,7 +286,7 @@ def test_the_mark_says_what_is_not_in_the_file_until_it_is_saved(shown, qtbot) -
     settle(window, qtbot)
     assert CHANGED in chips(window)
     assert window.commands.actions["controls.file"].isEnabled()
-    window.session.saved(controls=window.session.project.controls)
+    window.session.parts.saved(controls=window.session.project.controls)
     assert CHANGED not in chips(window)
     window.run("controls.pin")
     settle(window, qtbot)
@@ -295,7 +295,7 @@ def test_the_mark_says_what_is_not_in_the_file_until_it_is_saved(shown, qtbot) -
     settle(window, qtbot)
     assert window.session.project.controls.pins == (EntryRule("Silent"),)
     assert CHANGED not in chips(window)
-    assert window.session.adjustments.undo_title == "back to the chat's file"
+    assert window.session.parts.adjustments.undo_title == "back to the chat's file"
 
 
 def test_what_the_chats_file_says_in_vain_is_shown(shown, qtbot) -> None:
@@ -367,7 +367,7 @@ def test_a_preset_is_saved_and_applied_as_one_step(shown, qtbot) -> None:
     document = json.loads((presets.folder.folder / "Storm.json").read_text("utf-8"))
     assert document["context"] == {"era": ["after"]}
     assert "notepad" not in document
-    window.session.adjust("away", controls=ChatControls(notepad="other", blocks=(EntryRule("Plain"),)))
+    window.session.parts.adjust("away", controls=ChatControls(notepad="other", blocks=(EntryRule("Plain"),)))
     settle(window, qtbot)
     menu = window.control_commands.bar.presets.menu()
     next(action for action in menu.actions() if action.text() == "Storm").trigger()
@@ -376,7 +376,7 @@ def test_a_preset_is_saved_and_applied_as_one_step(shown, qtbot) -> None:
         pins=controls.pins, context=controls.context, notepad="other", blocks=(EntryRule("Plain"),)
     )
     assert "Silent" in injected(window)
-    assert window.session.adjustments.undo_title == "preset Storm"
+    assert window.session.parts.adjustments.undo_title == "preset Storm"
     window.run("adjust.undo")
     assert window.session.project.controls.pins == ()
 
@@ -442,7 +442,7 @@ def test_a_preset_is_chosen_with_the_keyboard(shown, qtbot) -> None:
     assert "no scenario presets yet" in window.bars.texts[0]
     save(window, qtbot, "Storm").accept()
     settle(window, qtbot)
-    window.session.adjust("away", controls=ChatControls())
+    window.session.parts.adjust("away", controls=ChatControls())
     window.run("presets.apply")
     settle(window, qtbot)
     pick(window, "Storm")

@@ -11,7 +11,7 @@ from lorestudio.trace.journey import FateState, fate
 @pytest.fixture
 def demo(make_window, qtbot):
     window = make_window(make_simulator=Simulator)
-    window.session.open_demo()
+    window.session.reading.open_demo()
     qtbot.waitUntil(lambda: window.session.project is not None and not window.session.busy, timeout=30_000)
     qtbot.waitUntil(lambda: window.session.jobs.idle)
     return window
@@ -19,7 +19,7 @@ def demo(make_window, qtbot):
 
 def test_the_demo_opens_with_an_entry_that_was_stopped(demo) -> None:
     assert demo.selection.entry is not None
-    told = fate(demo.session.trace(demo.selection.generation), demo.selection.entry)
+    told = fate(demo.session.runs.trace(demo.selection.generation), demo.selection.entry)
     assert told.state is FateState.REMOVED
     assert demo.selection.stage == told.stage
 
@@ -28,7 +28,7 @@ def test_what_was_chosen_since_stays(demo, qtbot) -> None:
     first = demo.selection.entry
     other = next(entry.id for entry in demo.session.project.index.entries if entry.id != first)
     demo.selection.choose_entry(other)
-    demo.session.replay()
+    demo.session.replays.run_all()
     qtbot.waitUntil(lambda: not demo.session.busy and demo.session.jobs.idle, timeout=30_000)
     assert demo.selection.entry == other
 

@@ -44,7 +44,7 @@ def cached(make_session, tmp_path):
 def test_a_vault_is_shown_from_the_cache_and_then_as_it_is_on_disk(cached, qtbot, tmp_path):
     write(tmp_path / "vault", "Gate")
     first = cached()
-    first.open([tmp_path / "vault"])
+    first.reading.open([tmp_path / "vault"])
     qtbot.waitUntil(lambda: titles(first) == ["Gate"])
     first.close()
 
@@ -52,36 +52,36 @@ def test_a_vault_is_shown_from_the_cache_and_then_as_it_is_on_disk(cached, qtbot
     second = cached()
     shown = []
     second.project_changed.connect(lambda: shown.append(titles(second)))
-    second.open([tmp_path / "vault"])
+    second.reading.open([tmp_path / "vault"])
     qtbot.waitUntil(lambda: titles(second) == ["Gate", "Wall"])
     assert shown == [["Gate"], ["Gate", "Wall"]]
-    assert second.stale == ""
+    assert second.runs.stale == ""
 
 
 def test_a_change_on_disk_is_said_and_taken_in_when_asked(cached, qtbot, tmp_path):
     write(tmp_path / "vault", "Gate")
     session = cached()
-    session.open([tmp_path / "vault"])
+    session.reading.open([tmp_path / "vault"])
     qtbot.waitUntil(lambda: titles(session) == ["Gate"])
     qtbot.wait(300)  # the watcher has to stand before there is anything to see
     write(tmp_path / "vault", "Wall")
-    qtbot.waitUntil(lambda: "Wall" in session.stale, timeout=15_000)
+    qtbot.waitUntil(lambda: "Wall" in session.runs.stale, timeout=15_000)
     assert titles(session) == ["Gate"]
-    session.reload()
+    session.reading.reload()
     qtbot.waitUntil(lambda: titles(session) == ["Gate", "Wall"])
-    assert session.stale == ""
+    assert session.runs.stale == ""
 
 
 def test_a_project_that_was_read_already_is_followed(cached, qtbot, tmp_path):
     path = write(tmp_path / "vault", "Gate")
     session = cached()
     session.set_project(open_project([tmp_path / "vault"]))
-    session.follow()
+    session.reading.follow()
     qtbot.waitUntil(lambda: session.jobs.idle)
     qtbot.wait(300)
-    assert session.stale == ""
+    assert session.runs.stale == ""
     path.write_text(path.read_text(encoding="utf-8") + "It is open.\n", encoding="utf-8")
-    qtbot.waitUntil(lambda: "Gate" in session.stale, timeout=15_000)
+    qtbot.waitUntil(lambda: "Gate" in session.runs.stale, timeout=15_000)
 
 
 def test_a_vault_that_is_not_there_is_told_and_the_one_before_stays(cached, qtbot, tmp_path):
@@ -89,9 +89,9 @@ def test_a_vault_that_is_not_there_is_told_and_the_one_before_stays(cached, qtbo
     session = cached()
     notices = []
     session.notice.connect(notices.append)
-    session.open([tmp_path / "vault"])
+    session.reading.open([tmp_path / "vault"])
     qtbot.waitUntil(lambda: titles(session) == ["Gate"])
-    session.open([tmp_path / "nowhere"])
+    session.reading.open([tmp_path / "nowhere"])
     qtbot.waitUntil(lambda: any(notice.tone == "error" for notice in notices))
     assert any("nowhere" in notice.text for notice in notices if notice.tone == "error")
     assert titles(session) == ["Gate"]
@@ -132,19 +132,19 @@ def test_what_is_saved_is_taken_in_and_run_at_once(make_window, qtbot, tmp_path)
     session.set_project(open_project([folder], chat))
     qtbot.waitUntil(lambda: not session.busy and session.jobs.idle)
     shown = window.selection.generation
-    assert [injection.entry for injection in session.trace(shown).injections] == []
+    assert [injection.entry for injection in session.runs.trace(shown).injections] == []
     window.selection.choose_entry(1)
     path.write_text(path.read_text(encoding="utf-8").replace("[Gate]", "[tower]"), encoding="utf-8")
     write(folder, "Attic")
-    session.notes_written([path, folder / "Attic.md"])
+    session.reading.notes_written([path, folder / "Attic.md"])
     qtbot.waitUntil(lambda: titles(session) == ["Attic", "Gate", "Wall"])
     qtbot.waitUntil(lambda: not session.busy and session.jobs.idle)
     assert window.selection.generation == shown
     assert session.entry(window.selection.entry).title == "Wall"  # its number is another one now
-    assert [session.entry(one.entry).title for one in session.trace(shown).injections] == ["Gate"]
-    assert session.outdated(shown) == ""
+    assert [session.entry(one.entry).title for one in session.runs.trace(shown).injections] == ["Gate"]
+    assert session.runs.outdated(shown) == ""
     path.unlink()
-    session.notes_written([path])
+    session.reading.notes_written([path])
     qtbot.waitUntil(lambda: titles(session) == ["Attic", "Wall"])
 
 
@@ -155,9 +155,9 @@ def test_older_results_stay_in_sight_until_there_are_new_ones(make_window, qtbot
     project = open_project([tmp_path / "vault"])
     session.set_project(replace(project, chat=make_chat()))
     trace = make_trace()
-    session.traces = TraceBook({Generation(5): trace})
+    session.runs.traces = TraceBook({Generation(5): trace})
     path.write_text(path.read_text(encoding="utf-8") + "It is open.\n", encoding="utf-8")
-    session.notes_written([path])
+    session.reading.notes_written([path])
     qtbot.waitUntil(lambda: session.project.vault_state is not project.vault_state)
-    assert session.trace(Generation(5)) is trace
-    assert "saved after this run" in session.outdated(Generation(5))
+    assert session.runs.trace(Generation(5)) is trace
+    assert "saved after this run" in session.runs.outdated(Generation(5))

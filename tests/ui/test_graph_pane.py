@@ -239,7 +239,7 @@ def test_the_list_has_the_facts_of_the_picture(pane: GraphPane) -> None:
 
 
 def test_fired_counts_generations_of_the_traces(window: MainWindow, pane: GraphPane) -> None:
-    traces = window.session.traces.values()
+    traces = window.session.runs.traces.values()
     injected = sum(any(injection.entry == SKARN for injection in trace.injections) for trace in traces)
     assert injected > 1
     assert table(pane)["Skarn"][5] == str(injected)

@@ -39,9 +39,9 @@ def open_dialog(make_window, qtbot):
         window = make_window(None)
         if profiles:
             window.session.connections.save(ProfileFile(profiles))
-            window.session.load_profiles()
+            window.session.providers.load()
         qtbot.waitUntil(lambda: window.session.jobs.idle)
-        dialog = window.edit_profiles()
+        dialog = window.answers.edit_profiles()
         made.append(dialog)
         settle(dialog, qtbot)
         return dialog
@@ -101,7 +101,7 @@ def test_a_profile_is_made_and_its_key_goes_into_the_keyring_only(open_dialog, c
     (written,) = json.loads(text)["profiles"]
     assert (written["model"], written["timeout_ms"], written["max_tokens"]) == ("mistral/large", 30_000, 2000)
     assert dialog.state.text() == "A key is stored in the keyring."
-    assert dialog._session.profiles.profiles[0].name == "OpenRouter"
+    assert dialog._session.providers.file.profiles[0].name == "OpenRouter"
     window_menu = dialog.parent().chat.modes.source.menu()
     assert "Provider: OpenRouter" in [action.text() for action in window_menu.actions()]
     shown = " ".join(field.text() for field in dialog.findChildren(QLineEdit))

@@ -7,9 +7,10 @@ import json
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox
+from shiboken6 import isValid
 
 from lorestudio.domain.chat import Chat
 from lorestudio.llm.errors import failed
@@ -196,6 +197,18 @@ def test_what_is_being_typed_stays_when_something_else_happens(window, wait) -> 
     assert dialog.detail.field.toPlainText() == "Half a sent"
 
 
+def test_what_is_judged_when_its_dialog_is_gone_is_told_nobody(window, wait) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    work = dialog.work
+    work.edit(row_of(dialog, "Bell"), "Mine.")
+    window.session.jobs.wait()  # it is judged, and nobody has heard of that yet
+    dialog.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert not isValid(work)
+    wait()  # an exception in a slot fails the test
+
+
 def test_closing_asks_before_an_edit_is_lost(window, wait) -> None:
     dialog = window.proposals.summaries()
     wait()
@@ -308,7 +321,7 @@ def test_a_provider_is_asked_only_when_the_cost_was_told(window, wait, client) -
     wait()
     dialog._leave()
     wait()
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     wait()
     dialog = window.proposals.summaries()
     wait()
@@ -330,7 +343,7 @@ def test_a_provider_is_asked_only_when_the_cost_was_told(window, wait, client) -
 
 def test_recorded_answers_cost_nothing_the_next_time(window, wait, client) -> None:
     for _ in range(2):
-        window.session.choose(source=LOCAL)
+        window.session.replays.choose(source=LOCAL)
         wait()
         dialog = window.proposals.summaries()
         wait()
@@ -360,7 +373,7 @@ def test_changing_the_source_keeps_what_was_proposed(window, wait, client) -> No
 
 
 def test_a_stop_keeps_what_is_done_and_the_rest_can_be_asked_later(window, wait, client, qtbot) -> None:
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     wait()
     dialog = window.proposals.summaries()
     wait()
@@ -389,7 +402,7 @@ def test_a_stop_keeps_what_is_done_and_the_rest_can_be_asked_later(window, wait,
 
 
 def test_a_refusal_ends_the_batch_with_the_reason(window, wait, client) -> None:
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     wait()
     client.script = [failed("bad key", 401)]
     dialog = window.proposals.summaries()
@@ -404,7 +417,7 @@ def test_a_refusal_ends_the_batch_with_the_reason(window, wait, client) -> None:
 
 
 def test_an_unreadable_answer_can_be_mended_by_hand(window, wait, client, tmp_path, qtbot) -> None:
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     wait()
     client.script = ["I would say: Dawnkeep."]
     dialog = window.proposals.keys([entry(window, "Dawnkeep")])
@@ -423,7 +436,7 @@ def test_an_unreadable_answer_can_be_mended_by_hand(window, wait, client, tmp_pa
 
 
 def test_a_person_can_type_the_answers(window, wait, qtbot) -> None:
-    window.session.choose(source=Source(AnswerKind.TYPED))
+    window.session.replays.choose(source=Source(AnswerKind.TYPED))
     wait()
     dialog = window.proposals.summaries([entry(window, "Bell")])
     wait()
@@ -444,7 +457,7 @@ def test_a_person_can_type_the_answers(window, wait, qtbot) -> None:
 
 
 def test_closing_while_a_person_is_asked_takes_the_question_away(window, wait, qtbot) -> None:
-    window.session.choose(source=Source(AnswerKind.TYPED))
+    window.session.replays.choose(source=Source(AnswerKind.TYPED))
     wait()
     dialog = window.proposals.summaries([entry(window, "Bell")])
     wait()
@@ -490,7 +503,7 @@ def test_another_use_of_the_keys_asks_anew(window, wait) -> None:
 
 
 def test_a_draft_from_chosen_messages(window, wait, tmp_path, client) -> None:
-    window.session.choose(source=LOCAL)
+    window.session.replays.choose(source=LOCAL)
     wait()
     client.script = [json.dumps({"title": "Old Tam", "keys": ["Tam", "ferry"], "summary": "A.", "content": "He rows."})]
     window.selection.choose_message(4, None)

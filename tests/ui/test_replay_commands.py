@@ -44,7 +44,7 @@ def idle(window, qtbot) -> None:
 
 
 def run(window) -> list[int]:
-    return [generation.message for generation in window.session.traces]
+    return [generation.message for generation in window.session.runs.traces]
 
 
 def notices(window) -> str:
@@ -71,7 +71,7 @@ def test_a_range_ends_where_it_ends_and_the_rest_goes_on_from_there(window, qtbo
     window.run("replay.all")
     idle(window, qtbot)
     assert run(window) == [2, 4, 6, 8, 9]
-    assert window.session.tally.words == "3 run, 2 kept"
+    assert window.session.replays.tally.words == "3 run, 2 kept"
     assert "3 run, 2 kept" in window.status._run.text()
 
 
@@ -98,17 +98,17 @@ def test_when_nothing_is_missing_that_is_said(window, qtbot) -> None:
 
 
 def test_an_edited_note_runs_only_what_it_touches(window, qtbot, project) -> None:
-    window.session.auto_replay = True
-    window.session.replay()
+    window.session.replays.automatic = True
+    window.session.replays.run_all()
     idle(window, qtbot)
     path = project.vault_folders[0] / "Note 9.md"
     path.write_text(path.read_text(encoding="utf-8") + "It is old.\n", encoding="utf-8")
-    window.session.notes_written([path])
-    qtbot.waitUntil(lambda: window.session.tally is not None and window.session.tally.kept > 0)
+    window.session.reading.notes_written([path])
+    qtbot.waitUntil(lambda: window.session.replays.tally is not None and window.session.replays.tally.kept > 0)
     idle(window, qtbot)
     whole = Simulator(window.session.project)
-    assert window.session.tally.ran < 5
-    assert window.session.tally.ran + window.session.tally.kept == 5
+    assert window.session.replays.tally.ran < 5
+    assert window.session.replays.tally.ran + window.session.replays.tally.kept == 5
     assert [one.message for one in whole.generations] == run(window)
 
 
@@ -155,10 +155,10 @@ def test_notes_that_could_not_be_read_are_counted_above_the_run(window, qtbot, p
     (project.vault_folders[0] / "Bad.md").write_bytes(b"---\ntags: [lorebook]\n---\n\xff\xfe\xfa")
     said: list[str] = []
     window.trace.note_changed.connect(said.append)
-    window.session.reload()
+    window.session.reading.reload()
     idle(window, qtbot)
     window.session.set_project(replace(window.session.project, chat=project.chat))
-    window.session.replay()
+    window.session.replays.run_all()
     idle(window, qtbot)
     window.chat.choose(6)
     assert said[-1].endswith("without 1 broken note")

@@ -19,9 +19,9 @@ def test_a_run_without_memories_leads_to_the_memories(
 ) -> None:
     project = replace(make_project(tmp_path / "vault"), chat_path=tmp_path / "Tale.jsonl")
     window = make_window(project)
-    window.session.configure({"facts": FactsSettings(store=str(tmp_path / "none.sqlite"))})
+    window.session.replays.configure({"facts": FactsSettings(store=str(tmp_path / "none.sqlite"))})
     window.run("system.facts")
-    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle and bool(window.session.traces))
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle and bool(window.session.runs.traces))
     window.show_pane("trace")
     QApplication.processEvents()
     remarks = window.trace.remarks

@@ -65,7 +65,7 @@ def settle(window, qtbot) -> None:
 
 
 def adjust(window, qtbot, **values) -> None:
-    window.session.adjust("x", settings=window.session.project.settings.model_copy(update=values))
+    window.session.parts.adjust("x", settings=window.session.project.settings.model_copy(update=values))
     settle(window, qtbot)
 
 
@@ -98,7 +98,7 @@ def test_a_profile_is_saved_chosen_and_shown_in_the_status_line(open_window, qtb
     window.settings_commands.desk.choose("Shallow")
     settle(window, qtbot)
     assert window.session.project.settings.scan_depth == 1
-    assert window.session.adjustments.undo_title == "settings profile “Shallow”"
+    assert window.session.parts.adjustments.undo_title == "settings profile “Shallow”"
 
 
 def test_a_name_that_is_taken_is_asked_about(open_window, qtbot, tmp_path) -> None:
@@ -232,7 +232,7 @@ def test_of_a_file_that_was_opened_only_what_was_changed_here_is_ticked(open_win
     settle(window, qtbot)
     dialog.write.click()
     settle(window, qtbot)
-    assert window.session.on_disk.settings.max_entries == 3
+    assert window.session.parts.on_disk.settings.max_entries == 3
     assert window.settings_commands.status_button.text() == "settings.json"
 
 
@@ -270,7 +270,7 @@ def test_an_import_takes_what_is_ticked_and_can_be_undone(open_window, qtbot, pl
     settle(window, qtbot)
     settings = window.session.project.settings
     assert (settings.scan_depth, settings.max_entries) == (9, 3)
-    window.session.undo_adjustment()
+    window.session.parts.undo()
     settle(window, qtbot)
     assert window.session.project.settings.scan_depth == 4
 
@@ -302,7 +302,9 @@ def test_a_chats_choices_go_into_its_file_and_nothing_else_does(open_window, qtb
     before = chat.read_bytes()
     window = open_window()
     controls = window.session.project.controls
-    window.session.adjust("pin", controls=replace(controls, pins=(*controls.pins, EntryRule("Bell")), notebook="n"))
+    window.session.parts.adjust(
+        "pin", controls=replace(controls, pins=(*controls.pins, EntryRule("Bell")), notebook="n")
+    )
     settle(window, qtbot)
     window.run("chat.write_state")
     dialog = window.settings_commands.dialog
@@ -340,9 +342,9 @@ def test_where_nothing_was_chosen_there_is_nothing_to_write(open_window, qtbot) 
 
 def test_the_demo_is_not_written(make_window, qtbot) -> None:
     window = make_window(make_simulator=Simulator)
-    window.session.auto_replay = False
+    window.session.replays.automatic = False
     window.session.set_project(demo_project())
-    window.session.adjust("x", controls=replace(window.session.project.controls, notebook="n"))
+    window.session.parts.adjust("x", controls=replace(window.session.project.controls, notebook="n"))
     window.run("chat.write_state")
     assert window.settings_commands.dialog is None
     assert "The demo's files stay" in window.bars.texts[0]
@@ -353,6 +355,6 @@ def test_a_mode_that_settings_choose_is_the_mode_of_the_chat(open_window, qtbot)
     window = open_window()
     adjust(window, qtbot, ai_search_enabled=True, ai_search_mode="ai-only")
     assert window.session.choice.mode is Mode.AI_ONLY
-    window.session.choose(mode=Mode.KEYWORDS)
+    window.session.replays.choose(mode=Mode.KEYWORDS)
     settle(window, qtbot)
     assert not window.session.project.settings.ai_search_enabled

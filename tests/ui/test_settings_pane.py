@@ -63,7 +63,7 @@ def settle(window, qtbot) -> None:
 
 
 def injected(window) -> list[str]:
-    trace = window.session.trace(window.selection.generation)
+    trace = window.session.runs.trace(window.selection.generation)
     return [trace.entries[one.entry].title for one in trace.injections]
 
 
@@ -100,9 +100,9 @@ def test_keep_applies_it_as_one_step_and_replays_the_chat(window, qtbot) -> None
     settle(window, qtbot)
     assert window.session.project.settings.scan_depth == 1
     assert injected(window) == ["Tower"]
-    assert window.session.preview_of(window.selection.generation) is None
+    assert window.session.runs.preview_of(window.selection.generation) is None
     assert not pane.trial.pending
-    assert window.session.adjustments.undo_title == "Scan depth: 1 message"
+    assert window.session.parts.adjustments.undo_title == "Scan depth: 1 message"
     window.run("adjust.undo")
     settle(window, qtbot)
     assert window.session.project.settings.scan_depth == 4
@@ -125,7 +125,7 @@ def test_escape_gives_it_up(window, qtbot) -> None:
     assert pane.editor.field.box.value() == 4
     assert not pane.editor.bar.isVisible()
     assert injected(window) == ["Gate", "Tower"]
-    assert window.session.adjustments.undo_title == ""
+    assert window.session.parts.adjustments.undo_title == ""
     QTest.keyClick(pane.editor.field.box, Qt.Key.Key_Escape)
     assert pane.view.tree.hasFocus()
 
@@ -188,7 +188,7 @@ def test_the_result_of_the_value_before_is_greyed_until_the_new_one_is_there(win
 
 
 def test_reset_tries_the_default(window, qtbot) -> None:
-    window.session.adjust("x", settings=window.session.project.settings.model_copy(update={"scan_depth": 1}))
+    window.session.parts.adjust("x", settings=window.session.project.settings.model_copy(update={"scan_depth": 1}))
     settle(window, qtbot)
     pane = show(window, "scan_depth")
     assert pane.editor.reset.isVisible()
@@ -249,7 +249,7 @@ def test_unsaved_texts_and_a_setting_are_tried_out_together(window, qtbot) -> No
 
 
 def test_a_warning_stands_beside_its_setting(window, qtbot) -> None:
-    window.session.adjust("x", settings=window.session.project.settings.model_copy(update={"scan_depth": 0}))
+    window.session.parts.adjust("x", settings=window.session.project.settings.model_copy(update={"scan_depth": 0}))
     settle(window, qtbot)
     pane = show(window, "scan_depth")
     assert "no entry can match" in pane.editor.against.text()
@@ -262,7 +262,7 @@ def test_a_warning_stands_beside_its_setting(window, qtbot) -> None:
 def test_the_title_says_where_the_settings_came_from(window, qtbot) -> None:
     title = window.docks["settings"].bar._note
     assert title.text().startswith("DeepLore's defaults, switched on")
-    window.session.adjust("x", settings=window.session.project.settings.model_copy(update={"scan_depth": 1}))
+    window.session.parts.adjust("x", settings=window.session.project.settings.model_copy(update={"scan_depth": 1}))
     settle(window, qtbot)
     assert "1 changed here" in title.text()
     assert "2 not default" in title.text()  # being switched on is not the default
@@ -297,7 +297,7 @@ def test_only_what_was_changed(window, qtbot) -> None:
     pane = window.settings_commands.pane
     pane.view.changed_only.click()
     assert pane.model.shown == 1  # switched on
-    window.session.adjust("x", settings=window.session.project.settings.model_copy(update={"scan_depth": 1}))
+    window.session.parts.adjust("x", settings=window.session.project.settings.model_copy(update={"scan_depth": 1}))
     settle(window, qtbot)
     assert pane.model.shown == 2
 

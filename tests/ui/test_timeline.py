@@ -93,7 +93,7 @@ def test_every_cell_is_what_the_trace_says(window: MainWindow) -> None:
     assert len(content.columns) == 11  # ten replies and the one to come
     assert content.rows
     for at, generation in enumerate(content.generations):
-        told = fates(window.session.traces[generation])
+        told = fates(window.session.runs.traces[generation])
         for row in range(len(content.rows)):
             entry = content.entry(row)
             assert entry is not None
@@ -108,9 +108,9 @@ def test_every_cell_is_what_the_trace_says(window: MainWindow) -> None:
 def test_bars_are_the_injected_tokens(window: MainWindow) -> None:
     content = pane_of(window).content
     for at, generation in enumerate(content.generations):
-        trace = window.session.traces[generation]
+        trace = window.session.runs.traces[generation]
         assert int(content.tokens[1][at]) == trace.total_tokens
-    assert content.most_tokens >= max(trace.total_tokens for trace in window.session.traces.values())
+    assert content.most_tokens >= max(trace.total_tokens for trace in window.session.runs.traces.values())
 
 
 def test_what_changed_since_the_turn_before_is_said_with_links(window: MainWindow) -> None:
@@ -280,7 +280,7 @@ def test_tables_say_the_same_as_the_map(window: MainWindow) -> None:
     pane.tabs.setCurrentIndex(TURNS)
     table = pane.turn_table
     for row, generation in enumerate(pane.content.generations):
-        trace = window.session.traces[generation]
+        trace = window.session.runs.traces[generation]
         assert table.data(table.index(row, 1)) == str(len(trace.injections))
         assert table.data(table.index(row, 2)) == f"{trace.total_tokens:,}"
         assert str(table.data(table.index(row, 2), ACCESSIBLE_TEXT)).startswith("Tokens: ")
@@ -310,7 +310,7 @@ def test_the_cache_view_counts_whole_prompts_and_follows_the_setup(window: MainW
     assert "Counted is the whole prompt" in pane.legend.text()
     before = pane.feed.totals.tokens
     assert session.project is not None
-    session.take_setup(replace(session.project.setup, persona=Persona("Wren", "A courier. " * 40)))
+    session.parts.take_setup(replace(session.project.setup, persona=Persona("Wren", "A courier. " * 40)))
     qtbot.waitUntil(lambda: pane.feed.totals.tokens > before and not pane.feed.busy, timeout=20_000)
     grown = pane.feed.totals.tokens - before
     assert grown == pane.feed.totals.turns * session.project.counter.count("A courier. " * 40)
@@ -412,8 +412,8 @@ def test_a_changed_setting_fills_it_anew(window: MainWindow, qtbot: QtBot) -> No
     pane, session = pane_of(window), window.session
     assert session.project is not None
     before = int(pane.content.tokens.sum())
-    session.adjust("one entry", settings=session.project.settings.model_copy(update={"max_entries": 1}))
+    session.parts.adjust("one entry", settings=session.project.settings.model_copy(update={"max_entries": 1}))
     settle(window, qtbot)
     for generation, turn in pane.feed.turns.items():
-        assert turn.summary.tokens == session.traces[generation].total_tokens
+        assert turn.summary.tokens == session.runs.traces[generation].total_tokens
     assert int(pane.content.tokens.sum()) < before

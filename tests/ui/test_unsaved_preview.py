@@ -38,7 +38,7 @@ def settle(window, qtbot) -> None:
 
 
 def injected(window) -> list[str]:
-    trace = window.session.trace(window.selection.generation)
+    trace = window.session.runs.trace(window.selection.generation)
     return [trace.entries[one.entry].title for one in trace.injections]
 
 
@@ -52,15 +52,15 @@ def retype_key(window, key: str) -> None:
 
 
 def test_typing_a_key_shows_what_it_would_do(window, qtbot) -> None:
-    saved = window.session.trace(window.selection.generation)
+    saved = window.session.runs.trace(window.selection.generation)
     assert injected(window) == ["Gate"]
     retype_key(window, "tower")
     qtbot.waitUntil(lambda: injected(window) == ["Gate", "Tower"])
-    assert window.trace.model.trace is window.session.trace(window.selection.generation)
+    assert window.trace.model.trace is window.session.runs.trace(window.selection.generation)
     assert "“Tower” would enter" in window.trace.unsaved.label.text()
     said = [label.text() for label in window.entry.editor.form.findChildren(QLabel)]
     assert any("Would match: “tower”" in text for text in said)
-    assert window.session.traces[window.selection.generation] is saved
+    assert window.session.runs.traces[window.selection.generation] is saved
 
     window.run("preview.toggle")
     assert injected(window) == ["Gate"]
@@ -73,24 +73,24 @@ def test_typing_a_key_shows_what_it_would_do(window, qtbot) -> None:
 def test_what_was_tried_is_what_a_saved_text_does(window, qtbot) -> None:
     retype_key(window, "tower")
     qtbot.waitUntil(lambda: injected(window) == ["Gate", "Tower"])
-    tried = window.session.trace(window.selection.generation)
+    tried = window.session.runs.trace(window.selection.generation)
     window.run("entry.save")
-    qtbot.waitUntil(lambda: window.session.preview_of(window.selection.generation) is None)
+    qtbot.waitUntil(lambda: window.session.runs.preview_of(window.selection.generation) is None)
     settle(window, qtbot)
-    made = window.session.trace(window.selection.generation)
+    made = window.session.runs.trace(window.selection.generation)
     assert made is not tried
     assert made.injections == tried.injections
     assert made.prompt == tried.prompt
     assert not window.trace.unsaved.isVisible()
-    assert window.session.outdated(window.selection.generation) == ""
+    assert window.session.runs.outdated(window.selection.generation) == ""
 
 
 def test_a_text_that_is_no_entry_leaves_the_trace_as_it_was(window, qtbot) -> None:
-    saved = window.session.trace(window.selection.generation)
+    saved = window.session.runs.trace(window.selection.generation)
     window.entry.toggle_source()
     body = window.entry.source
     body.setTextCursor(QTextCursor(body.document().find("lorebook")))
     QTest.keyClicks(body, "x")
     settle(window, qtbot)
-    assert window.session.trace(window.selection.generation) is saved
+    assert window.session.runs.trace(window.selection.generation) is saved
     assert not window.trace.unsaved.isVisible()

@@ -125,7 +125,7 @@ def test_counts_follow_the_runs(qapp) -> None:
 def test_the_table_counts_the_runs_of_the_chat(window) -> None:
     window.vault.show_table(True)
     model = window.vault.table_model
-    runs = [trace for trace in window.session.traces.values() if trace.injections]
+    runs = [trace for trace in window.session.runs.traces.values() if trace.injections]
     assert runs
     assert cell(model, "Skarn", Column.INJECTED) == str(len(runs))
     assert cell(model, "Crown", Column.INJECTED) == ""

@@ -186,7 +186,7 @@ def test_choosing_an_entry_shows_its_part_and_back(window) -> None:
 
 def test_another_card_or_frame_is_another_prompt(window) -> None:
     page = prompt_of(window)
-    window.session.take_setup(PromptSetup(main="You are the fog."))
+    window.session.parts.take_setup(PromptSetup(main="You are the fog."))
     settle(window)
     assert "You are the fog." in [row.text for row in page.model._rows]
 
@@ -294,14 +294,14 @@ def test_another_budget_is_tried_kept_and_undone(make_window) -> None:
     settle(window)
     assert sum(segment.tokens for segment in pane.bar._view.inside) <= 200
     assert "leaves" in pane.slider.told.text().lower()
-    assert window.session.trace(window.selection.generation) is before
+    assert window.session.runs.trace(window.selection.generation) is before
     pane.slider.back.click()
     assert pane.bar._view.maximum == 1300
     pane.slider.slider.setValue(250)
     pane.slider.keep.click()
     settle(window)
     assert window.session.project.settings.max_tokens_budget == 2500
-    window.session.undo_adjustment()
+    window.session.parts.undo()
     settle(window)
     assert window.session.project.settings.max_tokens_budget == 1300
 

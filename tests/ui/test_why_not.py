@@ -67,14 +67,14 @@ def apply(window, code) -> None:
 
 
 def injected(window, message) -> list[str]:
-    return [each.title for each in window.session.trace(window.session.shown(message)).injections]
+    return [each.title for each in window.session.runs.trace(window.session.shown(message)).injections]
 
 
 def test_the_cells_behind_the_stop_are_those_of_the_held_run(window) -> None:
     entry = look_at(window, 8, "Storm Glass")
     model = window.trace.model
     session = window.session
-    would = HeldRuns(session.simulator(Generation(8)), Generation(8)).of(entry)
+    would = HeldRuns(session.runs.simulator(Generation(8)), Generation(8)).of(entry)
 
     hollow = {}
     for column in range(1, model.columnCount()):
@@ -159,7 +159,7 @@ def test_a_choice_for_the_chat_is_applied_as_one_step(open_demo) -> None:
     apply(window, "unblock")
 
     assert window.session.project.controls.blocks == ()
-    assert window.session.adjustments.undo_title == "Remove “Hat Wasps” from the chat's blocks"
+    assert window.session.parts.adjustments.undo_title == "Remove “Hat Wasps” from the chat's blocks"
     assert "Hat Wasps" in injected(window, 40)
 
 

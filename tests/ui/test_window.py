@@ -169,7 +169,7 @@ def test_a_filter_without_matches_says_so(window) -> None:
 
 def test_replay_reports_progress_and_fills_the_chat(make_window, tmp_path, qtbot) -> None:
     window = make_window(make_project(tmp_path), replay=False)
-    assert window.session.traces == {}
+    assert window.session.runs.traces == {}
     assert window.trace.empty.title.text() == "No trace yet"
     seen = []
     window.session.progress.connect(seen.append)
@@ -181,7 +181,7 @@ def test_replay_reports_progress_and_fills_the_chat(make_window, tmp_path, qtbot
         assert window.commands.actions["replay.cancel"].isEnabled()
     qtbot.waitUntil(lambda: not window.session.busy)
     assert (seen[-1].done, seen[-1].total) == (4, 4)
-    assert set(window.session.traces) == {Generation(2, 0), Generation(2, 1), Generation(5, 0), Generation(7, 0)}
+    assert set(window.session.runs.traces) == {Generation(2, 0), Generation(2, 1), Generation(5, 0), Generation(7, 0)}
     assert window.chat.model.row(5).chip == "3 entries · 100 tokens"
     assert not window.chat.strip.isVisible()
     assert "4 of 4 replies run" in window.status._run.text()
@@ -195,7 +195,7 @@ def test_a_replay_can_be_stopped_and_keeps_what_is_done(make_window, tmp_path, q
     window.chat.strip.stop.click()
     assert window.chat.strip.label.text() == "Stopping…"
     qtbot.waitUntil(lambda: not window.session.busy)
-    assert 0 < len(window.session.traces) < 4
+    assert 0 < len(window.session.runs.traces) < 4
     assert any("stopped" in text for text in window.bars.texts)
 
 
@@ -216,7 +216,7 @@ def test_a_failing_replay_says_why_and_the_window_lives(make_window, tmp_path, q
     qtbot.waitUntil(lambda: not window.session.busy)
     assert window.bars.texts == ["the third stage broke"]
     assert "ValueError" in window.bars.details()
-    assert len(window.session.traces) == 2
+    assert len(window.session.runs.traces) == 2
     assert window.commands.actions["replay.all"].isEnabled()
 
 
@@ -225,7 +225,7 @@ def test_run_to_one_message(make_window, tmp_path, qtbot) -> None:
     window.chat.choose(2)
     window.run("replay.here")
     qtbot.waitUntil(lambda: not window.session.busy)
-    assert set(window.session.traces) == {Generation(2, 0), Generation(2, 1)}
+    assert set(window.session.runs.traces) == {Generation(2, 0), Generation(2, 1)}
     assert window.trace.model.trace is not None
 
 
@@ -591,12 +591,12 @@ def test_opening_reads_off_the_gui_thread_and_reports_errors(make_window, tmp_pa
     folder = tmp_path / "vault"
     make_project(folder)
     window = make_window()
-    window.session.open([folder])
+    window.session.reading.open([folder])
     assert window.session.busy
     assert "Reading vault" in window.status._run.text()
     qtbot.waitUntil(lambda: not window.session.busy)
     assert len(window.session.project.index.entries) == len(ENTRIES)
-    window.session.open_chat(tmp_path / "missing.jsonl")
+    window.session.reading.open_chat(tmp_path / "missing.jsonl")
     qtbot.waitUntil(lambda: not window.session.busy)
     assert any("missing.jsonl" in text for text in window.bars.texts)
     assert window.session.project is not None
@@ -606,7 +606,7 @@ def test_reload_reads_the_files_again(make_window, tmp_path, qtbot) -> None:
     folder = tmp_path / "vault"
     make_project(folder)
     window = make_window()
-    window.session.open([folder])
+    window.session.reading.open([folder])
     qtbot.waitUntil(lambda: not window.session.busy)
     (folder / "New.md").write_text("---\ntags: [lorebook]\nkeys: [new]\n---\nNew.\n", encoding="utf-8")
     window.run("vault.reload")
@@ -764,7 +764,7 @@ def test_the_index_may_be_empty(make_window) -> None:
     assert window.selection.entry is None
 
 
-def test_news_in_the_status_line_never_stand_over_the_counts(window: MainWindow) -> None:
+def test_news_in_the_status_line_never_stand_over_the_counts(window) -> None:
     status = window.status
     window.hide()  # as at the start, when a run ends before the window is shown
     status.flash("Five replies were run.")

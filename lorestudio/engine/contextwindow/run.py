@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from lorestudio.domain.entry import Entry, Position, Role
+from lorestudio.domain.entry import Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.engine.contextwindow.bank import Page, budget_of, fitted_pages
@@ -18,6 +17,7 @@ from lorestudio.engine.contextwindow.selecting import Phase as Pass
 from lorestudio.engine.contextwindow.truncating import effective
 from lorestudio.engine.stage import Ledger
 from lorestudio.engine.systems import Moment, Step
+from lorestudio.engine.telling import Telling
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.trace.model import (
     Injection,
@@ -36,16 +36,11 @@ class Run:
 
     def __init__(self, moment: Moment, settings: ContextWindowSettings, counter: TokenCounter) -> None:
         self.moment, self.settings, self.counter = moment, settings, counter
-        self.candidates: list[Entry] = []
+        self.told = Telling(moment)
+        self.candidates = self.told.candidates
         self.pages: tuple[Page, ...] = ()
         self.budget = 0
         self.scanned = range(max(0, len(moment.chat) - settings.scanned_messages), len(moment.chat))
-        self.injections: tuple[Injection, ...] = ()
-        self.blocks: tuple[PromptBlock, ...] = ()
-
-    def candidate_ids(self) -> tuple[int, ...]:
-        """The candidates now."""
-        return tuple(entry.id for entry in self.candidates)
 
     def steps(self) -> tuple[Step, ...]:
         """The stages in order. That of the page budgets is there where there may be several pages."""
@@ -66,18 +61,8 @@ class Run:
         )
         several = self.settings.pages_by != PagesBy.NOTHING
         return tuple(
-            Step(name, phase, self._worker(name, phase, work))
-            for name, phase, work in table
-            if several or name != "page budgets"
+            self.told.step(name, phase, work) for name, phase, work in table if several or name != "page budgets"
         )
-
-    def _worker(
-        self, name: str, phase: Phase, work: Callable[[Ledger], StageRecord]
-    ) -> Callable[[], Awaitable[StageRecord]]:
-        async def run() -> StageRecord:
-            return work(Ledger(_Named(name, phase), self.candidates))
-
-        return run
 
     # ---- stages -----------------------------------------------------------------------------------------------------
 
@@ -131,7 +116,7 @@ class Run:
         for page in self.pages:
             for key, requirements in page.selection.ineligible.items():
                 missing: list[Json] = [each.name for each in requirements if each.member is None]
-                self._drop(ledger, page.entry(key), "cw_unsatisfied", names=missing, **self._on(page))
+                self.told.drop(ledger, page.entry(key), "cw_unsatisfied", names=missing, **self._on(page))
         return ledger.close(self.candidates)
 
     def _locks(self, ledger: Ledger) -> StageRecord:
@@ -139,11 +124,11 @@ class Run:
             for key in page.selection.locked:
                 entry = page.entry(key)
                 if entry in self.candidates:
-                    self._drop(ledger, entry, self._lock_of(page, key), words=page.passthrough_words(entry))
+                    self.told.drop(ledger, entry, self._lock_of(page, key), words=page.passthrough_words(entry))
         return ledger.close(self.candidates)
 
     def _order(self, ledger: Ledger) -> StageRecord:
-        self.candidates = []
+        self.candidates.clear()
         for page in self.pages:
             order = page.selection.candidates
             for rank, key in enumerate(order, 1):
@@ -179,7 +164,7 @@ class Run:
                     ledger.keep(page.entry(choice.key), "cw_taken", cost=choice.cost, used=used, limit=choice.limit,
                                 **self._on(page, total))  # fmt: skip
                 else:
-                    self._drop(ledger, page.entry(choice.key), "cw_no_room", **_lack(choice), **self._on(page))
+                    self.told.drop(ledger, page.entry(choice.key), "cw_no_room", **_lack(choice), **self._on(page))
         return ledger.close(self.candidates)
 
     def _fill(self, ledger: Ledger) -> StageRecord:
@@ -238,7 +223,7 @@ class Run:
 
     def _place(self, ledger: Ledger) -> StageRecord:
         elements = {entry.id for page in self.pages for entry in page.elements}
-        self.candidates = [entry for page in self.pages for entry in (*page.lore, *page.elements)]
+        self.candidates[:] = [entry for page in self.pages for entry in (*page.lore, *page.elements)]
         position, depth, role = int(Position.AFTER), 0, int(Role.SYSTEM)
         injections, parts, text = [], [], ""
         for entry in self.candidates:
@@ -250,9 +235,9 @@ class Run:
             label = "(context element)" if entry.id in elements else "(lorebook)"
             injections.append(Injection(entry.id, entry.title, label, tokens, entry.priority, position, depth, role,
                                         TAG, entry.content_hash))  # fmt: skip
-        self.injections = tuple(injections)
+        self.told.injections = tuple(injections)
         if text:
-            self.blocks = (PromptBlock(TAG, position, depth, role, text, tuple(parts)),)
+            self.told.blocks = (PromptBlock(TAG, position, depth, role, text, tuple(parts)),)
         return ledger.close(self.candidates, note="" if text else "no_prompt")
 
     # ---- inside -----------------------------------------------------------------------------------------------------
@@ -282,19 +267,9 @@ class Run:
         place = next(found, None)
         return None if place is None else self.moment.position(place)
 
-    def _drop(self, ledger: Ledger, entry: Entry, reason: str, **details: Json) -> None:
-        self.candidates.remove(entry)
-        ledger.remove(entry, reason, **details)
-
     def _skipped(self, ledger: Ledger, name: str, note: str) -> StageRecord:
         record = ledger.close(self.candidates, note=note)
         return StageRecord(name, record.phase, StageStatus.SKIPPED, record.entered, record.left, note=note)
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    name: str
-    phase: Phase
 
 
 def _lack(choice: Choice) -> Mapping[str, Json]:

@@ -5,13 +5,13 @@ What is decided is decided by `pages.fit_pages`; the stages here tell it entry b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.engine.contextwindow.counting import WordListCounter
 from lorestudio.engine.contextwindow.run import Run
-from lorestudio.engine.systems import Decided, Moment, entry_refs, inputs_digest, run_steps
+from lorestudio.engine.systems import Decided, Moment, inputs_digest
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.trace.model import (
     Limit,
@@ -51,13 +51,11 @@ class ContextWindowSystem:
     async def decide(self, moment: Moment, state: object = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""
         run = Run(moment, self.settings, self.counter or moment.counter)
-        records = await run_steps(run.steps(), run.candidate_ids, moment.timer)
-        return Decided(_trace(run, records), state)
+        return Decided(_trace(run, await run.told.run(run.steps())), state)
 
 
 def _trace(run: Run, records: tuple[StageRecord, ...]) -> Trace:
     """Everything that was decided."""
-    moment = run.moment
     failed = any(record.status is StageStatus.FAILED for record in records)
     warnings = []
     used, budget = sum(page.fit.tokens for page in run.pages), run.whole_budget
@@ -72,21 +70,11 @@ def _trace(run: Run, records: tuple[StageRecord, ...]) -> Trace:
         warnings.append(
             f"The window holds {over} more than its budget of {budget}: parts without a share of their own stay whole."
         )
-    outcome = RunOutcome.INJECTED if run.blocks else RunOutcome.NOTHING_INJECTED
-    return Trace(
-        system=NAME,
-        mode=_mode(run.settings),
-        outcome=RunOutcome.FAILED if failed else outcome,
-        turn=moment.turn,
-        entries=entry_refs(moment.index.entries, records),
-        index_size=len(moment.index.entries),
-        stages=records,
-        injections=run.injections,
-        prompt=run.blocks,
+    trace = run.told.trace(NAME, _mode(run.settings), records)
+    return replace(
+        trace,
+        outcome=RunOutcome.FAILED if failed else trace.outcome,
         limits=_limits(run),
-        seed=moment.seed,
-        digests=moment.digests,
-        clock_ms=moment.clock_ms,
         warnings=tuple(warnings),
         facts={"counter": run.counter.name, "counted_exactly": run.counter.exact},
     )

@@ -6,17 +6,18 @@ What is decided is decided by `retrieval`; the stages here tell it entry by entr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from lorestudio.domain.entry import Entry, Position, Role
+from lorestudio.domain.entry import Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.engine.hybrid.book import Mode, Options, WorldEntry, options_of
 from lorestudio.engine.hybrid.mapping import Texts, texts_of, with_vector, worldbook
 from lorestudio.engine.hybrid.retrieval import Prepared, Retrieved, Way, embedded_text, finish, prepare
 from lorestudio.engine.stage import Ledger
-from lorestudio.engine.systems import Decided, Moment, Step, entry_refs, inputs_digest, run_steps
+from lorestudio.engine.systems import Decided, Moment, Step, inputs_digest
+from lorestudio.engine.telling import Telling
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
 from lorestudio.settings.hybrid import HybridSettings
@@ -27,7 +28,6 @@ from lorestudio.trace.model import (
     Phase,
     PromptBlock,
     PromptPart,
-    RunOutcome,
     StageRecord,
     StageStatus,
     Trace,
@@ -82,8 +82,7 @@ class HybridSystem:
     async def decide(self, moment: Moment, state: object = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""
         run = _Run(moment, self.settings, self.vectors)
-        records = await run_steps(run.steps(), run.candidate_ids, moment.timer)
-        return Decided(run.trace(records), state)
+        return Decided(run.trace(await run.told.run(run.steps())), state)
 
 
 class _Run:
@@ -97,40 +96,26 @@ class _Run:
         self.prepared = Prepared((), self.options)
         self.found = Retrieved(Way.EMPTY)
         self.problem = ""
-        self.candidates: list[Entry] = []
+        self.told = Telling(moment)
+        self.candidates = self.told.candidates
         self.calls: list[AiCall] = []
-        self.injections: tuple[Injection, ...] = ()
-        self.blocks: tuple[PromptBlock, ...] = ()
-
-    def candidate_ids(self) -> tuple[int, ...]:
-        """The candidates now."""
-        return tuple(entry.id for entry in self.candidates)
 
     def steps(self) -> tuple[Step, ...]:
         """The stages in order."""
         return (
             Step("snapshot", Phase.LOAD, self._load),
-            self._step("constants", Phase.MATCH, self._constants),
-            self._step("keyword prefilter", Phase.MATCH, self._keys),
+            self.told.step("constants", Phase.MATCH, self._constants),
+            self.told.step("keyword prefilter", Phase.MATCH, self._keys),
             Step("semantic rank", Phase.SELECT, self._rank),
-            self._step("duplicate titles", Phase.GATE, self._duplicates),
-            self._step("insertion order", Phase.BUDGET, self._order),
-            self._step("placement", Phase.INJECT, self._place),
+            self.told.step("duplicate titles", Phase.GATE, self._duplicates),
+            self.told.step("insertion order", Phase.BUDGET, self._order),
+            self.told.step("placement", Phase.INJECT, self._place),
         )
-
-    def _step(self, name: str, phase: Phase, work: Callable[[Ledger], StageRecord]) -> Step:
-        async def run() -> StageRecord:
-            return work(self._ledger(name, phase))
-
-        return Step(name, phase, run)
-
-    def _ledger(self, name: str, phase: Phase) -> Ledger:
-        return Ledger(_Named(name, phase), self.candidates)
 
     # ---- stages -----------------------------------------------------------------------------------------------------
 
     async def _load(self) -> StageRecord:
-        ledger = self._ledger("snapshot", Phase.LOAD)
+        ledger = self.told.ledger("snapshot", Phase.LOAD)
         self.texts = texts_of(self.moment.chat, self.settings.exchanges)
         book = worldbook(self.moment.index, self.moment.controls)
         for entry in self.moment.index.entries:
@@ -166,7 +151,7 @@ class _Run:
         return ledger.close(self.candidates, default_reason="hy_no_key", details=looked_at)
 
     async def _rank(self) -> StageRecord:
-        ledger = self._ledger("semantic rank", Phase.SELECT)
+        ledger = self.told.ledger("semantic rank", Phase.SELECT)
         self.found = finish(self.prepared, None)  # what holds should asking end in a way that nobody foresaw
         if self.prepared.asks:
             self.found = finish(self.prepared, await self._query())
@@ -187,9 +172,9 @@ class _Run:
                 boost: dict[str, Json] = {"boost": self.options.keyword_boost} if boosted else {}
                 ledger.keep(entry, "hy_ranked", score=shown, threshold=threshold, rank=ranks[each.id], **boost)
             elif score >= threshold:
-                self._drop(ledger, entry, "hy_beyond", score=shown, rank=ranks[each.id], limit=self.settings.limit)
+                self.told.drop(ledger, entry, "hy_beyond", score=shown, rank=ranks[each.id], limit=self.settings.limit)
             else:
-                self._drop(ledger, entry, "hy_below", score=shown, threshold=threshold)
+                self.told.drop(ledger, entry, "hy_below", score=shown, threshold=threshold)
         return ledger.close(self.candidates)
 
     def _without_vector(self, ledger: Ledger, each: WorldEntry) -> None:
@@ -197,13 +182,13 @@ class _Run:
         if each.id in self.prepared.hits:
             ledger.keep(entry, "hy_unembedded")
         else:
-            self._drop(ledger, entry, "hy_unembedded_no_key")
+            self.told.drop(ledger, entry, "hy_unembedded_no_key")
 
     def _by_keys(self, ledger: Ledger) -> StageRecord:
         """Nothing is ranked: every candidate with a key stays."""
         for each in self.prepared.candidates:
             if each.id not in self.prepared.hits:
-                self._drop(ledger, self.entries[each.id], "hy_unembedded_no_key")
+                self.told.drop(ledger, self.entries[each.id], "hy_unembedded_no_key")
         details: dict[str, Json] = {"problem": self.problem} if self.problem else {}
         record = ledger.close(self.candidates, note=self._why(), details=details)
         status = StageStatus.FAILED if self.found.way is Way.FAILED_QUERY else StageStatus.SKIPPED
@@ -233,11 +218,11 @@ class _Run:
         for dropped, other in self.found.duplicates.items():
             entry = self.entries[dropped]
             if entry in self.candidates:
-                self._drop(ledger, entry, "hy_duplicate", other=self.entries[other].filename)
+                self.told.drop(ledger, entry, "hy_duplicate", other=self.entries[other].filename)
         return ledger.close(self.candidates)
 
     def _order(self, ledger: Ledger) -> StageRecord:
-        self.candidates = [self.entries[each.id] for each in self.found.entries]
+        self.candidates[:] = [self.entries[each.id] for each in self.found.entries]
         for rank, entry in enumerate(self.candidates, 1):
             ledger.keep(entry, "hy_order", priority=entry.priority, rank=rank, of=len(self.candidates))
         return ledger.close(self.candidates)
@@ -264,7 +249,7 @@ class _Run:
                     )
                 )  # fmt: skip
             blocks.append(PromptBlock(group, position, 0, role, text, tuple(parts)))
-        self.injections, self.blocks = tuple(injections), tuple(blocks)
+        self.told.injections, self.told.blocks = tuple(injections), tuple(blocks)
         return ledger.close(self.candidates, note="" if blocks else "no_prompt")
 
     # ---- the trace --------------------------------------------------------------------------------------------------
@@ -272,26 +257,15 @@ class _Run:
     def trace(self, records: tuple[StageRecord, ...]) -> Trace:
         """Everything that was decided."""
         moment = self.moment
-        tokens = sum(injection.tokens for injection in self.injections)
+        tokens = sum(injection.tokens for injection in self.told.injections)
         limits = (
             Limit("tokens", tokens, None, "tokens"),
             Limit("semantic top-K", len(self.found.ranked), self.settings.limit, "entries"),
         )
-        return Trace(
-            system=NAME,
-            mode=str(self.found.way),
-            outcome=RunOutcome.INJECTED if self.blocks else RunOutcome.NOTHING_INJECTED,
-            turn=moment.turn,
-            entries=entry_refs(moment.index.entries, records),
-            index_size=len(moment.index.entries),
-            stages=records,
-            injections=self.injections,
-            prompt=self.blocks,
+        return replace(
+            self.told.trace(NAME, str(self.found.way), records),
             limits=limits,
             ai_calls=tuple(self.calls),
-            seed=moment.seed,
-            digests=moment.digests,
-            clock_ms=moment.clock_ms,
             warnings=(f"No vectors: {self.problem}.",) if self.problem else (),
             facts={
                 "vectors": self.vectors.label if self.vectors is not None else "",
@@ -336,16 +310,6 @@ class _Run:
             if low in self.moment.chat[place].text.lower():
                 return {"message": self.moment.position(place)}
         return {}
-
-    def _drop(self, ledger: Ledger, entry: Entry, reason: str, **details: Json) -> None:
-        self.candidates.remove(entry)
-        ledger.remove(entry, reason, **details)
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    name: str
-    phase: Phase
 
 
 def rendered_entry(entry: WorldEntry, user: str, character: str) -> str:

@@ -30,7 +30,7 @@ class Vectors(Protocol):
         ...
 
     async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        """The vectors of texts. Raises LlmError."""
+        """The vectors of texts; who makes none may leave some out. Raises LlmError."""
         ...
 
 
@@ -71,7 +71,9 @@ async def similar_entries(
         known = await vectors.of([query, *dict.fromkeys(entry.content for entry in compared)])
     except LlmError as error:
         return Similar(query, problem=str(error).rstrip("."))
-    return chosen(compared, query, known, settings)
+    if query not in known:
+        return Similar(query, problem="the end of the chat has no vector")
+    return chosen([entry for entry in compared if entry.content in known], query, known, settings)
 
 
 def query_of(newest: Sequence[str], amount: int) -> str:

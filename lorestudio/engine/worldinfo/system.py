@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
-from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.engine.stage import Ledger
-from lorestudio.engine.systems import Decided, Moment, Step, entry_refs, inputs_digest, run_steps
+from lorestudio.engine.systems import Decided, Moment, Step, inputs_digest
+from lorestudio.engine.telling import Telling
 from lorestudio.engine.worldinfo.book import BookEntry
 from lorestudio.engine.worldinfo.books import Lorebook
 from lorestudio.engine.worldinfo.decision import Decision, WorldInfoState, decided
@@ -29,7 +30,6 @@ from lorestudio.trace.model import (
     Phase,
     PromptBlock,
     PromptPart,
-    RunOutcome,
     StageRecord,
     StageStatus,
     Trace,
@@ -82,8 +82,7 @@ class WorldInfoSystem:
         known = state if isinstance(state, WorldInfoState) else WorldInfoState(random_state=moment.seed)
         made = await decided(moment, self.settings, self.books, self.around, self.vectors, known)
         run = _Run(moment, self, made)
-        records = await run_steps(run.steps(), run.candidate_ids, moment.timer)
-        return Decided(run.trace(records), made.after)
+        return Decided(run.trace(await run.told.run(run.steps())), made.after)
 
 
 class _Run:
@@ -92,43 +91,28 @@ class _Run:
     def __init__(self, moment: Moment, system: WorldInfoSystem, made: Decision) -> None:
         self.moment, self.system, self.settings, self.made = moment, system, system.settings, made
         self.scanned, self.similar, self.entries = made.scanned, made.similar, made.world.entries
-        self.candidates: list[Entry] = []
-        self.injections: tuple[Injection, ...] = ()
-        self.blocks: tuple[PromptBlock, ...] = ()
-
-    def candidate_ids(self) -> tuple[int, ...]:
-        """The candidates now."""
-        return tuple(entry.id for entry in self.candidates)
+        self.told = Telling(moment)
+        self.candidates = self.told.candidates
 
     def steps(self) -> tuple[Step, ...]:
         """The stages: the books, similarity where it has a say, those of each loop of the scan, and the placement."""
-        steps = [Step("book", Phase.LOAD, self._load)]
+        steps = [self.told.step("book", Phase.LOAD, self._load)]
         if self.settings.vectors or any(entry.vectorized for entry in self.made.world.book):
-            steps.append(Step("vector activation", Phase.SELECT, self._tell_similar))
+            steps.append(self.told.step("vector activation", Phase.SELECT, self._tell_similar))
         counts = dict.fromkeys(Scan, 0)
         for loop in self.scanned.loops:
             counts[loop.scan] += 1
             suffix = "" if loop.scan is Scan.FIRST else f" ({loop.scan} {counts[loop.scan]})"
             steps += [
-                self._step(f"{part}{suffix}", loop, part)
+                self.told.step(f"{part}{suffix}", _PHASES[part], partial(self._tell, loop, part))
                 for part in Part
                 if loop.scan is Scan.FIRST or any(event.part is part for event in loop.events)
             ]
-        return (*steps, Step("placement", Phase.INJECT, self._place))
-
-    def _step(self, name: str, loop: Loop, part: Part) -> Step:
-        async def work() -> StageRecord:
-            return self._tell(self._ledger(name, _PHASES[part]), loop, part)
-
-        return Step(name, _PHASES[part], work)
-
-    def _ledger(self, name: str, phase: Phase) -> Ledger:
-        return Ledger(_Named(name, phase), self.candidates)
+        return (*steps, self.told.step("placement", Phase.INJECT, self._place))
 
     # ---- stages -----------------------------------------------------------------------------------------------------
 
-    async def _load(self) -> StageRecord:
-        ledger = self._ledger("book", Phase.LOAD)
+    def _load(self, ledger: Ledger) -> StageRecord:
         world = self.made.world
         if world.books is None:
             for entry in world.index.entries:
@@ -139,8 +123,8 @@ class _Run:
         details: dict[str, Json] = {"books": books, "remarks": " ".join(self.system.remarks)}
         return ledger.close((), note="wi_books" if books else "wi_no_books", details=details)
 
-    async def _tell_similar(self) -> StageRecord:
-        ledger, settings, found = self._ledger("vector activation", Phase.SELECT), self.settings, self.similar
+    def _tell_similar(self, ledger: Ledger) -> StageRecord:
+        settings, found = self.settings, self.similar
         ranks = {uid: rank for rank, uid in enumerate(sorted(found.scores, key=lambda uid: -found.scores[uid]), 1)}
         for uid, score in found.scores.items():
             entry, shown = self.entries[uid], round(score, 4)
@@ -163,7 +147,7 @@ class _Run:
         note = "wi_compared" if found.scores else "wi_nothing_compared"
         return ledger.close(self.candidates, note=note, details={"by": label})
 
-    def _tell(self, ledger: Ledger, loop: Loop, part: Part) -> StageRecord:
+    def _tell(self, loop: Loop, part: Part, ledger: Ledger) -> StageRecord:
         for event in loop.events:
             if event.part is not part:
                 continue
@@ -176,8 +160,7 @@ class _Run:
                 self.candidates.append(entry)
                 ledger.add(entry, event.reason, **details)
             elif there:
-                self.candidates.remove(entry)
-                ledger.remove(entry, event.reason, **details)
+                self.told.drop(ledger, entry, event.reason, **details)
             else:
                 ledger.refuse(entry, event.reason, **details)
         looked_at: dict[str, Json] = {"messages": min(self.settings.depth, len(self.moment.chat))}
@@ -186,13 +169,11 @@ class _Run:
             self.candidates, default_reason="wi_no_key" if first else "", details=looked_at if first else {}
         )
 
-    async def _place(self) -> StageRecord:
-        ledger = self._ledger("placement", Phase.INJECT)
+    def _place(self, ledger: Ledger) -> StageRecord:
         where, scanned = self.made.placement, self.scanned
         active = {entry.uid: entry for entry in scanned.active}
         for entry, reason in where.nowhere:
-            self.candidates.remove(self.entries[entry.uid])
-            ledger.remove(self.entries[entry.uid], reason)
+            self.told.drop(ledger, self.entries[entry.uid], reason)
         injections: list[Injection] = []
         blocks: list[PromptBlock] = []
         for block in where.blocks:
@@ -217,9 +198,9 @@ class _Run:
                     )
                 )  # fmt: skip
             blocks.append(PromptBlock(block.tag, block.position, block.depth, block.role, text, tuple(parts)))
-        self.injections, self.blocks = tuple(injections), tuple(blocks)
+        self.told.injections, self.told.blocks = tuple(injections), tuple(blocks)
         by_id = {entry.id: entry for entry in self.candidates}
-        self.candidates = [by_id[injection.entry] for injection in injections]
+        self.candidates[:] = [by_id[injection.entry] for injection in injections]
         return ledger.close(self.candidates, note="" if blocks else "no_prompt")
 
     # ---- the trace --------------------------------------------------------------------------------------------------
@@ -243,22 +224,12 @@ class _Run:
             if self.similar.scores or self.similar.problem:
                 problem = self.similar.problem
                 calls = (AiCall("embedding", "", self.similar.query, 0, False, error=problem, source=vectors.label),)
-        return Trace(
-            system=NAME,
-            mode="recursive" if self.settings.recursive else "one scan",
-            outcome=RunOutcome.INJECTED if self.blocks else RunOutcome.NOTHING_INJECTED,
-            turn=moment.turn,
-            entries=entry_refs(world.index.entries, records),
-            index_size=len(world.index.entries),
-            stages=records,
-            injections=self.injections,
-            prompt=self.blocks,
+        return replace(
+            self.told.trace(NAME, "recursive" if self.settings.recursive else "one scan", records, world.index),
             limits=(Limit("token budget", scanned.used, scanned.budget, "tokens"),),
             ai_calls=calls,
-            seed=moment.seed,
             draws=scanned.draws,
             digests={**moment.digests, **({"lorebooks": world.digest} if world.books is not None else {})},
-            clock_ms=moment.clock_ms,
             warnings=tuple(warnings),
             facts=facts,
         )
@@ -288,12 +259,6 @@ class _Run:
         if isinstance(score, float):
             known["score"] = round(score, 4)
         return known
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    name: str
-    phase: Phase
 
 
 def _with_status(record: StageRecord, status: StageStatus, error: str = "") -> StageRecord:

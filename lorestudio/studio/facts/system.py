@@ -21,7 +21,7 @@ from lorestudio.memory.facts.context import Layout, pieces
 from lorestudio.memory.facts.records import Match
 from lorestudio.memory.facts.retrieval import Found, Search, as_match, as_pinned, chosen
 from lorestudio.settings.facts import FactsSettings
-from lorestudio.studio.embedding import KnownVectors
+from lorestudio.studio.embedding import KnownVectors, MadeVectors
 from lorestudio.studio.facts.book import Book
 from lorestudio.studio.facts.configuring import configured
 from lorestudio.studio.facts.known import Known, entry_ref, short
@@ -57,7 +57,7 @@ class FactsSystem:
 
     settings: FactsSettings = field(default_factory=FactsSettings)
     known: Known = field(default_factory=Known, repr=False)
-    vectors: KnownVectors | None = None
+    vectors: KnownVectors | MadeVectors | None = None
     layout: Layout = field(default_factory=Layout)
     search: Search = field(default_factory=Search)
     name: str = NAME

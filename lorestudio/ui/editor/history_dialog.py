@@ -117,6 +117,7 @@ class HistoryDialog(QDialog):
             lambda _report: read(version),
             done=lambda text: self._show(version, text),
             failed=self.fail,
+            owner=self,
         )
 
     def _show(self, version: Version, text: str) -> None:

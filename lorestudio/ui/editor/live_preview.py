@@ -8,8 +8,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from lorestudio.settings import DeepLoreSettings
-from lorestudio.studio.preview import NoteText, Preview, Previewer
+from lorestudio.settings.declaration import Section
+from lorestudio.studio.preview import NoteText, Preview, Previews
 from lorestudio.studio.preview_queue import PreviewQueue
 from lorestudio.studio.project import Project
 from lorestudio.ui.drafts import Draft, Drafts
@@ -33,14 +33,14 @@ class LivePreview(QObject):
         drafts: Drafts,
         jobs: Jobs,
         project: Callable[[], Project | None],
-        make: Callable[[], Previewer | None],
+        make: Callable[[], Previews | None],
         parent: QObject | None = None,
     ) -> None:
         """`make` gives a previewer of the generation that is shown, None where it was not run."""
         super().__init__(parent)
         self._drafts, self._jobs, self._project, self._make = drafts, jobs, project, make
-        self._previewer: Previewer | None = None
-        self._settings: DeepLoreSettings | None = None
+        self._previewer: Previews | None = None
+        self._settings: Section | None = None
         self._queue = PreviewQueue()
         drafts.typed.connect(lambda _path: self.run())
 
@@ -51,8 +51,11 @@ class LivePreview(QObject):
         self.previewed.emit(None)
         self.run()
 
-    def try_settings(self, settings: DeepLoreSettings | None) -> None:
-        """Try these settings from now on, with the unsaved texts; None goes back to those of the project."""
+    def try_settings(self, settings: Section | None) -> None:
+        """Try these settings from now on, with the unsaved texts; None goes back to those of the run.
+
+        Settings of a system that is not the one that decides make no difference.
+        """
         if settings != self._settings:
             self._settings = settings
             self.run()
@@ -67,7 +70,13 @@ class LivePreview(QObject):
         if self._previewer is None:
             self._previewer = self._make()
         previewer = self._previewer
-        if previewer is not None and self._queue.submit(previewer, notes, self._settings):
+        if previewer is None:
+            return
+        settings = self._settings if self._settings is not None and previewer.takes(self._settings) else None
+        if not notes and settings is None:
+            self._queue.cancel()
+            self.previewed.emit(None)
+        elif self._queue.submit(previewer, notes, settings):
             self._jobs.start(
                 tr("Trying it out"),
                 self._queue.work,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from lorestudio.studio.preview import WouldMatch
+from lorestudio.studio.preview import EntryOutcome, WouldMatch
 from lorestudio.ui.words import count, number, tr
 
 _UNUSED: Final = {
@@ -32,3 +32,10 @@ def match_words(match: WouldMatch) -> tuple[str, str]:
     others = len(found) - 1
     more = tr(" and {others}", others=count(others, "other key", "other keys")) if others else ""
     return tr("Would match: {where}{more}.", where=where, more=more), "good"
+
+
+def outcome_words(outcome: EntryOutcome) -> tuple[str, str]:
+    """What another system than DeepLore would do with the entry, and the tone."""
+    if outcome.goes_in:
+        return tr("Would go in. {why}", why=outcome.sentence), "good"
+    return tr("Would not go in. {why}", why=outcome.sentence), "neutral"

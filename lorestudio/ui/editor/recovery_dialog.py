@@ -126,6 +126,7 @@ class RecoveryDialog(QDialog):
                 lambda _report: look(item.path),
                 done=lambda on_disk: self._compare(on_disk.text or "", item.text),
                 failed=lambda error: self.diff.summary.setText(str(error)),
+                owner=self,
             )
             return
         (self.restored if what == "restore" else self.discarded).emit(item)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QMenu, QMessageBox
+from PySide6.QtWidgets import QMenu
 
 from lorestudio.studio.facts.known import SOURCE
 from lorestudio.studio.facts.picture import MemoryRow
@@ -77,7 +77,7 @@ class MemoryCommands(CommandGroup):
         desk.changed.connect(self._show)
         desk.hits_changed.connect(self._show_hits)
         desk.told.connect(window.say)
-        desk.altered.connect(partial(window.session.system_changed, SYSTEM))
+        desk.altered.connect(partial(window.session.replays.system_changed, SYSTEM))
         self.work.changed.connect(self._show_work)
         self.work.told.connect(window.say)
         self.work.cleared.connect(lambda: window.bars.drop(FAILED))
@@ -238,23 +238,13 @@ class MemoryCommands(CommandGroup):
     def _ask_cost(self, cost: object) -> None:
         if not isinstance(cost, MemoryCost):
             return
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(tr("Ask {name}?", name=cost.name))
-        box.setText(cost.sentence)
-        box.setInformativeText(cost.more)
-        yes = box.addButton(tr("Ask {name}", name=cost.name), QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(yes)
-        yes.clicked.connect(cost.go)
-        box.finished.connect(box.deleteLater)
-        box.open()
+        dialogs.ask_model(self._window, cost.name, cost.sentence, cost.more, lambda yes: cost.go() if yes else None)
 
     # ---- the run that is looked at ----------------------------------------------------------------------------------
 
     def _place_in_run(self, row: MemoryRow) -> int | None:
         """The number of a memory in the run that is looked at, None where the run says nothing of it."""
-        trace = self._window.session.trace(self._window.selection.generation)
+        trace = self._window.session.runs.trace(self._window.selection.generation)
         if trace is None or trace.system != SYSTEM:
             return None
         return next((place for place, ref in trace.entries.items() if ref.filename == row.id), None)
@@ -262,7 +252,7 @@ class MemoryCommands(CommandGroup):
     def _memory_in_trace(self) -> str:
         """The id of the memory that is chosen in the trace, "" where none is."""
         selection = self._window.selection
-        trace = self._window.session.trace(selection.generation)
+        trace = self._window.session.runs.trace(selection.generation)
         if trace is None or trace.system != SYSTEM or selection.entry is None:
             return ""
         ref = trace.entries.get(selection.entry)

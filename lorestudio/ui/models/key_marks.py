@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lorestudio.trace.found_keys import FoundKey
+from lorestudio.trace.found_keys import FoundKey, places_in
 from lorestudio.ui.words import tr
 
 
@@ -54,7 +53,7 @@ class KeyQuery:
         for one in sorted(self.found, key=lambda one: one.refine):
             if one.message in {None, message}:
                 words = self._words(one)
-                for start, end in _places(one, message, text):
+                for start, end in [(0, 1)] if one.in_name else places_in(one, message, text):
                     mark = KeyMark(start, end, one.key, words, one.refine, one.in_name, bool(one.missing))
                     if not any(_meet(mark, other) for other in kept):
                         kept.append(mark)
@@ -74,21 +73,6 @@ class KeyQuery:
 
 def _meet(one: KeyMark, other: KeyMark) -> bool:
     return one.in_name is other.in_name and one.start < other.end and other.start < one.end
-
-
-def _places(one: FoundKey, message: int, text: str) -> Iterator[tuple[int, int]]:
-    """Where the key stands in the message: the place that the run told, or every one where it told none.
-
-    A place that holds something else (another swipe is shown, or the text was changed) is searched for anew.
-    """
-    if one.in_name:
-        yield 0, 1
-        return
-    place = one.place
-    if place is not None and one.message == message and text[slice(*place)].casefold() == one.key.casefold():
-        yield place
-        return
-    yield from (match.span() for match in re.finditer(re.escape(one.key), text, re.IGNORECASE))
 
 
 def spans(marks: Sequence[KeyMark]) -> tuple[tuple[int, int], ...]:

@@ -21,7 +21,9 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.studio.bench import BenchResult
-from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.keeping import ChatRuns
+from lorestudio.studio.system_bench import REMEMBERING
+from lorestudio.studio.systems import kind_of
 from lorestudio.trace.summary import summary
 from lorestudio.ui.bench_run import BenchOrder, BenchRunner
 from lorestudio.ui.models.bench_table import ENTRY, KEY, TOKENS, WHY, BenchTable, full_words
@@ -168,6 +170,7 @@ class BenchPane(Pane):
         self.table.activated.connect(lambda _index: self.opened.emit())
         session.project_changed.connect(self._show_project)
         session.state_changed.connect(self._state_changed)
+        session.choice_changed.connect(self._choice_changed)
         selection.entry_changed.connect(self._show_entry)
         self.theme.changed.connect(self.table.viewport().update)
 
@@ -191,17 +194,15 @@ class BenchPane(Pane):
         if self._missed:
             return
         project, text, append = self._session.project, self.text.toPlainText(), self.behind.isChecked()
-        simulator = self._simulator()
+        simulator, choice = self._simulator(), self._session.choice
         if project is None or not text.strip():
             self._show_result(None)
         elif append and simulator is None:
-            if not self._session.choice.is_deeplore:
-                self.state.setText(tr("Behind the chat a text is tested with DeepLore only; choose it as the system."))
-                return
             waits = tr("The chat is being replayed; the result follows.")
             self.state.setText(waits if self._session.busy else tr("Replay the chat first (Ctrl+R)."))
         else:
-            self.runner.submit(BenchOrder(project, simulator, text, append))
+            other = (kind_of(choice.system), choice.settings) if choice.settings is not None else None
+            self.runner.submit(BenchOrder(project, simulator, text, append, other))
 
     def stop(self) -> None:
         """The window is closed."""
@@ -210,14 +211,23 @@ class BenchPane(Pane):
 
     # ---- running ----------------------------------------------------------------------------------------------------
 
-    def _simulator(self) -> Simulator | None:
+    def _simulator(self) -> ChatRuns | None:
         """What ran the whole chat as is chosen now, None where nothing has."""
-        generations = self._session.generations
-        return self._session.simulator(generations[-1]) if generations else None
+        session = self._session
+        last = session.generations[-1] if session.generations else None
+        return session.runs.simulator(last) or session.runs.system_runs(last)
 
     def _typed(self) -> None:
         self.runner.cancel()
         self._pause.start()
+
+    def _choice_changed(self) -> None:
+        """What stands there was decided in another way than is chosen now."""
+        if self.result is not None or self.text.toPlainText().strip():
+            self.runner.cancel()
+            if self.behind.isChecked():
+                self.result = None  # it stays in sight until the chat was run again
+            self._pause.start()
 
     def _state_changed(self) -> None:
         """A replay that ended may be what a text waits for."""
@@ -257,22 +267,30 @@ class BenchPane(Pane):
             inside, out = len(result.injected), len(result.stopped)
             self.note_changed.emit(tr("{inside} in, {out} stopped", inside=number(inside), out=number(out)))
             if not result.rows:
-                self.empty.say(
-                    tr("Nothing is triggered"),
-                    tr(
-                        "No key of the vault is in this text, and nothing comes in by itself. Use a word that is a key "
-                        "of an entry, or add such a word to the entry's keys."
-                    ),
-                )
+                self._say_untriggered()
             self._pages.setCurrentWidget(self.table if result.rows else self.empty)
         self._size_columns()
         self._show_entry()
+
+    def _say_untriggered(self) -> None:
+        choice = self._session.choice
+        text = tr(
+            "No key of the vault is in this text, and nothing comes in by itself. Use a word that is a key "
+            "of an entry, or add such a word to the entry's keys."
+        )
+        if choice.system in REMEMBERING:
+            text = tr("{system} goes by what was kept of chats, and there is nothing for this text.")
+            text = text.format(system=choice.title)
+        self.empty.say(tr("Nothing is triggered"), text)
 
     def _say_nothing(self) -> None:
         if self._session.project is None:
             self.empty.say(tr("No vault"), tr("Open the folder with your notes first; texts are tested against it."))
         else:
+            choice = self._session.choice
             text = tr("The same engine runs it as a chat would: keys, gates, budget and all. No provider is asked.")
+            if not choice.is_deeplore:
+                text = tr("{system} decides as it does in the chat. No provider is asked.", system=choice.title)
             self.empty.say(tr("Test a text"), text)
         self._pages.setCurrentWidget(self.empty)
 

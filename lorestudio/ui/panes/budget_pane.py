@@ -213,7 +213,7 @@ class BudgetPane(Pane):
         return label
 
     def _show(self) -> None:
-        trace = self._session.trace(self._selection.generation)
+        trace = self._session.runs.trace(self._selection.generation)
         if trace is not None and trace is self._trace:
             return
         self._trace = trace
@@ -246,7 +246,7 @@ class BudgetPane(Pane):
     def _find_trial(self, *, again: bool = False) -> None:
         """Whether another budget can be tried on what is shown."""
         generation, trace, project = self._selection.generation, self._trace, self._session.project
-        simulator = self._session.finished_run()
+        simulator = self._session.runs.finished()
         if not again and simulator is self._tried_on:
             return
         self._tried_on = simulator
@@ -298,7 +298,7 @@ class BudgetPane(Pane):
         if project is not None:
             settings = with_budget(project.settings, tokens)
             title = tr("token budget {tokens}", tokens=number(tokens))
-            self._session.adjust(title, settings=settings)
+            self._session.parts.adjust(title, settings=settings)
 
     def _show_entry(self) -> None:
         self.bar.choose(self._selection.entry)

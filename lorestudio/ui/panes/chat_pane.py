@@ -74,8 +74,8 @@ class ChatPane(Pane):
         self.buttons: dict[str, QToolButton] = {}
         self.modes = ModeBar(theme, self)
         self.modes.wanted.connect(self.wanted)
-        self.modes.mode_chosen.connect(lambda mode: session.choose(mode=mode))
-        self.modes.source_chosen.connect(lambda source: session.choose(source=source))
+        self.modes.mode_chosen.connect(lambda mode: session.replays.choose(mode=mode))
+        self.modes.source_chosen.connect(lambda source: session.replays.choose(source=source))
         self.column.addWidget(self._make_controls())
         self.column.addWidget(self.modes)
         self.column.addWidget(self.strip)
@@ -131,7 +131,7 @@ class ChatPane(Pane):
         done = sorted({item.message for item in self._session.generations})
         changed, before = [], None
         for message in done:
-            gist = self._session.traces.gist(Generation(message, self.model.viewed_swipe(message)))
+            gist = self._session.runs.traces.gist(Generation(message, self.model.viewed_swipe(message)))
             now = gist.injected if gist is not None else None
             if now is not None and now != before:
                 changed.append(message)
@@ -209,7 +209,7 @@ class ChatPane(Pane):
         self.go.setText("" if message is None else str(message))
 
     def _trace_of(self, message: int, swipe: int) -> Trace | None:
-        return self._session.traces.get(Generation(message, swipe))
+        return self._session.runs.traces.get(Generation(message, swipe))
 
     def _show_project(self) -> None:
         project = self._session.project
@@ -248,15 +248,15 @@ class ChatPane(Pane):
 
     def _show_state(self) -> None:
         if self._session.busy:
-            self.strip.start(self._session.activity, stoppable=self._session.replaying)
+            self.strip.start(self._session.activity, stoppable=self._session.runs.replaying)
         else:
             self.strip.finish()
 
     def _show_choice(self) -> None:
-        self.modes.show_choice(self._session.choice, self._session.profiles.profiles)
+        self.modes.show_choice(self._session.choice, self._session.providers.file.profiles)
 
     def _show_live(self) -> None:
-        live = self._session.live
+        live = self._session.replays.live
         if live is not None and live.elapsed() >= LONG_SECONDS:
             self.strip.show_stage(live.stage, live.elapsed())
 
@@ -280,7 +280,7 @@ class ChatPane(Pane):
 
     def _highlight(self) -> None:
         """Mark the keys that decided about the chosen entry, in the messages that the chosen run looked at."""
-        trace = self._session.trace(self._selection.generation)
+        trace = self._session.runs.trace(self._selection.generation)
         generation, entry = self._selection.generation, self._selection.entry
         if trace is not None and generation is not None and entry is not None:
             title = trace.entries[entry].title if entry in trace.entries else ""

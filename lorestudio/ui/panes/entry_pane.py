@@ -28,7 +28,7 @@ from lorestudio.ui.drafts import Drafts
 from lorestudio.ui.editor.buffer import NoteBuffer
 from lorestudio.ui.editor.conflict_dialog import ConflictDialog
 from lorestudio.ui.editor.field_maker import Context
-from lorestudio.ui.editor.match_words import match_words
+from lorestudio.ui.editor.match_words import match_words, outcome_words
 from lorestudio.ui.editor.note_editor import NoteEditor
 from lorestudio.ui.editor.safety import Safety
 from lorestudio.ui.editor.store import NoteStore, OnDisk
@@ -508,6 +508,8 @@ class EntryPane(Pane):
         ]
         if here and here[0].match is not None:
             self.say_match(*match_words(here[0].match))
+        elif here and here[0].outcome is not None:
+            self.say_match(*outcome_words(here[0].outcome))
         else:
             self.say_match("")
 

@@ -382,7 +382,7 @@ class GraphPane(Pane):
 
     def _count_fired(self) -> None:
         self._fired_stale = False
-        self._firing.take(self._session.traces, None)
+        self._firing.take(self._session.runs.traces, None)
         fired = self._firing.injected()
         if fired != self._fired:
             self._fired = fired

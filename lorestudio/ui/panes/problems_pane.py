@@ -186,7 +186,7 @@ class ProblemsPane(Pane):
             self._token.cancel()
             return
         token = self._token = CancelToken()
-        traces = TraceBook(self._session.traces).values()  # unpacked by the worker, one after the other
+        traces = TraceBook(self._session.runs.traces).values()  # unpacked by the worker, one after the other
         drafts = {path: draft.text for path, draft in self._drafts.all.items()}
         finder = self.finder
 
@@ -269,7 +269,7 @@ class ProblemsPane(Pane):
 
     def _runs_changed(self) -> None:
         """Look again once a replay has ended; while one runs, its numbers change all the time."""
-        ran = len(self._session.traces)
+        ran = len(self._session.runs.traces)
         if not self._session.busy and self._session.project is not None and ran != self._ran:
             self._ran = ran
             self._wait()

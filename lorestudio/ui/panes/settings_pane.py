@@ -133,7 +133,7 @@ class SettingsPane(Pane):
             self._behind = True
             return
         self._behind = False
-        trace = self._session.traces.get(self._selection.generation) if self._selection.generation else None
+        trace = self._session.runs.traces.get(self._selection.generation) if self._selection.generation else None
         self.model.set_settings(
             project.settings, setting_warnings(project.settings, project.index, project.problems, trace)
         )

@@ -248,7 +248,7 @@ class TracePane(Pane):
             return
         head = f"**{self.model.title(entry)}**: {tr(self.model.result(entry).word)}"
         lines = [head, "", "| Stage | Why |", "|---|---|"]
-        for record, cell in zip(trace.stages, self._session.journeys(trace).cells(entry), strict=True):
+        for record, cell in zip(trace.stages, self._session.runs.journeys(trace).cells(entry), strict=True):
             if cell.verdict is not None:
                 lines.append(f"| {record.name} | {cell_sentence(trace, entry, record, cell)} |".replace("\n", " "))
         QGuiApplication.clipboard().setText("\n".join(lines) + "\n")
@@ -299,7 +299,7 @@ class TracePane(Pane):
             return
         self._live = ()
         self.journey.watch_last(False)
-        trace = self._session.trace(self._selection.generation)
+        trace = self._session.runs.trace(self._selection.generation)
         self._show_state()
         self._show_preview()
         self._reply = self._reply_words(trace) if trace is not None else ""
@@ -309,7 +309,7 @@ class TracePane(Pane):
         self._trace = trace
         self._filled = set()
         project = self._session.project
-        journeys = self._session.journeys(trace) if trace is not None else None
+        journeys = self._session.runs.journeys(trace) if trace is not None else None
         self._forget_only()
         self.model.set_trace(trace, project.index if project is not None else None, journeys=journeys)
         self.flow.set_trace(trace, everything=self.all_stages.isChecked())
@@ -327,11 +327,11 @@ class TracePane(Pane):
 
     def _wanted_live(self) -> LiveRun | None:
         """The run under way where it is to be shown: that of the chosen reply, or any while there is nothing else."""
-        live, chosen = self._session.live, self._selection.generation
+        live, chosen = self._session.replays.live, self._selection.generation
         if live is None or self._session.project is None:
             return None
         own = live.generation == chosen
-        if not own and self._session.trace(chosen) is not None:
+        if not own and self._session.runs.trace(chosen) is not None:
             return None
         if self._live[:1] == (live.generation,):
             return live
@@ -344,7 +344,7 @@ class TracePane(Pane):
 
     def _show_live(self) -> None:
         """Follow the run under way, or go back to the finished one."""
-        now = self._session.live
+        now = self._session.replays.live
         if now is None or now.elapsed() < LIVE_OTHER_SECONDS:
             self.live.hide()
         else:
@@ -437,10 +437,10 @@ class TracePane(Pane):
 
     def _show_preview(self) -> None:
         """Say what the unsaved texts would do to this reply."""
-        preview = self._session.preview_of(self._selection.generation) if not self._live else None
+        preview = self._session.runs.preview_of(self._selection.generation) if not self._live else None
         if preview is None:
             self.unsaved.hide()
-        elif self._session.preview_shown:
+        elif self._session.runs.preview_shown:
             button = (("preview.toggle", tr("Show the run before")),)
             self.unsaved.say(preview_words(preview), "neutral", button)
         else:
@@ -448,16 +448,16 @@ class TracePane(Pane):
             self.unsaved.say(tr("This is the run without {what}.", what=tried(preview)), "neutral", button)
 
     def _show_state(self) -> None:
-        stale = self._session.outdated(self._selection.generation) if not self._live else ""
+        stale = self._session.runs.outdated(self._selection.generation) if not self._live else ""
         if stale and self._session.busy:
             self.stale.say(tr("{stale} The replay is under way.", stale=stale), "warning")
-        elif stale == self._session.stale and stale:
+        elif stale == self._session.runs.stale and stale:
             self.stale.say(stale, "warning", (("vault.reload", tr("Read again and replay")),))
         elif stale:
             self.stale.say(stale, "warning", (("replay.all", tr("Replay all")),))
         else:
             self.stale.hide()
-        if self._trace is None and self._session.trace(self._selection.generation) is None:
+        if self._trace is None and self._session.runs.trace(self._selection.generation) is None:
             self._show_empty()
 
     def _show_rows(self) -> None:
@@ -557,7 +557,7 @@ class TracePane(Pane):
             return
         self._filled.add(tab)
         if tab == AI:
-            self.ai.set_trace(None if self._live else trace, self._session.ai_before(self._selection.generation))
+            self.ai.set_trace(None if self._live else trace, self._session.runs.ai_before(self._selection.generation))
         elif tab == PROMPT:
             project = self._session.project
             chat = project.chat if project is not None and not self._live else None

@@ -415,15 +415,15 @@ class VaultPane(Pane):
 
     def _runs_changed(self, generations: object) -> None:
         changed = generations if isinstance(generations, tuple) else None
-        if self._firing.take(self._session.traces, changed):
+        if self._firing.take(self._session.runs.traces, changed):
             self.table_model.refresh_fired()
         self._show_marks()
 
     def _show_marks(self) -> None:
-        trace = self._session.trace(self._selection.generation)
+        trace = self._session.runs.trace(self._selection.generation)
         if trace is not self._trace:
             self._trace = trace
-            self._fates = self._session.journeys(trace).fates if trace is not None else {}
+            self._fates = self._session.runs.journeys(trace).fates if trace is not None else {}
             self._repaint_marks()
 
     def _repaint_marks(self) -> None:

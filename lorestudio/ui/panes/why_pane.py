@@ -186,7 +186,7 @@ class WhyPane(Pane):
             self.scores.copy()
             self.copied.emit()
             return
-        trace, entry = self._session.trace(self._selection.generation), self._selection.entry
+        trace, entry = self._session.runs.trace(self._selection.generation), self._selection.entry
         project = self._session.project
         if trace is not None and entry is not None and project is not None:
             QGuiApplication.clipboard().setText(entry_as_text(trace, entry, project.index))
@@ -206,11 +206,11 @@ class WhyPane(Pane):
 
     def _show(self) -> None:
         selection = self._selection
-        trace, number = self._session.trace(selection.generation), selection.entry
+        trace, number = self._session.runs.trace(selection.generation), selection.entry
         note = self._session.entry(number)
         ref = trace.entries.get(number) if trace is not None and number is not None else None
         entry = note or ref  # what is no note of the vault is known to the run only: a recap, a lorebook's entry
-        old = self._session.outdated(selection.generation)
+        old = self._session.runs.outdated(selection.generation)
         if self._told_about != (selection.entry, selection.left_out):
             self.told.hide()
         if number is None and selection.left_out is not None:
@@ -224,7 +224,7 @@ class WhyPane(Pane):
         if shown == self._shown:
             return
         self._shown = shown
-        end = self._session.journeys(trace).fate(entry.id)
+        end = self._session.runs.journeys(trace).fate(entry.id)
         mark = fate_mark(end)
         self._head.show()
         self._title.setText(entry.title)
@@ -246,14 +246,14 @@ class WhyPane(Pane):
 
         Where vectors ranked the candidates, their similarities are what counts.
         """
-        trace, entry = self._session.trace(self._selection.generation), self._selection.entry
+        trace, entry = self._session.runs.trace(self._selection.generation), self._selection.entry
         if trace is None or entry is None:
             return None
         found = similarities(trace)
         if found is not None:
             self.similarity.show_run(found, entry)
             return self.similarity
-        self.scores.show_entry(trace, entry, self._session.scorer(self._selection.generation))
+        self.scores.show_entry(trace, entry, self._session.runs.scorer(self._selection.generation))
         return self.scores if self.scores.nodes or self._session.choice.is_deeplore else None
 
     def _toggle_scores(self) -> None:
@@ -300,7 +300,7 @@ class WhyPane(Pane):
     def _body(self, trace: Trace, entry: int, outcome: Explanation) -> str:
         palette = self.theme.palette
         records = {record.name: record for record in trace.stages}
-        cells = self._session.journeys(trace).cells(entry)
+        cells = self._session.runs.journeys(trace).cells(entry)
         chosen = next((cell for cell in cells if cell.stage == self._selection.stage), None)
         parts = []
         parts.append(self._sources(trace, entry))

@@ -243,19 +243,10 @@ class RecapCommands(CommandGroup):
     def _ask_cost(self, cost: object) -> None:
         if not isinstance(cost, RecapCost):
             return
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(tr("Ask {name}?", name=cost.profile))
-        box.setText(cost.sentence)
-        box.setInformativeText(
-            tr("The requests hold texts of the chat. Found scenes may ask for more. It can be paused at any time.")
+        more = tr("The requests hold texts of the chat. Found scenes may ask for more. It can be paused at any time.")
+        dialogs.ask_model(
+            self._window, cost.profile, cost.sentence, more, lambda yes: self.queue.agree(cost, agreed=yes)
         )
-        yes = box.addButton(tr("Ask {name}", name=cost.profile), QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(yes)
-        box.finished.connect(lambda _result: self.queue.agree(cost, agreed=box.clickedButton() is yes))
-        box.finished.connect(box.deleteLater)
-        box.open()
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 

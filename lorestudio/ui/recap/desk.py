@@ -116,7 +116,7 @@ class RecapDesk(QObject):
     @property
     def unsaved(self) -> bool:
         """Whether messages are not in the chat's file as they are here."""
-        project, known = self.session.project, self.session.on_disk
+        project, known = self.session.project, self.session.parts.on_disk
         return project is not None and known is not None and project.chat != known.chat
 
     @property
@@ -325,7 +325,7 @@ class RecapDesk(QObject):
             if project is not None and project.document is not None and document.digest != project.document.digest:
                 self._project_document = document
                 why = tr("Recap memory has hidden or shown messages since this run.")
-                self.session.recaps_written(made.file.source, document, why)
+                self.session.parts.recaps_written(made.file.source, document, why)
         self.changed.emit()
 
     def _failed(self, error: Exception) -> None:

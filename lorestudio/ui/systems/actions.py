@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from lorestudio.studio.systems import DEEPLORE, KINDS
-from lorestudio.ui.actions import Action, Situation
+from lorestudio.ui.actions import Action
 from lorestudio.ui.choices import system_help, system_title
+from lorestudio.ui.situation import Situation
 
 
 def _chat(now: Situation) -> bool:

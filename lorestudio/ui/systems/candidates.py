@@ -39,7 +39,7 @@ def offers(
     for name in (DEEPLORE, *KINDS):
         choice = session.choices.with_settings(replace(session.choice, system=name))
         candidate = Candidate(system_title(name), name, choice.settings)
-        found.append(Offer(name, system_title(name), system_help(name), candidate, session.complete(choice)))
+        found.append(Offer(name, system_title(name), system_help(name), candidate, session.runs.complete(choice)))
     for profile in profiles:
         if profile.settings is not None:
             label = tr("DeepLore: {profile}", profile=profile.name)

@@ -12,11 +12,12 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from lorestudio.settings.declaration import Section, Value
+from lorestudio.settings.differences import section_differences, value_text
 from lorestudio.settings.files import write_atomically
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.comparison_report import comparison_as_markdown, comparison_rows
 from lorestudio.studio.system_settings import KnownSettings, SystemSettingsFiles
-from lorestudio.studio.systems import KINDS, kind_of
+from lorestudio.studio.systems import kind_of
 from lorestudio.studio.world_info import WORLD_INFO
 from lorestudio.ui import dialogs
 from lorestudio.ui.choices import system_title
@@ -26,6 +27,7 @@ from lorestudio.ui.systems.actions import SYSTEMS
 from lorestudio.ui.systems.books_dialog import BooksDialog
 from lorestudio.ui.systems.compare_pane import BUTTONS, SystemsPane
 from lorestudio.ui.systems.settings_dialog import SystemSettingsDialog
+from lorestudio.ui.systems.trial import SystemTrial
 from lorestudio.ui.timeline.export import csv_bytes
 from lorestudio.ui.words import sentence_of, tr
 
@@ -43,6 +45,8 @@ class SystemCommands(CommandGroup):
         self.compare = SystemsPane(window.theme, window.session, window.selection)
         self.dialog: SystemSettingsDialog | None = None
         """The dialog that was opened last, while it is open."""
+        self._kept: dict[str, Section] = {}
+        """What stands in the files, or is on its way there."""
         self.books: BooksDialog | None = None
         """That of the lorebooks, while it is open."""
 
@@ -75,6 +79,7 @@ class SystemCommands(CommandGroup):
         desk.changed.connect(lambda: compare.set_profiles(desk.profiles))
         window.closed.connect(compare.close_down)
         self._session.choice_changed.connect(self._leave_foreign)
+        self._session.configured.connect(self._keep_changed)
         self._window.chat.modes.system_chosen.connect(self.choose)
         self._session.jobs.start(
             tr("Reading the systems' settings"),
@@ -93,7 +98,7 @@ class SystemCommands(CommandGroup):
 
     def choose(self, system: str) -> None:
         """Run the chat with this system from now on."""
-        self._session.choose(system=system)
+        self._session.replays.choose(system=system)
 
     def show_settings(self) -> None:
         """Show the settings of the chosen system: DeepLore's in their pane, those of others in a dialog."""
@@ -106,10 +111,11 @@ class SystemCommands(CommandGroup):
     def open_settings(self, system: str) -> SystemSettingsDialog:
         """Show the settings of a system beside DeepLore."""
         kind = kind_of(system)
-        known = self._session.choices.systems.get(system) or kind.settings()
+        window = self._window
         if self.dialog is not None:
             self.dialog.close()
-        dialog = self.dialog = SystemSettingsDialog(self._window.theme, kind, known, self._window)
+        trial = SystemTrial(self._session, window.selection, window.preview, system)
+        dialog = self.dialog = SystemSettingsDialog(window.theme, kind, self._known(system), window, trial)
         dialog.accepted_settings.connect(partial(self.configure, system))
         dialog.finished.connect(partial(self._closed, dialog))
         if system == WORLD_INFO:
@@ -144,17 +150,34 @@ class SystemCommands(CommandGroup):
         if self.books is dialog:
             self.books = None
 
-    def change(self, system: str, values: Mapping[str, Value]) -> None:
-        """Give some settings of a system other values, and keep them as `configure` does."""
-        known = self._session.choices.systems.get(system) or kind_of(system).settings()
-        self.configure(system, known.model_copy(update=dict(values)))
+    def change(self, system: str, values: Mapping[str, Value], title: str = "") -> None:
+        """Give some settings of a system other values, as `configure` does; `title` says what was done."""
+        self.configure(system, self._known(system).model_copy(update=dict(values)), title)
 
-    def configure(self, system: str, settings: Section) -> None:
-        """Use these settings from now on, keep them in their file, and replay what they change."""
-        if settings == self._session.choices.systems.get(system, KINDS[system].settings()):
+    def configure(self, system: str, settings: Section, title: str = "") -> None:
+        """Use these settings from now on, as one step that can be taken back, and replay what they change.
+
+        They are kept in their file.
+        """
+        changes = section_differences(self._known(system), settings)
+        if not changes:
             return
-        self._session.configure({system: settings})
+        one = f"{tr(changes[0].declaration.title)}: {value_text(changes[0].declaration, changes[0].after)}"
+        more = tr("settings of {system}", system=system_title(system))
+        self._session.replays.configure({system: settings}, title or (one if len(changes) == 1 else more))
 
+    def _known(self, system: str) -> Section:
+        return self._session.choices.systems.get(system) or kind_of(system).settings()
+
+    def _keep_changed(self) -> None:
+        """Write what is other than in its file, whoever changed it."""
+        for system, settings in self._session.choices.systems.items():
+            if settings != self._kept.get(system):
+                self._kept[system] = settings
+                self._keep(system)
+        self._window.actions_changed()
+
+    def _keep(self, system: str) -> None:
         def failed(error: Exception) -> None:
             text = tr(
                 "The settings of {system} are in use but could not be kept: {error}",
@@ -231,7 +254,9 @@ class SystemCommands(CommandGroup):
             selection.choose_entry(None)
 
     def _read(self, known: KnownSettings) -> None:
-        self._session.configure(known.values)
+        known_here = {**known.values, **self._session.choices.systems}  # what was set before the files were read counts
+        self._kept = dict(known.values)
+        self._session.replays.configure(known_here)
         for problem in known.problems:
             self._window.say(Notice(problem, "warning"))
 

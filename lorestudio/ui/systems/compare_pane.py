@@ -206,7 +206,7 @@ class SystemsPane(Pane):
         if project is None or project.chat is None or self.running or len(wanted) < FEWEST:
             self._show_choice()
             return
-        if self._session.replaying:
+        if self._session.runs.replaying:
             self.state.setText(tr("The chat is being replayed; compare when that is done."))
             return
         self._compare(wanted)

@@ -28,11 +28,15 @@ from lorestudio.settings.deeplore import same
 from lorestudio.settings.differences import value_text
 from lorestudio.settings.finding import grouped, matching
 from lorestudio.studio.systems import SystemKind
+from lorestudio.trace.text import turn_words
+from lorestudio.ui.models.diff_words import diff_lines
+from lorestudio.ui.systems.trial import SystemTrial
 from lorestudio.ui.theme import Theme
 from lorestudio.ui.widgets.setting_editor import SettingEditor
 from lorestudio.ui.words import count, tr
 
 _NAME: Final = Qt.ItemDataRole.UserRole
+OUTCOME_LINES: Final = 4
 
 
 class SystemSettingsDialog(QDialog):
@@ -40,8 +44,21 @@ class SystemSettingsDialog(QDialog):
 
     accepted_settings = Signal(object)  # Section
 
-    def __init__(self, theme: Theme, kind: SystemKind, settings: Section, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        kind: SystemKind,
+        settings: Section,
+        parent: QWidget | None = None,
+        trial: SystemTrial | None = None,
+    ) -> None:
+        """With a `trial`, what the settings would do to the open reply is shown while they are moved."""
         super().__init__(parent)
+        self.trial = trial
+        if trial is not None:
+            trial.setParent(self)
+            trial.changed.connect(self._show_trial)
+            self.finished.connect(lambda _result: trial.end())
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Settings of {system}", system=tr(kind.title)))
         self.kind = kind
@@ -51,6 +68,15 @@ class SystemSettingsDialog(QDialog):
         self.search = QLineEdit(self)
         self.tree = QTreeWidget(self)
         self.editor = SettingEditor(theme, self)
+        self.outcome = QLabel(self)
+        """What the settings as they stand here would do to the open reply."""
+        self.outcome.setWordWrap(True)
+        self.outcome.setMinimumHeight(OUTCOME_LINES * self.outcome.fontMetrics().lineSpacing())
+        self.outcome.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.outcome.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.outcome.setVisible(trial is not None)
         self._items: dict[str, QTreeWidgetItem] = {}
         self._build()
         self._fill()
@@ -58,7 +84,8 @@ class SystemSettingsDialog(QDialog):
         if first is not None:
             self.tree.setCurrentItem(first)
         self._tell()
-        self.resize(820, 560)
+        self._show_trial()
+        self.resize(820, 620 if trial is not None else 560)
 
     @property
     def settings(self) -> Section:
@@ -143,6 +170,7 @@ class SystemSettingsDialog(QDialog):
         parts.setChildrenCollapsible(False)
         parts.setSizes([400, 420])
         column.addWidget(parts, 1)
+        column.addWidget(self.outcome)
         column.addLayout(self._buttons())
 
     def _buttons(self) -> QHBoxLayout:
@@ -217,7 +245,29 @@ class SystemSettingsDialog(QDialog):
     def _moved(self, declaration: Declaration, value: Value) -> None:
         self.set_value(declaration.name, value)
 
+    def _show_trial(self) -> None:
+        """Say what the settings as they stand here would do, greyed where it is of those before."""
+        trial = self.trial
+        if trial is None:
+            return
+        if trial.tried is None:
+            text = tr("Move a setting to see what it would do to the reply that you look at.")
+        elif trial.diff is not None:
+            first, *more = diff_lines(trial.diff)
+            first = tr("{reply}: {told}", reply=turn_words(trial.diff.after.turn), told=first)
+            text = "\n".join((first, *more, *trial.remarks))
+        else:
+            text = trial.waiting
+        self.outcome.setText(text)
+        self.outcome.setAccessibleName(text)
+        self.outcome.setEnabled(trial.tried is not None and (trial.diff is None or trial.is_current))
+
     def _tell(self) -> None:
+        if self.trial is not None:
+            if self.settings == self._before:
+                self.trial.end()
+            else:
+                self.trial.try_settings(self.settings)
         changed = sum(not same(self._values[name], each.default) for name, each in self._known.items())
         self._told.setText(
             count(changed, "setting differs from its default", "settings differ from their defaults")

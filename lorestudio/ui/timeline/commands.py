@@ -104,7 +104,7 @@ class TimelineCommands(CommandGroup):
     def compare_former(self) -> None:
         """Compare the shown run with the one that it replaced, or with itself without the unsaved texts."""
         session, selection = self._window.session, self._window.selection
-        if session.preview_of(selection.generation) is not None:
+        if session.runs.preview_of(selection.generation) is not None:
             self._compare("shown", "unsaved")
         elif self.compare.desk.last_former:
             self._compare(self.compare.desk.last_former)

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.studio.comparison_text import comparison_markdown
 from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
-from lorestudio.studio.run_causes import Causes, RunSide, find_causes
+from lorestudio.studio.run_causes import Causes, RunSide, can_find, find_causes
 from lorestudio.trace.diff import TraceDiff, compare
 from lorestudio.trace.wording import signed_words
 from lorestudio.ui.qt import ITEM
@@ -385,7 +385,7 @@ def compare_runs(
     sides = _side(before, token, report), _side(after, token, report)
     found = Compared(*sides, compare(sides[0].trace, sides[1].trace))
     report(found)
-    if not found.diff or any(each.context is None for each in sides):
+    if not found.diff or not can_find(*sides):
         return found
     words = tr("Trying each difference alone")
     return Compared(*sides, found.diff, find_causes(*sides, token, lambda progress: report((words, progress))))
@@ -403,6 +403,8 @@ def _last_words(found: Compared) -> str:
     if not found.diff:
         return ""
     if found.causes is None:
+        if found.before.trace.system != found.after.trace.system:
+            return tr("Two systems decided: no single difference did it.")
         return tr("What did it cannot be found out: the inputs of one of the runs were not kept.")
     if found.causes.unexplained:
         left = count(len(found.causes.unexplained), "change was", "changes were")

@@ -17,8 +17,8 @@ from lorestudio.studio.jobs import CancelToken, Progress
 from lorestudio.studio.keeping import Keeper
 from lorestudio.studio.project import Project
 from lorestudio.studio.run_causes import RunSide
-from lorestudio.studio.run_differences import input_differences
 from lorestudio.studio.run_sides import edited_side, run_side, system_side, with_settings_of
+from lorestudio.studio.system_differences import differences_between, same_system
 from lorestudio.studio.system_simulator import SystemSimulator
 from lorestudio.studio.systems import DEEPLORE, KINDS, kind_of
 from lorestudio.ui.choices import system_title
@@ -101,20 +101,20 @@ class CompareDesk(QObject):
     def _of_shown(self, shown: Generation) -> list[SideChoice]:
         session = self._session
         found: list[SideChoice] = []
-        now = session.side(shown, self.name(shown))
+        now = session.runs.side(shown, self.name(shown))
         if now is not None:
             found.append(SideChoice("shown", tr("Shown: {run}", run=now.title), now))
-        preview = session.preview_of(shown)
+        preview = session.runs.preview_of(shown)
         if preview is not None and now is not None:
             title = tr("{run} with unsaved texts", run=now.title)
             found.append(SideChoice("unsaved", tr("Shown, with unsaved texts"), edited_side(now, preview, title)))
         project = session.project
         before = generation_before(project.chat if project is not None else None, shown)
-        earlier = session.side(before, self.name(before)) if before is not None else None
+        earlier = session.runs.side(before, self.name(before)) if before is not None else None
         if earlier is not None:
             found.append(SideChoice("before", tr("Turn before: {run}", run=earlier.title), earlier))
         for other in session.swipes(shown.message):
-            side = session.side(other, self.name(other)) if other != shown else None
+            side = session.runs.side(other, self.name(other)) if other != shown else None
             if side is not None:
                 found.append(SideChoice(f"swipe{other.swipe}", tr("Swipe {swipe}", swipe=other.swipe + 1), side))
         return found
@@ -183,9 +183,9 @@ class CompareDesk(QObject):
     def mark(self) -> bool:
         """Keep the shown run for a comparison; False where nothing is shown."""
         shown = self._selection.generation
-        preview = self._session.preview_of(shown)
-        side = self._session.side(shown, self.name(shown)) if shown is not None else None
-        if side is not None and preview is not None and self._session.preview_shown:
+        preview = self._session.runs.preview_of(shown)
+        side = self._session.runs.side(shown, self.name(shown)) if shown is not None else None
+        if side is not None and preview is not None and self._session.runs.preview_shown:
             side = edited_side(side, preview, tr("{run} with unsaved texts", run=side.title))
         if side is None:
             return False
@@ -206,7 +206,7 @@ class CompareDesk(QObject):
         if shown is None or project is None or folder is None:
             return
         system = self._session.choice.system
-        now = self._session.traces.get(shown)
+        now = self._session.runs.traces.get(shown)
         inputs = now.digests.get("inputs") if now is not None and now.system == system else None
 
         def work(_report: object) -> tuple[RunSide, ...]:
@@ -253,7 +253,7 @@ class CompareDesk(QObject):
     def _look(self) -> None:
         """Remember the shown run with its inputs, and the one that it replaced."""
         shown = self._selection.generation
-        side = self._session.side(shown, self.name(shown)) if shown is not None else None
+        side = self._session.runs.side(shown, self.name(shown)) if shown is not None else None
         if shown is not None and side is not None and side.context is not None:
             known = self._now.pop(shown, None)
             if known is not None and known.trace is not side.trace and _first_difference(known, side):
@@ -271,6 +271,7 @@ class CompareDesk(QObject):
 
 
 def _first_difference(before: RunSide, after: RunSide) -> str:
-    if before.context is None or after.context is None:
+    one, other = before.context, after.context
+    if one is None or other is None or not same_system(one, other):
         return ""
-    return next((each.sentence for each in input_differences(before.context, after.context)), "")
+    return next((each.sentence for each in differences_between(one, other)), "")

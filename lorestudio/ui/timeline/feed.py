@@ -129,13 +129,13 @@ class TimelineFeed(QObject):
 
     def _wait(self) -> None:
         if self._awake and not self._pause.isActive():
-            self._pause.start(REPLAY_PAUSE_MS if self._session.replaying else PAUSE_MS)
+            self._pause.start(REPLAY_PAUSE_MS if self._session.runs.replaying else PAUSE_MS)
 
     def _look(self) -> None:
         self._pause.stop()
         if not self._awake or self._job is not None:
             return  # what is missing is looked at when the job has ended
-        traces = TraceBook(self._session.traces)
+        traces = TraceBook(self._session.runs.traces)
         runs = traces.places
         fresh = [each for each, run in runs.items() if self._seen.get(each) is not run and each in self.columns]
         gone = [each for each in self._seen if each not in traces]

@@ -320,7 +320,7 @@ class TimelinePane(Pane):
         self._fill_tab()
 
     def _show_page(self) -> None:
-        if not self._session.traces and not self.feed.turns:
+        if not self._session.runs.traces and not self.feed.turns:
             if self._session.busy:
                 self._say(tr("The chat is being replayed"), tr("Turns appear here as they are run."))
             else:

@@ -67,7 +67,7 @@ def look(
 ) -> MainWindow:
     project = replace(make_project(folder / "vault"), chat=CHAT, chat_path=folder / "Tale.jsonl")
     window = make_window(project, file=file)
-    window.session.configure({"facts": FactsSettings(store=str(store), passage=2)})
+    window.session.replays.configure({"facts": FactsSettings(store=str(store), passage=2)})
     window.show_pane("memories")
     settle(window, qtbot)
     return window
@@ -152,7 +152,7 @@ def provider(opened: MainWindow, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) 
     """A provider is chosen in the window, and this is what it says."""
     made = Provider()
     monkeypatch.setattr(worker, "make_answers", lambda *_all, **_more: (made, "small"))
-    opened.session.choose(source=Source(AnswerKind.PROVIDER, "Mine"))
+    opened.session.replays.choose(source=Source(AnswerKind.PROVIDER, "Mine"))
     settle(opened, qtbot)
     return made
 
@@ -394,12 +394,12 @@ class Again:
 def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
     drawn: MainWindow, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    drawn.session.choose(system="facts")
+    drawn.session.replays.choose(system="facts")
     settle(drawn, qtbot)
     drawn.chat.choose(4)
     choose(drawn, "I carry the lantern")
     run(drawn, "memories.in_run", qtbot)
-    trace = drawn.session.trace(drawn.selection.generation)
+    trace = drawn.session.runs.trace(drawn.selection.generation)
     assert trace is not None
     assert drawn.selection.entry is not None
     assert trace.entries[drawn.selection.entry].title == "I carry the lantern"
@@ -410,7 +410,7 @@ def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
     assert pane(drawn).memories.current.memory.content == "I carry the lantern"  # type: ignore[union-attr]  # chosen
     before = trace
     run(drawn, "memories.pin", qtbot)  # what the runs were made with is another thing now
-    after = drawn.session.trace(drawn.selection.generation)
+    after = drawn.session.runs.trace(drawn.selection.generation)
     assert after is not None
     assert after is not before
     other = replace(make_project(tmp_path / "vault"), chat=CHAT, chat_path=tmp_path / "Other.jsonl")

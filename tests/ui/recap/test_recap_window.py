@@ -53,7 +53,7 @@ def opened(make_window: Callable[..., MainWindow], tmp_path: Path, path: Path, q
 
 
 def look(window: MainWindow, path: Path, qtbot: QtBot) -> MainWindow:
-    window.session.open_chat(path)
+    window.session.reading.open_chat(path)
     settle(window, qtbot)
     window.show_pane("recap")
     settle(window, qtbot)
@@ -144,7 +144,7 @@ def test_undoing_an_edit_from_before_keeps_the_recaps_made_since(opened: MainWin
     settle(opened, qtbot)
     run(opened, "chat.save", qtbot)
     run(opened, "recap.run", qtbot)
-    opened.session.undo_adjustment()
+    opened.session.parts.undo()
     settle(opened, qtbot)
     chat = opened.session.project.chat if opened.session.project is not None else None
     assert chat is not None
@@ -318,7 +318,7 @@ def provider(opened: MainWindow, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) 
     """A provider is chosen in the window, and this is what it says."""
     answers = Answers()
     monkeypatch.setattr(queueing, "make_answers", lambda *_all, **_more: (answers, "small"))
-    opened.session.choose(source=Source(AnswerKind.PROVIDER, "Mine"))
+    opened.session.replays.choose(source=Source(AnswerKind.PROVIDER, "Mine"))
     settle(opened, qtbot)
     return answers
 
@@ -394,7 +394,7 @@ def test_an_end_in_the_middle_loses_nothing_and_the_next_window_offers_to_go_on(
     monkeypatch.setattr(session_module, "default_folder", lambda: tmp_path / "data")
     assert len(json.loads(queue_path(path).read_text("utf-8"))["queue"]) == 1
     window = make_window(make_project(tmp_path / "vault"), file="second.ini")
-    window.session.open_chat(path)
+    window.session.reading.open_chat(path)
     settle(window, qtbot)
     assert "1 step of recap work is left from before" in said(window)
     run(window, "recap.resume", qtbot)  # answered by the stand-in
@@ -463,7 +463,7 @@ def test_another_chat_ends_the_work_and_its_queue_stays(
     press("Ask Mine")
     qtbot.waitUntil(lambda: bool(provider.asked))
     other = write_chat(path.with_name("Second.jsonl"), TALE[:4])
-    opened.session.open_chat(other)
+    opened.session.reading.open_chat(other)
     settle(opened, qtbot)
     assert len(rows(opened)) == 4
     assert len(json.loads(queue_path(path).read_text("utf-8"))["queue"]) == 1
@@ -522,20 +522,20 @@ def test_the_demo_and_chats_without_a_file_say_what_to_do(
     window.show_pane("recap")
     settle(window, qtbot)
     assert "in no file yet" in window.recap_commands.pane.empty.title.text()
-    window.session.open_demo()
+    window.session.reading.open_demo()
     settle(window, qtbot)
     assert "demo" in window.recap_commands.pane.empty.title.text()
     assert not window.commands.actions["recap.run"].isEnabled()
 
 
 def test_a_person_may_type_the_recap(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
-    opened.session.choose(source=Source(AnswerKind.TYPED))
+    opened.session.replays.choose(source=Source(AnswerKind.TYPED))
     settle(opened, qtbot)
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened._question is not None)
-    assert opened._question is not None
-    opened._question.question.reply("I ride to the harbour.")
+    qtbot.waitUntil(lambda: opened.answers.question is not None)
+    assert opened.answers.question is not None
+    opened.answers.question.question.reply("I ride to the harbour.")
     settle(opened, qtbot)
     assert namespace(path, 4)["memory"] == "I ride to the harbour."
 
@@ -543,7 +543,7 @@ def test_a_person_may_type_the_recap(opened: MainWindow, path: Path, qtbot: QtBo
 def test_without_a_recorded_answer_the_step_fails_at_once_and_says_so(
     opened: MainWindow, path: Path, qtbot: QtBot
 ) -> None:
-    opened.session.choose(source=Source(AnswerKind.RECORDED))
+    opened.session.replays.choose(source=Source(AnswerKind.RECORDED))
     settle(opened, qtbot)
     opened.chat.choose(4)
     run(opened, "recap.message", qtbot)

@@ -72,7 +72,7 @@ def test_files_are_added_given_a_role_and_scanned(real: MainWindow, qtbot: QtBot
         BookFile(str(tmp_path / "Eldoria.json"), BookRole.GLOBAL),
         BookFile(str(tmp_path / "Tavern.json"), BookRole.CHAT),
     )
-    traces = list(real.session.traces.values())
+    traces = list(real.session.runs.traces.values())
     assert {injection.title for injection in traces[0].injections} == {"of Eldoria", "of Tavern"}
     told = [notice.text for notice in notices]
     assert [text for text in told if text.startswith("World Info")] == [
@@ -128,7 +128,7 @@ def test_another_card_is_another_run_of_world_info(real: MainWindow, qtbot: QtBo
     real.systems.configure("world-info", WorldInfoSettings(source=BOOKS))
     real.run("system.world-info")
     settled(qtbot, real)
-    assert not any(trace.injections for trace in real.session.traces.values())
-    real.session.take_setup(PromptSetup(card=parse_card(json.dumps(document).encode(), "card")))
+    assert not any(trace.injections for trace in real.session.runs.traces.values())
+    real.session.parts.take_setup(PromptSetup(card=parse_card(json.dumps(document).encode(), "card")))
     settled(qtbot, real)
-    assert all([each.title for each in trace.injections] == ["Inside"] for trace in real.session.traces.values())
+    assert all([each.title for each in trace.injections] == ["Inside"] for trace in real.session.runs.traces.values())

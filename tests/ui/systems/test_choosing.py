@@ -42,7 +42,7 @@ def real(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot) -
 
 
 def systems_of(window: MainWindow) -> set[str]:
-    return {trace.system for trace in window.session.traces.values()}
+    return {trace.system for trace in window.session.runs.traces.values()}
 
 
 def test_the_chat_is_replayed_with_the_chosen_system(real: MainWindow, qtbot: QtBot) -> None:
@@ -50,7 +50,7 @@ def test_the_chat_is_replayed_with_the_chosen_system(real: MainWindow, qtbot: Qt
     real.run("system.world-info")
     settled(qtbot, real)
     assert systems_of(real) == {"world-info"}
-    assert len(real.session.traces) == len(real.session.generations)
+    assert len(real.session.runs.traces) == len(real.session.generations)
     actions = real.commands.actions
     assert actions["system.world-info"].isChecked()
     assert not actions["system.deeplore"].isChecked()
@@ -59,7 +59,7 @@ def test_the_chat_is_replayed_with_the_chosen_system(real: MainWindow, qtbot: Qt
     assert bar.mode.isHidden()
     assert bar.source.isHidden()
     # Message 4 speaks of Skarn; SillyTavern looks at the two newest messages.
-    trace = real.session.trace(Generation(5))
+    trace = real.session.runs.trace(Generation(5))
     assert trace is not None
     assert {"Skarn", "Crown"} <= {injection.title for injection in trace.injections}
     real.run("system.deeplore")
@@ -107,13 +107,13 @@ def test_what_asks_deeplore_says_that_another_system_is_chosen(real: MainWindow,
     real.selection.choose_entry(BELL)
     assert real.why_not.search.obstacle == ""  # the system itself is asked what would help
     assert "Hybrid retrieval" in real.settings_commands.pane.trial.waiting
-    assert real.session.simulator(Generation(5)) is None
+    assert real.session.runs.simulator(Generation(5)) is None
 
 
 def test_settings_are_changed_in_a_dialog_kept_and_replayed(real: MainWindow, qtbot: QtBot) -> None:
     real.run("system.world-info")
     settled(qtbot, real)
-    before = real.session.trace(Generation(7))
+    before = real.session.runs.trace(Generation(7))
     real.run("system.settings")
     dialog = real.systems.dialog
     assert dialog is not None
@@ -125,8 +125,8 @@ def test_settings_are_changed_in_a_dialog_kept_and_replayed(real: MainWindow, qt
     file = real.systems.files.path("world-info")
     assert json.loads(file.read_text()) == {"world_info_depth": 0}
     assert real.session.choice.settings == WorldInfoSettings(depth=0)
-    assert real.session.trace(Generation(7)) is not before
-    trace = real.session.trace(Generation(5))
+    assert real.session.runs.trace(Generation(7)) is not before
+    trace = real.session.runs.trace(Generation(5))
     assert trace is not None
     assert [injection.title for injection in trace.injections] == ["Rules"]  # no message is looked at
     assert "(1 changed)" in real.chat.modes.switches.text()

@@ -73,7 +73,7 @@ def test_turns_and_totals_stand_side_by_side(compared: MainWindow) -> None:
     assert heads == [
         "Turn", "Overlap", "DeepLore", "only there", "Hybrid retrieval", "only there", "World Info", "only there",
     ]  # fmt: skip
-    own = compared.session.trace(Generation(5))
+    own = compared.session.runs.trace(Generation(5))
     assert own is not None
     row = pane.turns.row_of(Generation(5))
     assert pane.turns.index(row, 2).data(DISPLAY) == f"{len(own.injections)} · {own.total_tokens}"
@@ -207,7 +207,7 @@ def start(
     project = replace(make_project(folder / "vault"), settings=DeepLoreSettings(enabled=True))
     window = make_window(replace(project, **changes), make_simulator=Simulator, keep_in=folder / "runs")
     settled(qtbot, window)
-    window.session.choose(system=system)
+    window.session.replays.choose(system=system)
     settled(qtbot, window)
     return window
 
@@ -231,15 +231,15 @@ def test_after_a_restart_the_last_runs_of_a_system_are_shown_and_not_run_again(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
 ) -> None:
     first = start(make_window, tmp_path, qtbot)
-    before = dict(first.session.traces)
+    before = dict(first.session.runs.traces)
     assert {trace.system for trace in before.values()} == {"hybrid"}
     first.close()
     assert decisions
     decisions.clear()
     second = start(make_window, tmp_path, qtbot)
-    assert dict(second.session.traces) == before
+    assert dict(second.session.runs.traces) == before
     assert decisions == []
-    assert not second.session.outdated(second.session.generations[-1])
+    assert not second.session.runs.outdated(second.session.generations[-1])
 
 
 def test_after_a_restart_only_what_has_changed_is_run(
@@ -253,7 +253,7 @@ def test_after_a_restart_only_what_has_changed_is_run(
     last = replace(chat.messages[-1], text="Something else.")
     second = start(make_window, tmp_path, qtbot, chat=replace(chat, messages=(*chat.messages[:-1], last)))
     assert len(decisions) == 1  # the reply to come
-    assert len(second.session.traces) == len(second.session.generations)
+    assert len(second.session.runs.traces) == len(second.session.generations)
 
 
 def test_after_a_restart_the_last_comparison_is_shown_at_once(

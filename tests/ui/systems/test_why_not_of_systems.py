@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtWidgets import QPushButton
 
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.studio.project import demo_project
@@ -30,8 +31,8 @@ def window(make_window: Callable[..., MainWindow], qtbot: QtBot) -> MainWindow:
     made = make_window(demo_project(), make_simulator=Simulator)
     settled(qtbot, made)
     settings = ContextWindowSettings(total_token_budget=200, with_conversation=False)
-    made.session.configure({"context-window": settings})
-    made.session.choose(system="context-window")
+    made.session.replays.configure({"context-window": settings})
+    made.session.replays.choose(system="context-window")
     settled(qtbot, made)
     made.chat.show_generation(made.session.generations[0])
     drain()
@@ -39,9 +40,9 @@ def window(make_window: Callable[..., MainWindow], qtbot: QtBot) -> MainWindow:
 
 
 def left_out(window: MainWindow, reason: str) -> int:
-    trace = window.session.trace(window.selection.generation)
+    trace = window.session.runs.trace(window.selection.generation)
     assert trace is not None
-    journeys = window.session.journeys(trace)
+    journeys = window.session.runs.journeys(trace)
     return next(entry for entry in journeys.rows if journeys.fate(entry).reason == reason)
 
 
@@ -60,16 +61,23 @@ def test_the_chosen_system_is_asked_and_its_setting_applied(window: MainWindow, 
     assert known.total_token_budget == wanted
     assert window.why_not.search.goes_in
     assert "goes in now" in window.why.told.label.text()
+    undo = next(button for button in window.why.told.findChildren(QPushButton) if button.text() == "Undo")
+    undo.click()
+    settled(qtbot, window)
+    known = window.session.choices.systems["context-window"]
+    assert isinstance(known, ContextWindowSettings)
+    assert known.total_token_budget == 200
+    assert not window.why_not.search.goes_in
 
 
 def test_an_entry_of_no_system_is_answered_from_the_run(window: MainWindow, qtbot: QtBot) -> None:
-    window.session.choose(system="facts")
+    window.session.replays.choose(system="facts")
     settled(qtbot, window)
     window.selection.choose_entry(0)
     window.run("trace.why_not")
     settled(qtbot, window)
-    trace = window.session.trace(window.selection.generation)
+    trace = window.session.runs.trace(window.selection.generation)
     assert trace is not None
-    assert window.session.journeys(trace).fate(0).reason == "fm_no_memory"
+    assert window.session.runs.journeys(trace).fate(0).reason == "fm_no_memory"
     assert "Choose a system that looks at notes" in window.why_not.page.summary.text()
     assert not window.why_not.page.rows
