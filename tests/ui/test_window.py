@@ -23,7 +23,6 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.generation import Generation
 from lorestudio.ui import app as ui_app
 from lorestudio.ui import dialogs
-from lorestudio.ui.main_window import MainWindow
 from lorestudio.ui.notices import Notice
 from lorestudio.ui.palette import load_palettes
 from lorestudio.ui.widgets.budget_bar import BudgetBar
