@@ -40,6 +40,9 @@ logger = logging.getLogger(__name__)
 RENDER_SECONDS: Final = 60.0
 """A picture of the window waits for its replay at most this long."""
 
+RESTING_TURNS: Final = 20
+"""So many turns of the event loop without a job count as rest."""
+
 _LEVELS: Final = {
     QtMsgType.QtDebugMsg: logging.DEBUG,
     QtMsgType.QtInfoMsg: logging.INFO,
@@ -124,6 +127,7 @@ def _render(project: Project | None, path: Path, size: tuple[int, int], window: 
             window.session.set_project(project)
             wait_until_idle(window.session)
             show_something(window)
+            _come_to_rest(window, app)
         _settle(app)
         if not window.grab().save(str(path), "PNG"):
             message = f"{path}: the picture could not be written; look at the folder and its permissions."
@@ -173,6 +177,16 @@ def show_something(window: MainWindow) -> None:
     stopped = stopped_entry(session.runs.traces[best])
     if stopped is not None:
         window.selection.choose_entry(*stopped)
+
+
+def _come_to_rest(window: MainWindow, app: QApplication) -> None:
+    """Wait for what follows from a choice: jobs that start jobs, and heights that are shared in the turn after."""
+    quiet = 0
+    while quiet < RESTING_TURNS:
+        wait_until_idle(window.session)
+        _settle(app)
+        time.sleep(0.005)
+        quiet = quiet + 1 if window.session.jobs.idle else 0
 
 
 def _settle(app: QApplication) -> None:
