@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QTabBar
 
 from lorestudio.ui.main_window import MainWindow
 from lorestudio.ui.workspaces import DEBUG, TEST, TUNE, WORKSPACES, WRITE
@@ -33,6 +34,20 @@ def test_each_workspace_shows_its_panes_and_fits(make_window, tmp_path, size: tu
         middle = window.docks[workspace.columns[1].stacks[0].panes[0]]
         assert not middle.visibleRegion().isEmpty()  # in front of the panes that share its place
         assert window.current_pane() is middle.pane
+
+
+def test_many_panes_in_one_place_keep_their_names_and_are_scrolled(make_window, tmp_path) -> None:
+    window = make_window(make_project(tmp_path / "vault"))
+    window.resize(1024, 640)
+    window.run("view.reset")
+    for name in ("compare", "systems", "memories"):
+        window.show_pane(name)
+    drain()
+    bars = [bar for bar in window.findChildren(QTabBar) if bar.isVisible() and bar.count() > 6]
+    assert len(bars) == 1
+    assert bars[0].elideMode() is Qt.TextElideMode.ElideNone
+    assert bars[0].usesScrollButtons()
+    assert window.width() == 1024
 
 
 def test_a_workspace_is_as_it_was_left(window) -> None:
