@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import lorestudio
 from lorestudio.domain.chat import Chat, Message
@@ -20,8 +20,7 @@ def input_digests(project: Project, generations: Sequence[Generation], answers: 
     An edit late in the chat leaves the digests of earlier generations as they were.
     """
     chat = project.chat or Chat()
-    digest = hashlib.sha256()
-    for part in (
+    parts = (
         lorestudio.__version__,  # another version may decide otherwise
         project.index.digest,
         project.settings.model_dump_json(),
@@ -31,17 +30,8 @@ def input_digests(project: Project, generations: Sequence[Generation], answers: 
         repr([notes_of(message) for message in chat.messages] if project.controls.notepad else []),
         repr((project.seed, project.counter.name, chat.character_name, answers)),
         repr(project.context_size) if project.context_size else "",
-    ):
-        digest.update(part.encode("utf-8", "surrogatepass"))
-    found: list[str] = []
-    done = 0
-    for generation in generations:
-        for message in chat.messages[done : generation.message]:
-            digest.update(_told(message).encode("utf-8", "surrogatepass"))
-        done = max(done, generation.message)
-        digest.update(repr(generation).encode())
-        found.append(digest.hexdigest())
-    return tuple(found)
+    )
+    return _growing(parts, chat, generations, _told)
 
 
 def system_digests(project: Project, generations: Sequence[Generation], system: str) -> tuple[str, ...]:
@@ -51,21 +41,29 @@ def system_digests(project: Project, generations: Sequence[Generation], system: 
     read more of it than DeepLore does.
     """
     chat = project.chat or Chat()
-    digest = hashlib.sha256()
-    for part in (
+    parts = (
         lorestudio.__version__,
         system,
         project.index.digest,
         repr(reading_key(project.settings, project.counter)),
         repr(record_to_json(project.controls)),
         repr((project.seed, project.counter.name, chat.character_name, chat.user_name, project.context_size)),
-    ):
+    )
+    return _growing(parts, chat, generations, repr)
+
+
+def _growing(
+    parts: Iterable[str], chat: Chat, generations: Sequence[Generation], told: Callable[[Message], str]
+) -> tuple[str, ...]:
+    """The digest of the parts and, for each generation, of all messages before it as `told` tells them."""
+    digest = hashlib.sha256()
+    for part in parts:
         digest.update(part.encode("utf-8", "surrogatepass"))
     found: list[str] = []
     done = 0
     for generation in generations:
         for message in chat.messages[done : generation.message]:
-            digest.update(repr(message).encode("utf-8", "surrogatepass"))
+            digest.update(told(message).encode("utf-8", "surrogatepass"))
         done = max(done, generation.message)
         digest.update(repr(generation).encode())
         found.append(digest.hexdigest())
