@@ -288,17 +288,20 @@ def _never(trace: Trace, entry: int) -> Fate:
     if trace.skip_reason:
         return Fate(entry, FateState.NEVER, "", None, trace.skip_reason)
     own = min(trace.entries, default=FOREIGN_IDS) >= FOREIGN_IDS  # in a trace as the system made it all ids are low
-    if own and entry < FOREIGN_IDS and any(record.note in _OVER_LOREBOOKS for record in trace.stages):
+    of_vault = own and 0 <= entry < FOREIGN_IDS
+    if of_vault and any(record.note in _OVER_LOREBOOKS for record in trace.stages):
         return Fate(entry, FateState.NEVER, "", None, NOT_IN_BOOK)
-    if own and entry < FOREIGN_IDS and (trace.entries or trace.system in _WITHOUT_NOTES):
+    if of_vault and (trace.entries or trace.system in _WITHOUT_NOTES):
         return Fate(entry, FateState.NEVER, "", None, _WITHOUT_NOTES.get(trace.system, OTHER_SOURCE))
     records = sorted(trace.stages, key=lambda record: record.name != KEYWORD_STAGE)
     for record in records:
         if record.default_reason:
             return Fate(entry, FateState.NEVER, record.name, record.phase, record.default_reason, record.details)
-    keywords = trace.stage(KEYWORD_STAGE)
-    if keywords is not None and keywords.note:
-        return Fate(entry, FateState.NEVER, keywords.name, keywords.phase, keywords.note, keywords.details)
+    noted = trace.stage(KEYWORD_STAGE)
+    if trace.system in _WITHOUT_NOTES:
+        noted = next((record for record in trace.stages if record.note), None)
+    if noted is not None and noted.note:
+        return Fate(entry, FateState.NEVER, noted.name, noted.phase, noted.note, noted.details)
     return Fate(entry, FateState.NEVER, "", None, "never_candidate")
 
 

@@ -211,6 +211,12 @@ def test_a_note_takes_no_part_where_a_lorebook_file_is_in_its_place():
     assert fate(trace(system="world-info", entries={}), 1).reason == "never_candidate"
 
 
+def test_a_memory_that_a_run_does_not_know_is_no_note_of_the_vault():
+    run = trace(system="facts", entries={}, stages=(skipped("nearest", Phase.MATCH, (), "fm_nothing_kept"),))
+    assert fate(run, -1).reason == "fm_nothing_kept"
+    assert fate(run, FOREIGN_IDS + 3).reason == "fm_nothing_kept"
+
+
 def test_a_memory_that_was_not_near_is_told_so():
     far = replace(stage("nearest", Phase.MATCH), default_reason="fm_far")
     assert fate(trace(system="facts", entries={}, stages=(far,)), FOREIGN_IDS + 1).reason == "fm_far"
