@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QDeadlineTimer, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
@@ -116,7 +116,15 @@ def said(window: MainWindow) -> str:
 
 
 def box() -> QMessageBox:
-    return [each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox) and each.isVisible()][-1]
+    """The question that is asked, which a job may have to work out first."""
+
+    def asked() -> list[QMessageBox]:
+        return [each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox) and each.isVisible()]
+
+    deadline = QDeadlineTimer(5000)
+    while not asked() and not deadline.hasExpired():
+        QApplication.processEvents()
+    return asked()[-1]
 
 
 def press(words: str) -> None:
@@ -229,6 +237,7 @@ def test_replies_without_facts_are_no_success_and_old_failures_are_no_news(
     provider.talks = True
     run(opened, "memories.extract", qtbot)
     press("Ask Mine")
+    qtbot.waitUntil(lambda: bool(opened.bars.texts) and "could not be read" not in said(opened))  # the box closes first
     settle(opened, qtbot)
     assert not any("could not be read" in text for text in opened.bars.texts)
     assert "No facts were found in 3 passages" in opened.bars.texts[0]
