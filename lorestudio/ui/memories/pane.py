@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QProgressBar,
-    QPushButton,
-    QSizePolicy,
-    QStackedWidget,
-    QTabWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -28,29 +17,21 @@ from lorestudio.ui.memories.drawing import Under
 from lorestudio.ui.memories.list_page import MemoryPage
 from lorestudio.ui.memories.passage_page import PassagePage, ProfilePage
 from lorestudio.ui.theme import Theme
-from lorestudio.ui.widgets.empty import EmptyState
-from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.work_pane import WorkPane
 from lorestudio.ui.words import count, number, tr
 
-_ANSWERS: Final = ("answers.stand-in", "answers.recorded", "answers.provider", "answers.typed")
 
-
-class MemoriesPane(Pane):
+class MemoriesPane(WorkPane):
     """Shows what it is given. `wanted` carries an action's id, `seen` whether somebody looks.
 
     `again` follows the wish to read once more after a problem.
     """
 
-    wanted = Signal(str)
     seen = Signal(bool)
-    again = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__("memories", tr("Memories"), theme)
+        super().__init__("memories", tr("Memories"), theme, "star")
         self.memories, self.passages, self.profile = MemoryPage(theme), PassagePage(theme), ProfilePage(theme)
-        self.tabs = QTabWidget(self)
-        self.tabs.setDocumentMode(True)
-        self.tabs.setUsesScrollButtons(True)
         self.tabs.setAccessibleName(tr("Parts of fact memory"))
         self.tabs.addTab(self.memories, tr("Memories"))
         self.tabs.addTab(self.passages, tr("Passages"))
@@ -58,30 +39,12 @@ class MemoriesPane(Pane):
         self.memories.wanted.connect(self.wanted)
         for page in (self.passages, self.profile):
             page.empty.pressed.connect(self.wanted)
-        self.empty = EmptyState(theme, "star", self)
-        self.empty.pressed.connect(self._press)
-        self.buttons: dict[str, QToolButton] = {}
         self._shown: tuple[FactsPicture | None, bool, bool] | None = None
-        self.state = QLabel(self)
-        self.state.setProperty("kind", "small")
-        self.state.setWordWrap(True)
-        self.asked = QToolButton(self)
-        self.progress = QProgressBar(self)
-        self.progress.setTextVisible(False)
         self.progress.setAccessibleName(tr("Progress of fact memory"))
-        self.progress.hide()
-        self.notice = QFrame(self)
-        self._whole = QWidget(self)
-        column = QVBoxLayout(self._whole)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._make_head())
-        column.addWidget(self._make_notice())
-        column.addWidget(self.tabs, 1)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.empty)
-        self._pages.addWidget(self._whole)
-        self.column.addWidget(self._pages, 1)
+        self.refresh = self.notice_button
+        self.refresh.setText(tr("Refresh"))
+        self.refresh.setAccessibleName(tr("Refresh vectors"))
+        self.refresh.clicked.connect(lambda: self.wanted.emit("memories.refresh"))
         self.empty.say(tr("Reading the memories…"), "")
 
     def _make_head(self) -> QWidget:
@@ -89,60 +52,23 @@ class MemoriesPane(Pane):
         column = QVBoxLayout(head)
         column.setContentsMargins(8, 5, 8, 4)
         column.setSpacing(3)
-        row = QHBoxLayout()
-        row.setSpacing(4)
-        for name in ("memories.extract", "memories.stop", "memories.settings"):
-            self.buttons[name] = button = QToolButton(head)
-            button.setIconSize(QSize(15, 15))
-            if name != "memories.settings":
-                button.setProperty("kind", "text")
-                button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            row.addWidget(button)
-        self.more = QToolButton(head)
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.more.setAccessibleName(tr("More about memories"))
-        self.more.setToolTip(tr("Read the chat again, refresh vectors, take a deletion back"))
-        row.addWidget(self.more)
+        row = self._button_row(
+            ("memories.extract", "memories.stop", "memories.settings"),
+            ("memories.extract", "memories.stop"),
+            tr("More about memories"),
+            tr("Read the chat again, refresh vectors, take a deletion back"),
+        )
         row.addSpacing(4)
         row.addWidget(self.state, 1)
-        self.asked.setProperty("kind", "text")
-        self.asked.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         row.addWidget(self.asked)
         column.addLayout(row)
         column.addWidget(self.progress)
         return head
 
-    def _make_notice(self) -> QWidget:
-        self.notice.setObjectName("Bar")
-        self.notice.setProperty("tone", "warning")
-        row = QHBoxLayout(self.notice)
-        row.setContentsMargins(10, 5, 8, 5)
-        self.notice_text = QLabel(self.notice)
-        self.notice_text.setWordWrap(True)
-        self.notice_text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.refresh = QPushButton(tr("Refresh"), self.notice)
-        self.refresh.setAccessibleName(tr("Refresh vectors"))
-        self.refresh.clicked.connect(lambda: self.wanted.emit("memories.refresh"))
-        row.addWidget(self.notice_text, 1)
-        row.addWidget(self.refresh)
-        self.notice.hide()
-        return self.notice
-
     def use_actions(self, actions: Mapping[str, QAction]) -> None:
         """Take the window's actions for the buttons."""
         actions["memories.stop"].setIconText(tr("Stop"))
-        for name, button in self.buttons.items():
-            button.setDefaultAction(actions[name])
-        for holder, names in ((self.more, MORE), (self.asked, _ANSWERS)):
-            menu = QMenu(holder)
-            for name in names:
-                if name:
-                    menu.addAction(actions[name])
-                else:
-                    menu.addSeparator()
-            holder.setMenu(menu)
-        self.theme.changed.connect(self._paint)
-        self._paint()
+        self._take_actions(actions, MORE)
 
     def focus_target(self) -> QWidget:
         """The rows of the part that is shown, or the field above them."""
@@ -205,15 +131,6 @@ class MemoriesPane(Pane):
         self.asked.setText(asked)
         self.asked.setAccessibleName(tr("Facts are drawn out by: {who}", who=spoken))
         self.asked.setToolTip(tr("{who}. Chosen for the runs of this chat as well.", who=spoken))
-
-    def _press(self, name: str) -> None:
-        if name == "again":
-            self.again.emit()
-        else:
-            self.wanted.emit(name)
-
-    def _paint(self) -> None:
-        self.more.setIcon(self.theme.icon("chevron-down"))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: somebody looks."""

@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QProgressBar,
-    QPushButton,
-    QSizePolicy,
-    QStackedWidget,
-    QTabWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -31,8 +21,7 @@ from lorestudio.ui.recap.queue_page import QueuePage, queue_words
 from lorestudio.ui.recap.running_page import RunningPage
 from lorestudio.ui.recap.scene_page import ScenePage
 from lorestudio.ui.theme import Theme
-from lorestudio.ui.widgets.empty import EmptyState
-from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.work_pane import WorkPane
 from lorestudio.ui.words import count, number, tr
 
 MENU: Final = ("recap.search", "recap.running", "", "recap.clear_queue", "recap.clear")
@@ -58,23 +47,18 @@ _EMPTY: Final = {
 }  # fmt: skip
 
 
-class RecapPane(Pane):
+class RecapPane(WorkPane):
     """Shows what it is given. `wanted` carries the id of an action that a button asks for, `seen` that it is in sight.
 
     `again` follows the wish to open the recaps after a problem.
     """
 
-    wanted = Signal(str)
     seen = Signal()
-    again = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__("recap", tr("Recap"), theme)
+        super().__init__("recap", tr("Recap"), theme, "lines")
         self.messages, self.scenes, self.running = MessagePage(theme), ScenePage(theme), RunningPage(theme)
         self.prompt, self.queue = PromptPage(theme), QueuePage(theme)
-        self.tabs = QTabWidget(self)
-        self.tabs.setDocumentMode(True)
-        self.tabs.setUsesScrollButtons(True)
         self.tabs.setAccessibleName(tr("Parts of recap memory"))
         for page, title in (
             (self.messages, tr("Messages")),
@@ -85,88 +69,33 @@ class RecapPane(Pane):
         ):
             self.tabs.addTab(page, title)
             page.empty.pressed.connect(self.wanted)
-        self.empty = EmptyState(theme, "lines", self)
-        self.empty.pressed.connect(self._press)
-        self.buttons: dict[str, QToolButton] = {}
         self._entered = False
-        self.state = QLabel(self)
-        self.state.setProperty("kind", "small")
-        self.state.setWordWrap(True)
-        self.asked = QToolButton(self)
-        self.progress = QProgressBar(self)
-        self.progress.setTextVisible(False)
         self.progress.setAccessibleName(tr("Progress of recap work"))
-        self.progress.hide()
-        self.notice = QFrame(self)
-        self._whole = QWidget(self)
-        column = QVBoxLayout(self._whole)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._make_head())
-        column.addWidget(self._make_notice())
-        column.addWidget(self.tabs, 1)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.empty)
-        self._pages.addWidget(self._whole)
-        self.column.addWidget(self._pages, 1)
+        self.save = self.notice_button
+        self.save.setText(tr("Save chat"))
+        self.save.clicked.connect(lambda: self.wanted.emit("chat.save"))
 
     def _make_head(self) -> QWidget:
         head = QWidget(self)
         column = QVBoxLayout(head)
         column.setContentsMargins(8, 5, 8, 4)
         column.setSpacing(3)
-        row = QHBoxLayout()
-        row.setSpacing(4)
-        for name in ("recap.run", "recap.pause", "recap.resume", "recap.by_itself", "recap.settings"):
-            self.buttons[name] = button = QToolButton(head)
-            button.setIconSize(QSize(15, 15))
-            if name == "recap.run":
-                button.setProperty("kind", "text")
-                button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            row.addWidget(button)
-        self.more = QToolButton(head)
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.more.setAccessibleName(tr("More about recaps"))
-        self.more.setToolTip(tr("Look for a break, make the running recap, empty the queue"))
-        row.addWidget(self.more)
+        row = self._button_row(
+            ("recap.run", "recap.pause", "recap.resume", "recap.by_itself", "recap.settings"),
+            ("recap.run",),
+            tr("More about recaps"),
+            tr("Look for a break, make the running recap, empty the queue"),
+        )
         row.addStretch(1)
-        self.asked.setProperty("kind", "text")
-        self.asked.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         row.addWidget(self.asked)
         column.addLayout(row)
         column.addWidget(self.state)
         column.addWidget(self.progress)
         return head
 
-    def _make_notice(self) -> QWidget:
-        self.notice.setObjectName("Bar")
-        self.notice.setProperty("tone", "warning")
-        row = QHBoxLayout(self.notice)
-        row.setContentsMargins(10, 5, 8, 5)
-        self.notice_text = QLabel(self.notice)
-        self.notice_text.setWordWrap(True)
-        self.notice_text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.save = QPushButton(tr("Save chat"), self.notice)
-        self.save.clicked.connect(lambda: self.wanted.emit("chat.save"))
-        row.addWidget(self.notice_text, 1)
-        row.addWidget(self.save)
-        self.notice.hide()
-        return self.notice
-
     def use_actions(self, actions: Mapping[str, QAction]) -> None:
         """Take the window's actions for the buttons."""
-        for name, button in self.buttons.items():
-            button.setDefaultAction(actions[name])
-        for holder, names in ((self.more, MENU), (self.asked, _ANSWERS)):
-            menu = QMenu(holder)
-            for name in names:
-                if name:
-                    menu.addAction(actions[name])
-                else:
-                    menu.addSeparator()
-            holder.setMenu(menu)
-        self.theme.changed.connect(self._paint)
-        self._paint()
+        self._take_actions(actions, MENU)
 
     def focus_target(self) -> QWidget:
         """The rows of the part that is shown, or the first button."""
@@ -232,22 +161,10 @@ class RecapPane(Pane):
         self.asked.setAccessibleName(tr("Recaps are written by: {who}", who=spoken))
         self.asked.setToolTip(tr("{who}. Chosen for the runs of this chat as well.", who=spoken))
 
-    def _press(self, name: str) -> None:
-        if name == "again":
-            self.again.emit()
-        else:
-            self.wanted.emit(name)
-
-    def _paint(self) -> None:
-        self.more.setIcon(self.theme.icon("chevron-down"))
-
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: somebody looks."""
         super().showEvent(event)
         self.seen.emit()
-
-
-_ANSWERS: Final = ("answers.stand-in", "answers.recorded", "answers.provider", "answers.typed")
 
 
 def _in_short(picture: RecapPicture) -> str:

@@ -1,0 +1,127 @@
+"""A pane of something that is made of the chat: buttons and progress on top, its parts as tabs below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QStackedWidget,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.ui.theme import Theme
+from lorestudio.ui.widgets.empty import EmptyState
+from lorestudio.ui.widgets.pane import Pane
+
+_ANSWERS: Final = ("answers.stand-in", "answers.recorded", "answers.provider", "answers.typed")
+
+
+class WorkPane(Pane):
+    """`wanted` carries the id of an action that a button asks for; `again` follows the wish to try once more.
+
+    `state` says how the work stands, `asked` who does it, `notice` what is wrong with what is shown; `empty` takes the
+    place of everything where there is nothing to show.
+    """
+
+    wanted = Signal(str)
+    again = Signal()
+
+    def __init__(self, name: str, title: str, theme: Theme, icon: str) -> None:
+        super().__init__(name, title, theme)
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.setUsesScrollButtons(True)
+        self.empty = EmptyState(theme, icon, self)
+        self.empty.pressed.connect(self._press)
+        self.buttons: dict[str, QToolButton] = {}
+        self.more, self.asked = QToolButton(self), QToolButton(self)
+        self.state = QLabel(self)
+        self.state.setProperty("kind", "small")
+        self.state.setWordWrap(True)
+        self.progress = QProgressBar(self)
+        self.progress.setTextVisible(False)
+        self.progress.hide()
+        self.notice, self.notice_text, self.notice_button = QFrame(self), QLabel(self), QPushButton(self)
+        self._whole = QWidget(self)
+        column = QVBoxLayout(self._whole)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._make_head())
+        column.addWidget(self._make_notice())
+        column.addWidget(self.tabs, 1)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.empty)
+        self._pages.addWidget(self._whole)
+        self.column.addWidget(self._pages, 1)
+
+    def _make_head(self) -> QWidget:
+        """The buttons in a row with `more` and `asked`, and the progress."""
+        raise NotImplementedError
+
+    def _make_notice(self) -> QWidget:
+        self.notice.setObjectName("Bar")
+        self.notice.setProperty("tone", "warning")
+        row = QHBoxLayout(self.notice)
+        row.setContentsMargins(10, 5, 8, 5)
+        self.notice_text.setWordWrap(True)
+        self.notice_text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        row.addWidget(self.notice_text, 1)
+        row.addWidget(self.notice_button)
+        self.notice.hide()
+        return self.notice
+
+    def _button_row(self, names: Sequence[str], with_text: Sequence[str], more: str, tip: str) -> QHBoxLayout:
+        """A row of buttons for these actions and of `more`, which is called so."""
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        for name in names:
+            self.buttons[name] = button = QToolButton(self)
+            button.setIconSize(QSize(15, 15))
+            if name in with_text:
+                button.setProperty("kind", "text")
+                button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            row.addWidget(button)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setAccessibleName(more)
+        self.more.setToolTip(tip)
+        row.addWidget(self.more)
+        self.asked.setProperty("kind", "text")
+        self.asked.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        return row
+
+    def _take_actions(self, actions: Mapping[str, QAction], menu: Sequence[str]) -> None:
+        """Give the buttons and the two menus their actions; "" in `menu` is a line between two."""
+        for name, button in self.buttons.items():
+            button.setDefaultAction(actions[name])
+        for holder, names in ((self.more, menu), (self.asked, _ANSWERS)):
+            made = QMenu(holder)
+            for name in names:
+                if name:
+                    made.addAction(actions[name])
+                else:
+                    made.addSeparator()
+            holder.setMenu(made)
+        self.theme.changed.connect(self._paint)
+        self._paint()
+
+    def _press(self, name: str) -> None:
+        if name == "again":
+            self.again.emit()
+        else:
+            self.wanted.emit(name)
+
+    def _paint(self) -> None:
+        self.more.setIcon(self.theme.icon("chevron-down"))
