@@ -10,6 +10,7 @@ from typing import Protocol
 from lorestudio.domain.chat import Message
 from lorestudio.domain.state import ChatControls, EngineState, Tally
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.studio.jobs import Cancelled, CancelToken
 from lorestudio.engine.deeplore.index import DeepLoreIndex
 from lorestudio.engine.holding import Hold
 from lorestudio.llm.protocol import AnswerSource, NoAnswers
@@ -31,6 +32,25 @@ class Watcher(Protocol):
     def finished(self, record: StageRecord) -> None:
         """A stage is over."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class StopBetweenStages:
+    """A watcher of a run that looks for a request to stop whenever a stage begins."""
+
+    token: CancelToken
+
+    def look(self) -> None:
+        """Raises Cancelled after a request to stop."""
+        if self.token.cancelled:
+            raise Cancelled
+
+    def began(self, _name: str, _phase: Phase) -> None:
+        """A stage begins."""
+        self.look()
+
+    def finished(self, _record: StageRecord) -> None:
+        """A stage is over."""
 
 
 class RandomSource(Protocol):

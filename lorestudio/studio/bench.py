@@ -16,7 +16,8 @@ from lorestudio.domain.state import EngineState
 from lorestudio.engine import RunContext, run
 from lorestudio.engine.deeplore.key_places import KeyPlace, key_places
 from lorestudio.llm.stand_in import StandInAnswers
-from lorestudio.studio.jobs import CancelToken, StopBetweenStages
+from lorestudio.engine.context import StopBetweenStages
+from lorestudio.studio.jobs import CancelToken
 from lorestudio.studio.modes import Mode
 from lorestudio.studio.project import Project
 from lorestudio.studio.simulator import Simulator

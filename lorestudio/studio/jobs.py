@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from lorestudio.domain.stopping import Stopped
 from lorestudio.studio.generation import Generation
-from lorestudio.trace.model import Phase, StageRecord
 
 
 class Cancelled(Stopped):  # the person asked for it
@@ -41,22 +40,3 @@ class Progress:
     total: int
     generation: Generation | None = None
     kept: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class StopBetweenStages:
-    """A watcher of a run that looks for a request to stop whenever a stage begins."""
-
-    token: CancelToken
-
-    def look(self) -> None:
-        """Raises Cancelled after a request to stop."""
-        if self.token.cancelled:
-            raise Cancelled
-
-    def began(self, _name: str, _phase: Phase) -> None:
-        """A stage begins."""
-        self.look()
-
-    def finished(self, _record: StageRecord) -> None:
-        """A stage is over."""

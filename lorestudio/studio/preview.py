@@ -21,7 +21,8 @@ from lorestudio.settings import DeepLoreSettings
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.differences import SettingChange, differences
 from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import CancelToken, StopBetweenStages
+from lorestudio.engine.context import StopBetweenStages
+from lorestudio.studio.jobs import CancelToken
 from lorestudio.studio.offline_answers import SENTENCES, Answered, Unanswered
 from lorestudio.studio.project import Project
 from lorestudio.studio.rerun import Rerun, run_offline

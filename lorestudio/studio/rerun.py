@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from lorestudio.engine import RunContext, run
 from lorestudio.llm.recorded import RecordedAnswers
 from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import CancelToken, StopBetweenStages
+from lorestudio.engine.context import StopBetweenStages
+from lorestudio.studio.jobs import CancelToken
 from lorestudio.studio.offline_answers import OfflineAnswers, Unanswered
 from lorestudio.studio.simulator import Simulator
 from lorestudio.trace.model import Trace

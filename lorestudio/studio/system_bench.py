@@ -15,7 +15,8 @@ from lorestudio.engine.worldinfo.system import WorldInfoSystem
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.bench import BenchResult, BenchRow, NotReplayedError, bench_rows
 from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import CancelToken, StopBetweenStages
+from lorestudio.engine.context import StopBetweenStages
+from lorestudio.studio.jobs import CancelToken
 from lorestudio.studio.offline_systems import OfflineSystem, offline
 from lorestudio.studio.project import Project
 from lorestudio.studio.system_simulator import SystemSimulator, decided_trace, moment

@@ -18,7 +18,8 @@ from lorestudio.engine.systems import Moment
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.differences import section_differences
 from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import CancelToken, StopBetweenStages
+from lorestudio.engine.context import StopBetweenStages
+from lorestudio.studio.jobs import CancelToken
 from lorestudio.studio.offline_systems import OfflineSystem, offline
 from lorestudio.studio.preview import EditedNote, EntryOutcome, NoteText, Preview, state_of
 from lorestudio.studio.rerun import trace_of

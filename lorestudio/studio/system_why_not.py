@@ -17,7 +17,8 @@ from lorestudio.domain.entry import Entry
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import CancelToken, StopBetweenStages
+from lorestudio.engine.context import StopBetweenStages
+from lorestudio.studio.jobs import CancelToken
 from lorestudio.studio.offline_systems import OfflineSystem, offline
 from lorestudio.studio.project import Project
 from lorestudio.studio.project_changes import ProjectChanges

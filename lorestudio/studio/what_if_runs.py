@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from lorestudio.engine import DeepLoreIndex, RunContext
 from lorestudio.llm.recorded import RecordedAnswers
 from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import StopBetweenStages
+from lorestudio.engine.context import StopBetweenStages
 from lorestudio.studio.offline_answers import Answered
 from lorestudio.studio.project import Project
 from lorestudio.studio.project_changes import ProjectChanges

@@ -9,7 +9,8 @@ from typing import Final, Protocol, TypeAlias
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError
-from lorestudio.studio.jobs import CancelToken, StopBetweenStages
+from lorestudio.engine.context import StopBetweenStages
+from lorestudio.studio.jobs import CancelToken
 from lorestudio.studio.what_if_runs import Ran
 from lorestudio.studio.why_not_answers import Answer, Further, Holds, WhyNot, WhyNotNews, ranked
 from lorestudio.trace.diff import Key, compare

@@ -13,47 +13,43 @@ from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.index import definition_path
-from lorestudio.vault.lint import (
-    content,
-    entry_config,
-    fields,
-    gating,
-    injection,
-    keywords,
-    left_out,
-    links,
-    parser,
-    size,
-    source,
-    yaml,
-)
+from lorestudio.vault.lint import entry_config, keywords, left_out
+from lorestudio.vault.lint.content import comments, dollars, macros
 from lorestudio.vault.lint.facts import VaultFacts
+from lorestudio.vault.lint.fields import field_values
 from lorestudio.vault.lint.fixes import Repair, repair, work_out
+from lorestudio.vault.lint.gating import chains, contradictions, excluded_fixtures, missing_titles
+from lorestudio.vault.lint.injection import idle_places
+from lorestudio.vault.lint.links import dead_links
 from lorestudio.vault.lint.model import Finding, Hit, NoteKey, Severity
 from lorestudio.vault.lint.note import Note, Rules
+from lorestudio.vault.lint.parser import parser_warnings, strict_losses
 from lorestudio.vault.lint.settings import SettingsFile, settings_checks
+from lorestudio.vault.lint.size import long_entries, summaries
+from lorestudio.vault.lint.source import comma_lists, switched_off, unread_names, unusable_values
 from lorestudio.vault.lint.table import check_of
+from lorestudio.vault.lint.yaml import document_problems, readings
 
 NoteCheck = Callable[[Note, Rules], Iterator[Hit]]
 VaultCheck = Callable[[Note, VaultFacts], Iterator[Hit]]
 
 NOTE_CHECKS: Final[tuple[NoteCheck, ...]] = (
-    parser.parser_warnings, parser.strict_losses, source.unread_names, source.switched_off, source.unusable_values,
-    source.comma_lists, yaml.readings, yaml.document_problems,
+    parser_warnings, strict_losses, unread_names, switched_off, unusable_values,
+    comma_lists, readings, document_problems,
     entry_config.keyless, entry_config.empty_text, entry_config.idle_conditions, entry_config.short_warmup,
     entry_config.chances, entry_config.zero_priority, entry_config.guide_conflicts, entry_config.odd_titles,
-    fields.field_values, keywords.broad_keys, keywords.idle_keys, keywords.mistyped_keys, keywords.word_boundaries,
-    size.long_entries, size.summaries, injection.idle_places, content.macros, content.dollars, content.comments,
+    field_values, keywords.broad_keys, keywords.idle_keys, keywords.mistyped_keys, keywords.word_boundaries,
+    long_entries, summaries, idle_places, macros, dollars, comments,
 )  # fmt: skip
 """What an entry is asked by itself; the answers hold as long as the note and the settings do."""
 
 VAULT_CHECKS: Final[tuple[VaultCheck, ...]] = (
-    entry_config.same_titles, gating.missing_titles, gating.contradictions, gating.excluded_fixtures, gating.chains,
-    keywords.shared_keys, links.dead_links,
+    entry_config.same_titles, missing_titles, contradictions, excluded_fixtures, chains,
+    keywords.shared_keys, dead_links,
 )  # fmt: skip
 """What an entry is asked with regard to all the others."""
 
-LEFT_OUT_CHECKS: Final[tuple[NoteCheck, ...]] = (left_out.reasons, left_out.near_misses, yaml.document_problems)
+LEFT_OUT_CHECKS: Final[tuple[NoteCheck, ...]] = (left_out.reasons, left_out.near_misses, document_problems)
 """What a note that gave no entry is asked."""
 
 _OWN: Final = attrgetter(
