@@ -13,11 +13,10 @@ import typer
 from rich.console import Console
 
 from lorestudio import __version__
-from lorestudio.cli import diffing
-from lorestudio.cli.asking import agree, answering
+from lorestudio.cli import diff as diffing
+from lorestudio.cli.answering import agree, answering
 from lorestudio.cli.bench import try_text
-from lorestudio.cli.choosing import answering_offline, chosen_generation, in_mode, with_fixed
-from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, compare, other_system, replay_system
+from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption, compare, other_system, replay_system
 from lorestudio.cli.controls import (
     BlockOption,
     Chosen,
@@ -30,15 +29,13 @@ from lorestudio.cli.controls import (
 from lorestudio.cli.display import has_display
 from lorestudio.cli.explain import explain
 from lorestudio.cli.facts import facts
-from lorestudio.cli.graphs import gaps_table, graph_tables
 from lorestudio.cli.history import history
-from lorestudio.cli.kept import register as register_kept
 from lorestudio.cli.lint import lint
-from lorestudio.cli.lorebooks import BookOption, CardOption, with_card
-from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.notes import list_links, rename_note, search_notes
 from lorestudio.cli.options import (
     AnswersOption,
+    BookOption,
+    CardOption,
     ChatOption,
     FixedOption,
     JsonOption,
@@ -51,35 +48,45 @@ from lorestudio.cli.options import (
     SizeOption,
     VaultArgument,
     YesOption,
+    answering_offline,
+    chosen_generation,
+    in_mode,
+    with_card,
+    with_fixed,
 )
-from lorestudio.cli.previewing import edited_note, preview_lines, preview_of_system
-from lorestudio.cli.printing import json_bytes, print_json
+from lorestudio.cli.output import FAILED, clear_messages, json_bytes, print_json, say, say_all
+from lorestudio.cli.preview import edited_note, preview_lines, preview_of_system
 from lorestudio.cli.profiles import profiles
-from lorestudio.cli.prompting import show_prompt
+from lorestudio.cli.prompt import show_prompt
 from lorestudio.cli.propose import propose
 from lorestudio.cli.recap import recap
-from lorestudio.cli.replaying import replay_chat
+from lorestudio.cli.replay import replay_chat
 from lorestudio.cli.reports import register as register_reports
+from lorestudio.cli.runs import register as register_kept
 from lorestudio.cli.settings import ProfileOption, settings_app
-from lorestudio.cli.tables import findings_table, replay_summary, replay_table
+from lorestudio.cli.tables import findings_table, gaps_table, graph_tables, replay_summary, replay_table
 from lorestudio.cli.window import save_picture, show_window, window_problem, writable_folder
-from lorestudio.studio import InputError, Project, Simulator, demo_project, open_project
-from lorestudio.studio.answering import AnswerKind, live_cost, load_recorded, note_cost
-from lorestudio.studio.chat_notes import ChatNotes, NotesDesk
-from lorestudio.studio.doctor import examine
-from lorestudio.studio.files import write_bytes
-from lorestudio.studio.graph_analysis import study
-from lorestudio.studio.graph_export import gaps_json, graph_json
-from lorestudio.studio.keeping import default_folder
-from lorestudio.studio.modes import mode_of
-from lorestudio.studio.note_graph import build_graph
-from lorestudio.studio.preview import Previewer
-from lorestudio.studio.ranges import MessageRange
-from lorestudio.studio.scenarios import run_scenarios
-from lorestudio.studio.session_notes import NotesOutcome, SessionNotes
-from lorestudio.studio.settings_sources import settings_path
-from lorestudio.studio.systems import DEEPLORE
-from lorestudio.trace import Trace, ai_totals, to_json
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.chat.notes import ChatNotes, NotesDesk
+from lorestudio.studio.chat.session_notes import NotesOutcome, SessionNotes
+from lorestudio.studio.graph.analysis import study
+from lorestudio.studio.graph.export import gaps_json, graph_json
+from lorestudio.studio.graph.graph import build_graph
+from lorestudio.studio.project.answering import AnswerKind, live_cost, load_recorded, note_cost
+from lorestudio.studio.project.doctor import examine
+from lorestudio.studio.project.files import write_bytes
+from lorestudio.studio.project.modes import mode_of
+from lorestudio.studio.project.project import Project, demo_project, open_project
+from lorestudio.studio.project.settings import settings_path
+from lorestudio.studio.replay.ranges import MessageRange
+from lorestudio.studio.replay.run_store import default_folder
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.scenario.running import run_scenarios
+from lorestudio.studio.tryout.preview import Previewer
+from lorestudio.systems.registry import DEEPLORE
+from lorestudio.trace.ai_selection import ai_totals
+from lorestudio.trace.model import Trace
+from lorestudio.trace.serialize import to_json
 
 _WRITTEN: Final = frozenset({NotesOutcome.STORED, NotesOutcome.NOTHING})
 """How the scribe may end for the command to have done what was asked."""

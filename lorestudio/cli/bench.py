@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, other_system
+from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption, other_system
 from lorestudio.cli.controls import (
     BlockOption,
     Chosen,
@@ -25,16 +25,18 @@ from lorestudio.cli.controls import (
     PresetOption,
     with_chosen,
 )
-from lorestudio.cli.lorebooks import BookOption
-from lorestudio.cli.messages import clear_messages, say, say_all
-from lorestudio.cli.options import SeedOption, SettingsOption
+from lorestudio.cli.options import BookOption, SeedOption, SettingsOption
+from lorestudio.cli.output import clear_messages, say, say_all
 from lorestudio.domain.javascript import Json
-from lorestudio.studio import InputError, Project, Simulator, open_project
-from lorestudio.studio.bench import Bench, BenchResult, BenchRow
-from lorestudio.studio.modes import Mode, with_mode
-from lorestudio.studio.system_bench import SystemBench
-from lorestudio.studio.systems import DEEPLORE
-from lorestudio.trace import summary, to_json
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.modes import Mode, with_mode
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tryout.bench import Bench, BenchResult, BenchRow
+from lorestudio.studio.tryout.system_bench import SystemBench
+from lorestudio.systems.registry import DEEPLORE
+from lorestudio.trace.serialize import to_json
+from lorestudio.trace.summary import summary
 
 STANDARD_INPUT: Final = "-"
 

@@ -12,12 +12,11 @@ import typer
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.studio import InputError, Project
-from lorestudio.studio.context_fields import ContextField, context_fields
-from lorestudio.studio.controls import Part, fitting, toggled, with_value, without_field
-from lorestudio.studio.preset_folder import PresetFolder
-from lorestudio.studio.preset_format import read_preset
-from lorestudio.studio.presets import Preset, apply_preset
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.chat.context_fields import ContextField, context_fields
+from lorestudio.studio.chat.controls import Part, fitting, toggled, with_value, without_field
+from lorestudio.studio.chat.presets import Preset, PresetFolder, apply_preset, read_preset
+from lorestudio.studio.project.project import Project
 
 ContextOption = Annotated[
     list[str] | None,

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.messages import clear_messages, say, say_all
-from lorestudio.studio import InputError
-from lorestudio.studio.changes import ChangeLog, default_folder
-from lorestudio.studio.snapshots import Snapshot
+from lorestudio.cli.output import clear_messages, say, say_all
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.change_log import ChangeLog, default_folder
+from lorestudio.studio.notes.snapshots import Snapshot
 
 NoteArgument = Annotated[Path, typer.Argument(metavar="NOTE", help="The file of the note; it may be deleted by now.")]
 ShowOption = Annotated[int | None, typer.Option("--show", metavar="N", min=1, help="Print version N.")]

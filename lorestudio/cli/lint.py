@@ -12,11 +12,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.options import SettingsOption
-from lorestudio.studio import InputError, Project, Simulator, open_project
-from lorestudio.studio.problems import Finding, ProblemFinder, Problems, Repair, Severity, check_of
-from lorestudio.vault import VaultError
+from lorestudio.cli.output import FAILED, clear_messages, say, say_all
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.problems import Finding, ProblemFinder, Problems, Repair, Severity, check_of
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.vault.files import VaultError
 from lorestudio.vault.writer import read_note, save_note
 
 _STYLES: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}

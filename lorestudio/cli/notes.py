@@ -10,15 +10,14 @@ from typing import Annotated, Final
 
 import typer
 
-from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
 from lorestudio.cli.options import JsonOption
+from lorestudio.cli.output import FAILED, clear_messages, say, say_all
 from lorestudio.domain.javascript import Json
-from lorestudio.studio.changes import ChangeLog, ChangeSet, NoteChange, default_folder
-from lorestudio.studio.renaming import Wanted, plan_rename
-from lorestudio.studio.search import FoundNote, search
-from lorestudio.studio.search_query import SearchOptions, Where, parse_query
-from lorestudio.studio.vault_notes import VaultNotes, find_note, read_vault_notes
-from lorestudio.vault.excerpts import Excerpt
+from lorestudio.studio.notes.change_log import ChangeLog, ChangeSet, NoteChange, default_folder
+from lorestudio.studio.notes.renaming import Wanted, plan_rename
+from lorestudio.studio.notes.search import FoundNote, SearchOptions, Where, parse_query, search
+from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
+from lorestudio.vault.links.references import Excerpt
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
 NoteArgument = Annotated[

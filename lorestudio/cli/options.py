@@ -1,13 +1,111 @@
-"""Arguments and options that several commands have, each declared once."""
+"""Arguments and options that several commands have, each declared once.
+
+What the options choose: mode, quirks, who answers, the reply. Each raises InputError with its option's name.
+
+Lorebooks and a card on the command line, for World Info.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lorestudio.studio.modes import Mode
+from lorestudio.cli.answering import Answering, answering
+from lorestudio.domain.chat import Generation
+from lorestudio.exchange.character_card import load_card
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.behaviour import fixed
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.studio.project.modes import Mode, with_mode
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.run_store import ChatRuns
+from lorestudio.systems.worldinfo.books import book_file, book_files, with_book_files
+
+
+def in_mode(project: Project, mode: str | None) -> Project:
+    """The project in the mode of that name; as it is without one."""
+    if mode is None:
+        return project
+    if mode not in set(Mode):
+        raise InputError("--mode", f"there is no mode “{mode}”. There are: {', '.join(Mode)}.")
+    return with_mode(project, Mode(mode))
+
+
+def with_fixed(project: Project, switches: Sequence[str] | None) -> Project:
+    """The project with these quirks of DeepLore mended, and no others."""
+    try:
+        return replace(project, behaviour=fixed(switches or ()))
+    except ValueError as error:
+        raise InputError("--fixed", str(error)) from error
+
+
+def answering_offline(answers: str, project: Project) -> Answering:
+    """Who answers in a command that asks no provider."""
+    if answers not in {AnswerKind.STAND_IN, AnswerKind.RECORDED}:
+        raise InputError("--answers", "this asks no provider. Choose stand-in, or recorded after a replay with one.")
+    return answering(answers, project)
+
+
+def chosen_generation(
+    simulator: ChatRuns, message: int | None, swipe: int | None = None, option: str = ""
+) -> Generation:
+    """The generation of that reply and swipe (from 1).
+
+    By default the reply to come, and the active swipe. `option` is the one that says both in one.
+    """
+    generation = simulator.generations[-1] if message is None else simulator.shown(message)
+    if generation is None:  # a chat may call a swipe active that it does not have
+        generation = next((each for each in reversed(simulator.generations) if each.message == message), None)
+    if generation is None:
+        replies = dict.fromkeys(each.message for each in simulator.generations)
+        numbers = ", ".join(f"#{reply}" for reply in replies)
+        raise InputError(option or "--message", f"#{message} is no reply of the chat's. There are: {numbers}.")
+    if swipe is None:
+        return generation
+    chosen = Generation(generation.message, swipe - 1)
+    if chosen not in simulator.generations:
+        count = sum(each.message == generation.message for each in simulator.generations)
+        swipes = f"{count} swipe{'' if count == 1 else 's'}"
+        raise InputError(option or "--swipe", f"reply #{generation.message} has {swipes}, and none is {swipe}.")
+    return chosen
+
+
+BookOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--book",
+        metavar="[ROLE:]FILE",
+        help="A lorebook for world-info: World Info JSON, or a card with a book inside. ROLE is global, character, "
+        "chat or persona. May be repeated.",
+    ),
+]
+CardOption = Annotated[
+    Path | None,
+    typer.Option("--card", help="The character's card (PNG or JSON), for what world-info looks up in it."),
+]
+
+
+def with_books(settings: Section, books: Sequence[str]) -> Section:
+    """The settings of World Info with these lorebooks besides those they name. Raises InputError for another system."""
+    if not books:
+        return settings
+    if not isinstance(settings, WorldInfoSettings):
+        raise InputError("--book", "lorebooks are scanned by --system world-info.")
+    return with_book_files(settings, (*book_files(settings), *(book_file(text) for text in books)))
+
+
+def with_card(project: Project, card: Path | None) -> Project:
+    """The project with a character's card. Raises InputError."""
+    if card is None:
+        return project
+    return replace(project, setup=replace(project.setup, card=load_card(card), card_path=card))
+
 
 VaultArgument = Annotated[
     list[str],

@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.asking import connections
-from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
-from lorestudio.studio import InputError
-from lorestudio.studio.answering import (
+from lorestudio.cli.answering import connections
+from lorestudio.cli.output import FAILED, clear_messages, say, say_all
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.answering import (
     PRESETS,
     RESERVED_NAMES,
     Api,

@@ -1,11 +1,16 @@
-"""Proposals for notes: shown as differences, and written only where they are accepted."""
+"""Proposals for notes: shown as differences, and written only where they are accepted.
+
+How proposals look on the command line: as differences for people, as JSON for programs.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import unified_diff
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -14,33 +19,109 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 
-from lorestudio.cli.asking import Answering, agree, answering
-from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
+from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.options import JsonOption, NeededChat, SettingsOption, YesOption
-from lorestudio.cli.proposal_output import difference, print_json, print_proposals, serious_remarks
+from lorestudio.cli.output import FAILED, clear_messages, say, say_all
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import fold
-from lorestudio.studio import InputError, Project, open_project
-from lorestudio.studio.answering import AnswerKind, Source
-from lorestudio.studio.changes import ChangeLog, default_folder
-from lorestudio.studio.note_locks import NoteLocks, default_locks
-from lorestudio.studio.proposals import (
-    Ended,
-    Guard,
-    Judge,
-    Maker,
-    Plan,
-    Proposal,
-    ProposalKind,
-    default_records,
-    plan_draft,
-    plan_keys,
-    plan_summaries,
-    proposals_cost,
-    write_accepted,
-)
-from lorestudio.studio.proposals.answers import record_of
-from lorestudio.studio.tool_calls import Asking
+from lorestudio.domain.javascript import Json, fold
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.chat.tool_calls import Asking
+from lorestudio.studio.notes.change_log import ChangeLog, default_folder
+from lorestudio.studio.notes.note_locks import NoteLocks, default_locks
+from lorestudio.studio.project.answering import AnswerKind, Source
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.proposals.accepting import change_of, write_accepted
+from lorestudio.studio.proposals.judging import Judge
+from lorestudio.studio.proposals.making import Ended, Maker, default_records, proposals_cost, record_of
+from lorestudio.studio.proposals.model import Plan, Proposal, ProposalKind
+from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
+
+_NO_NEWLINE: Final = "\\ No newline at end of file\n"
+
+
+def print_proposals(project: Project, made: Sequence[Proposal], plan: Plan) -> None:
+    """Every proposal with what is to be known about it and its difference; what was skipped is said on stderr."""
+    for proposal in made:
+        typer.echo(f"{proposal.title} ({_file(project, proposal.path)})")
+        if proposal.problem:
+            typer.echo(f"  no proposal: {proposal.problem}")
+        if proposal.reasoning:
+            typer.echo(f"  {proposal.reasoning}")
+        for remark in proposal.remarks:
+            typer.echo(f"  {'! ' if remark.serious else ''}{remark.text}")
+        if proposal.counts and proposal.searched:
+            typer.echo(f"  messages found by each key, of {proposal.searched}: {_counts(proposal)}")
+        typer.echo("".join(difference(project, proposal)))
+    for item in plan.skipped:
+        say(f"{item.filename} was skipped: {item.reason}")
+
+
+def _counts(proposal: Proposal) -> str:
+    signs = {(True, True): "", (False, True): "+", (True, False): "-", (False, False): ""}
+    return ", ".join(f"{signs[item.now, item.proposed]}{item.key} {len(item.messages)}" for item in proposal.counts)
+
+
+def print_json(
+    project: Project,
+    made: Sequence[Proposal],
+    plan: Plan,
+    written: Sequence[Path],
+    refused: Sequence[tuple[Path, str]],
+) -> None:
+    """The proposals as one JSON object; `written` and `refused` are what became of accepted ones."""
+    reasons = dict(refused)
+    document: dict[str, Json] = {
+        "kind": plan.kind.value,
+        "proposals": [
+            {
+                "file": _file(project, item.path),
+                "title": item.title,
+                "before": list(item.before) if isinstance(item.before, tuple) else item.before,
+                "after": list(item.after) if isinstance(item.after, tuple) else item.after,
+                "reasoning": item.reasoning,
+                "problem": item.problem or reasons.get(item.path, ""),
+                "remarks": [{"text": remark.text, "serious": remark.serious} for remark in item.remarks],
+                "keys": [
+                    {"key": one.key, "now": one.now, "proposed": one.proposed, "messages": list(one.messages)}
+                    for one in item.counts
+                ],
+                "answered_by": item.answered_by,
+                "reply": item.reply,
+                "difference": "".join(difference(project, item)),
+                "written": item.path in written,
+            }
+            for item in made
+        ],
+        "skipped": [{"file": item.filename, "title": item.title, "reason": item.reason} for item in plan.skipped],
+    }
+    text = json.dumps(document, ensure_ascii=False, indent=1)
+    typer.echo(text.encode("utf-8", "backslashreplace"))
+
+
+def difference(project: Project, proposal: Proposal) -> list[str]:
+    """What would happen to the file, as `git diff` shows it; nothing where it cannot be accepted."""
+    try:
+        change = change_of(proposal)
+    except InputError:
+        return []
+    name = _file(project, proposal.path)
+    before, after = ((text or "").splitlines(keepends=True) for text in (change.before, change.after))
+    old = f"a/{name}" if change.before is not None else "/dev/null"
+    lines = unified_diff(before, after, old, f"b/{name}", n=1)
+    return [line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines]
+
+
+def _file(project: Project, path: Path) -> str:
+    for folder in project.vault_folders:
+        if folder is not None and path.is_relative_to(folder):
+            return path.relative_to(folder).as_posix()
+    return path.name
+
+
+def serious_remarks(proposal: Proposal) -> str:
+    """What should be looked at before the proposal is accepted."""
+    return " ".join(remark.text for remark in proposal.remarks if remark.serious)
+
 
 propose = typer.Typer(
     help="Have summaries, keys or a new note proposed; nothing is written unless you accept it.",

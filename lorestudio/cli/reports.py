@@ -9,9 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lorestudio.cli.choosing import answering_offline, chosen_generation, in_mode, with_fixed
-from lorestudio.cli.comparing import SetOption, SystemOption, SystemSettingsOption, other_system
-from lorestudio.cli.messages import FAILED, clear_messages, say, say_all
+from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption, other_system
 from lorestudio.cli.options import (
     FixedOption,
     ModeOption,
@@ -23,17 +21,24 @@ from lorestudio.cli.options import (
     SizeOption,
     SwipeOption,
     VaultArgument,
+    answering_offline,
+    chosen_generation,
+    in_mode,
+    with_fixed,
 )
-from lorestudio.cli.printing import as_bytes
-from lorestudio.exchange.scenario.writing import scenario_bytes
-from lorestudio.studio import Generation, Simulator, open_project
-from lorestudio.studio.answering import AnswerKind
-from lorestudio.studio.files import write_bytes
-from lorestudio.studio.keeping import ChatRuns
-from lorestudio.studio.report import Format, gather, report_text, without_words
-from lorestudio.studio.scenario_export import export_turn
-from lorestudio.studio.system_simulator import SystemSimulator
-from lorestudio.studio.systems import DEEPLORE
+from lorestudio.cli.output import FAILED, as_bytes, clear_messages, say, say_all
+from lorestudio.domain.chat import Generation
+from lorestudio.exchange.scenario_file import scenario_bytes
+from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.studio.project.files import write_bytes
+from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.run_store import ChatRuns
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.studio.report.formats import Format, report_text
+from lorestudio.studio.report.source import gather, without_words
+from lorestudio.studio.scenario.export import export_turn
+from lorestudio.systems.registry import DEEPLORE
 
 
 def register(app: typer.Typer) -> None:

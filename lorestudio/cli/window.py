@@ -11,8 +11,9 @@ from typing import Final
 import typer
 
 from lorestudio.cli.display import has_display, missing_for_x
-from lorestudio.cli.messages import FAILED, say
-from lorestudio.studio import InputError, Project
+from lorestudio.cli.output import FAILED, say
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.project import Project
 
 QT_PACKAGES: Final = (
     "libegl1 libgl1 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-image0 "
@@ -49,7 +50,7 @@ def writable_folder() -> Path:
 def window_problem() -> str:
     """Why the window cannot be opened, "" where it can."""
     try:
-        import lorestudio.ui.app  # noqa: F401, PLC0415  # whether it loads is the question
+        import lorestudio.ui.shell.app  # noqa: F401, PLC0415  # whether it loads is the question
     except ImportError as error:
         return _qt_advice(error)
     lacking = missing_for_x() if has_display() else ""
@@ -59,7 +60,7 @@ def window_problem() -> str:
 def _ui() -> ModuleType:
     """The window's module, imported only by the commands that need it."""
     try:
-        from lorestudio.ui import app as ui  # noqa: PLC0415  # the other commands work where Qt is not installed
+        from lorestudio.ui.shell import app as ui  # noqa: PLC0415  # the other commands work where Qt is not installed
     except ImportError as error:
         say(f"the window cannot be opened. {_qt_advice(error)}")
         raise typer.Exit(FAILED) from error

@@ -3,6 +3,10 @@
 A preset lies in `OpenAI Settings/NAME.json`; SillyTavern's settings.json holds the one in use under `oai_settings`, and
 is read as well. Nothing is written back, so only what a prompt is made of is kept; what else the file says is told in
 `remarks` (spec: deeplore-ai-and-tools 5.1, 5.7).
+
+The fields of SillyTavern's chat completion presets that a prompt is made of.
+
+What a preset of chat completion says beside the prompt: told, so that nobody takes it for reproduced.
 """
 
 from __future__ import annotations
@@ -11,16 +15,285 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Any, Final
 
-from pydantic import ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, truthy
 from lorestudio.exchange.json_file import parse_document, read_file
-from lorestudio.exchange.preset_fields import MARKERS, NAMES, PresetFields, PresetPrompt
-from lorestudio.exchange.preset_remarks import preset_remarks
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import RegexScripts, scripts_within
+
+NEW_CHAT: Final = "[Start a new Chat]"
+NEW_GROUP_CHAT: Final = "[Start a new group chat. Group members: {{group}}]"
+NEW_EXAMPLE: Final = "[Example Chat]"
+GROUP_NUDGE: Final = "[Write the next reply only as {{char}}.]"
+
+NAMES: Final = {
+    "main": "Main Prompt",
+    "nsfw": "Auxiliary Prompt",
+    "jailbreak": "Post-History Instructions",
+    "enhanceDefinitions": "Enhance Definitions",
+    "worldInfoBefore": "World Info (before)",
+    "worldInfoAfter": "World Info (after)",
+    "charDescription": "Char Description",
+    "charPersonality": "Char Personality",
+    "scenario": "Scenario",
+    "personaDescription": "Persona Description",
+    "dialogueExamples": "Chat Examples",
+    "chatHistory": "Chat History",
+}
+TEXTS: Final = ("main", "nsfw", "jailbreak", "enhanceDefinitions")
+MARKERS: Final = tuple(name for name in NAMES if name not in TEXTS)
+"""The prompts of SillyTavern's own: those with a text, and those that stand for what comes from elsewhere."""
+
+
+def _unless_null(default: object) -> BeforeValidator:
+    return BeforeValidator(lambda value: default if value is None else value)
+
+
+def _whole(value: object) -> object:
+    """Numbers may be texts in presets; a whole one stays whole."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Text = Annotated[str, _unless_null("")]
+
+
+class PresetPrompt(BaseModel):
+    """A prompt of the Prompt Manager.
+
+    `marker` stands for a text that comes from elsewhere, such as the chat. `injection_position` 1 puts it into the
+    chat, so that `injection_depth` messages are newer; of several at one depth a higher `injection_order` stands later.
+    `injection_trigger` names the kinds of generations that it is for, none for all. `forbid_overrides`: the card's own
+    text does not go before it.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    identifier: Text = ""
+    name: Text = ""
+    role: Text = ""
+    content: Text = ""
+    system_prompt: bool | None = None
+    marker: Annotated[bool, _unless_null(default=False)] = False
+    injection_position: Annotated[int, _unless_null(0)] = 0
+    injection_depth: Annotated[float, _unless_null(4)] = 4
+    injection_order: Annotated[float, _unless_null(100)] = 100
+    injection_trigger: Annotated[tuple[str, ...], _unless_null(())] = ()
+    forbid_overrides: Annotated[bool, _unless_null(default=False)] = False
+
+    @property
+    def in_chat(self) -> bool:
+        """Whether it goes among the messages."""
+        return self.injection_position == 1
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether SillyTavern places it at all: one that claims to be SillyTavern's own, but is not known, is lost."""
+        return self.in_chat or self.system_prompt is False or self.identifier in NAMES
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return self.name.strip() or NAMES.get(self.identifier, "") or self.identifier
+
+
+class OrderEntry(BaseModel):
+    """A place in the order: which prompt, and whether it is switched on."""
+
+    model_config = ConfigDict(frozen=True)
+
+    identifier: Text = ""
+    enabled: Annotated[bool, _unless_null(default=False)] = False
+
+
+class PromptOrderList(BaseModel):
+    """The order of one character, or of everybody."""
+
+    model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
+
+    character_id: Text = ""
+    order: Annotated[tuple[OrderEntry, ...], _unless_null(())] = ()
+
+
+class PresetExtensions(BaseModel):
+    """What extensions keep in a preset."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    regex_scripts: Any = None
+
+
+class PresetFields(BaseModel):
+    """The fields of a preset that a prompt is made of; what is missing is as SillyTavern delivers it.
+
+    `names_behavior`: -1 no names, 0 in groups and for guests, 1 as the messages' own field, 2 before every text.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    prompts: Annotated[tuple[PresetPrompt, ...], _unless_null(())] = ()
+    prompt_order: Annotated[tuple[PromptOrderList, ...], _unless_null(())] = ()
+    openai_max_context: Annotated[int, BeforeValidator(_whole), _unless_null(0)] = Field(default=0, ge=0)
+    openai_max_tokens: Annotated[int, BeforeValidator(_whole), _unless_null(0)] = Field(default=0, ge=0)
+    names_behavior: int | None = None
+    names_in_completion: bool | None = None
+    send_if_empty: Text = ""
+    new_chat_prompt: Annotated[str, _unless_null(NEW_CHAT)] = NEW_CHAT
+    new_group_chat_prompt: Annotated[str, _unless_null(NEW_GROUP_CHAT)] = NEW_GROUP_CHAT
+    new_example_chat_prompt: Annotated[str, _unless_null(NEW_EXAMPLE)] = NEW_EXAMPLE
+    group_nudge_prompt: Annotated[str, _unless_null(GROUP_NUDGE)] = GROUP_NUDGE
+    scenario_format: Annotated[str, _unless_null("{{scenario}}")] = "{{scenario}}"
+    personality_format: Annotated[str, _unless_null("{{personality}}")] = "{{personality}}"
+    squash_system_messages: Annotated[bool, _unless_null(default=False)] = False
+    assistant_prefill: Text = ""
+    chat_completion_source: Text = ""
+    extensions: Annotated[PresetExtensions, _unless_null(PresetExtensions())] = Field(default_factory=PresetExtensions)
+
+
+_USED: Final = frozenset(
+    [
+        "prompts",
+        "prompt_order",
+        "openai_max_context",
+        "openai_max_tokens",
+        "names_behavior",
+        "names_in_completion",
+        "send_if_empty",
+        "new_chat_prompt",
+        "new_group_chat_prompt",
+        "new_example_chat_prompt",
+        "group_nudge_prompt",
+        "scenario_format",
+        "personality_format",
+        "squash_system_messages",
+        "assistant_prefill",
+        "chat_completion_source",
+        "extensions",
+        "main_prompt",
+        "nsfw_prompt",
+        "jailbreak_prompt",
+        "preset_settings_openai",
+        "name",
+    ]
+)
+_OTHER_TASKS: Final = frozenset(
+    ["impersonation_prompt", "assistant_impersonation", "continue_nudge_prompt", "continue_prefill", "continue_postfix"]
+)
+"""For what is not done here: speaking for the person, and going on with a message."""
+
+_SAMPLING: Final = frozenset(
+    [
+        "temperature",
+        "temp_openai",
+        "top_p",
+        "top_p_openai",
+        "top_k",
+        "top_k_openai",
+        "top_a",
+        "top_a_openai",
+        "min_p",
+        "min_p_openai",
+        "seed",
+        "n",
+        "frequency_penalty",
+        "freq_pen_openai",
+        "presence_penalty",
+        "pres_pen_openai",
+        "repetition_penalty",
+        "repetition_penalty_openai",
+        "count_pen",
+        "reasoning_effort",
+        "verbosity",
+    ]
+)
+_CONNECTION: Final = frozenset(
+    [
+        "reverse_proxy",
+        "proxy_password",
+        "stream_openai",
+        "max_context_unlocked",
+        "show_external_models",
+        "bypass_status_check",
+        "azure_base_url",
+        "azure_deployment_name",
+        "azure_api_version",
+        "bind_preset_to_connection",
+        "show_thoughts",
+        "nano_gpt_model",
+        "xai_model",
+        "legacy_streaming",
+        "api_url_scale",
+        "use_ai21_tokenizer",
+        "use_google_tokenizer",
+        "use_alt_scale",
+        "api_key_openai",
+    ]
+)
+_CONNECTION_STARTS: Final = (
+    "openrouter_",
+    "custom_",
+    "vertexai_",
+    "windowai_",
+    "siliconflow_",
+    "workers_ai_",
+    "azure_",
+)
+_SHAPING: Final = {
+    "wrap_in_quotes": "what you say in quotation marks",
+    "image_inlining": "pictures",
+    "inline_image_quality": "",
+    "video_inlining": "videos",
+    "audio_inlining": "sounds",
+    "media_inlining": "pictures, videos and sounds",
+    "function_calling": "tools",
+    "enable_web_search": "web search",
+    "request_images": "asking for pictures",
+    "request_image_aspect_ratio": "",
+    "request_image_resolution": "",
+    "tool_reasoning_mode": "",
+    "use_sysprompt": "system messages in a field of their own",
+    "claude_use_sysprompt": "system messages in a field of their own",
+    "use_makersuite_sysprompt": "system messages in a field of their own",
+    "human_sysprompt_message": "the first message behind system messages",
+    "claude_human_sysprompt_message": "the first message behind system messages",
+    "custom_prompt_post_processing": "joining messages for strict providers",
+    "bias_preset_selected": "",
+    "openai_postfix": "",
+}
+"""What else may change the request, and what it does; "" for what changes no message."""
+
+_PLAIN_FORMAT: Final = "{0}"
+
+
+def preset_remarks(document: Mapping[str, Json]) -> tuple[str, ...]:
+    """Sentences about the members of a preset, or of `oai_settings`, that a prompt here is not shaped by."""
+    told: list[str] = []
+    shaping = [
+        f"{name} ({what})" if what else name
+        for name, what in _SHAPING.items()
+        if what and truthy(document.get(name)) and document.get(name) != "none"
+    ]
+    if shaping:
+        told.append(f"Switched on in the preset, and not reproduced here: {', '.join(shaping)}.")
+    if (form := document.get("wi_format")) is not None and str(form).strip() not in {"", _PLAIN_FORMAT}:
+        told.append("The preset frames SillyTavern's own World Info (wi_format); that is not reproduced here.")
+    if any(name in document for name in _SAMPLING) or any(_is_connection(name) for name in document):
+        told.append(
+            "Whom SillyTavern asks and with which sampling (temperature, top_p and so on) is not taken over: here the "
+            "connection says so."
+        )
+    known = _USED | _OTHER_TASKS | _SAMPLING | _SHAPING.keys() | {"wi_format"}
+    unknown = [name for name in document if name not in known and not _is_connection(name)]
+    if unknown:
+        told.append(f"Not known here, and without effect: {', '.join(sorted(unknown))}.")
+    return tuple(told)
+
+
+def _is_connection(name: str) -> bool:
+    return name in _CONNECTION or name.endswith("_model") or name.startswith(_CONNECTION_STARTS)
+
 
 EVERYBODY: Final = "100001"
 """The id under which SillyTavern keeps the order that counts for all characters; it uses no other one."""

@@ -10,8 +10,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.llm.client import ChatClient
 from lorestudio.llm.errors import ErrorKind, LlmError, failed, timed_out
 from lorestudio.llm.json_text import spell
-from lorestudio.llm.messages import ChatReply, ChatRequest
-from lorestudio.llm.protocol import AnswerSource
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
 
 
 @dataclass(frozen=True, slots=True)

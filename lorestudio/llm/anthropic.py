@@ -14,9 +14,8 @@ from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm.dialect import Habits, Piece
+from lorestudio.llm.dialect import Answer, Habits, Piece, read_answer, read_usage
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.llm.normalise import Answer, read_answer, read_usage
 
 API_VERSION: Final = "2023-06-01"
 

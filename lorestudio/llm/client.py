@@ -1,11 +1,22 @@
-"""What answers a chat request, seen from the rest of the program."""
+"""What answers a chat request, seen from the rest of the program.
+
+The client for a profile.
+"""
 
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
+import httpx
+
+from lorestudio.llm.anthropic import AnthropicMessages
+from lorestudio.llm.dialect import Dialect
+from lorestudio.llm.http_client import HttpChatClient
+from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.llm.openai_compatible import OpenAiCompatible
+from lorestudio.llm.profiles import Api, KeySource, Profile
 
 
 class ReplyStream(Protocol):
@@ -53,3 +64,15 @@ class ChatClient(Protocol):
     def stream(self, request: ChatRequest) -> ReplyStream:
         """Send `request` on entering the result, and receive the reply piece by piece."""
         ...
+
+
+_DIALECTS: Final[dict[Api, type[Dialect]]] = {Api.OPENAI: OpenAiCompatible, Api.ANTHROPIC: AnthropicMessages}
+
+
+def client_for(
+    profile: Profile, keys: Keys | None = None, transport: httpx.AsyncBaseTransport | None = None
+) -> HttpChatClient:
+    """A client that talks as `profile` says. Does nothing yet: the key is read when a request is sent."""
+    keys = keys or Keys()
+    read_key = None if profile.key_source == KeySource.NONE else lambda: keys.read(profile)
+    return HttpChatClient(profile, _DIALECTS[profile.api](), read_key, transport=transport)

@@ -1,14 +1,182 @@
-"""How one kind of API spells a request and a reply. The transport is the same for all."""
+"""How one kind of API spells a request and a reply. The transport is the same for all.
+
+Reply shapes of many providers, read as one (spec: deeplore-ai-and-tools 1.3.1).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from lorestudio.domain.javascript import Json
+from lorestudio.llm.json_text import spell
 from lorestudio.llm.messages import ChatRequest, Usage
-from lorestudio.llm.normalise import Answer
+
+_INPUT: Final = ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_eval_count")
+_OUTPUT: Final = ("output_tokens", "completion_tokens", "candidatesTokenCount", "eval_count")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply's text, the parsed value where the provider gave one, the tokens, and why it ended."""
+
+    text: str
+    value: Json = None
+    usage: Usage = field(default_factory=Usage)
+    finish: str = ""
+
+
+def read_answer(body: Json) -> Answer:
+    """The answer in a provider's reply; an object of no known shape is its own JSON text."""
+    if isinstance(body, str):
+        return Answer(body)
+    if not isinstance(body, Mapping):
+        return Answer(spell(body), value=body)
+    usage = read_usage(body)
+    finish = _finish(body)
+    for block in _items(body.get("content")):
+        if block.get("type") == "tool_use" and "input" in block:
+            return Answer(spell(block["input"]), block["input"], usage, finish)
+    text = _text(body)
+    return Answer(spell(body) if text is None else text, None, usage, finish)
+
+
+def read_usage(body: Mapping[str, Json]) -> Usage:
+    """Tokens as reported under any of the known names; 0 where nothing is reported."""
+    reported = next((part for name in ("usage", "usageMetadata") if isinstance(part := body.get(name), Mapping)), body)
+    return Usage(_count(reported, _INPUT), _count(reported, _OUTPUT))
+
+
+def read_problem(body: Json) -> tuple[str, int | None] | None:
+    """The message and status of an error that a provider reports in a body, None where the body is no error."""
+    if not isinstance(body, Mapping):
+        return None
+    problem = body.get("error")
+    if not problem and body.get("type") == "error":
+        problem = body
+    if not problem:
+        return None
+    return _message(problem), _status(problem)
+
+
+def problem_text(body: Json) -> str:
+    """The message in the body of a refused request, whatever its shape."""
+    problem = read_problem(body)
+    if problem:
+        return problem[0]
+    if isinstance(body, Mapping):
+        return next((_message(part) for name in ("message", "detail", "msg") if (part := body.get(name))), spell(body))
+    return body if isinstance(body, str) else spell(body)
+
+
+def _message(problem: Json) -> str:
+    """The words of an error, with its type in front where that says more."""
+    if not isinstance(problem, Mapping):
+        return problem if isinstance(problem, str) else spell(problem)
+    inner = next((part for name in ("message", "error", "detail") if (part := problem.get(name))), None)
+    if inner is None:
+        return spell(problem)
+    words = _message(inner)
+    kinds = [
+        kind for name in ("type", "code", "status")
+        if isinstance(kind := problem.get(name), str) and kind not in ("error", "") and kind not in words
+    ]  # fmt: skip
+    return f"{words} ({', '.join(kinds)})" if kinds else words
+
+
+def _status(problem: Json) -> int | None:
+    if not isinstance(problem, Mapping):
+        return None
+    for name in ("code", "status", "status_code"):
+        value = problem.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and 400 <= value < 600:
+            return value
+    return None
+
+
+def _text(body: Mapping[str, Json]) -> str | None:
+    """The first text found in one of the known places, None where there is none."""
+    for read in (_chosen, _gemini, _message_text, _blocks):
+        text = read(body)
+        if text is not None:
+            return text
+    return next(
+        (text for name in ("content", "text", "output_text", "response") if (text := _string(body.get(name)))), None
+    )
+
+
+def _chosen(body: Mapping[str, Json]) -> str | None:
+    """Chat completions, and the older completions with a plain text."""
+    for choice in _items(body.get("choices")):
+        message = choice.get("message")
+        if isinstance(message, Mapping):
+            return _content(message.get("content")) or _string(message.get("refusal")) or ""
+        return _string(choice.get("text"))
+    return None
+
+
+def _gemini(body: Mapping[str, Json]) -> str | None:
+    for candidate in _items(body.get("candidates")):
+        content = candidate.get("content")
+        return _parts(content.get("parts")) if isinstance(content, Mapping) else ""
+    for name in ("responseContent", "content"):
+        holder = body.get(name)
+        if isinstance(holder, Mapping) and "parts" in holder:
+            return _parts(holder["parts"])
+    return None
+
+
+def _message_text(body: Mapping[str, Json]) -> str | None:
+    """Ollama's own chat format."""
+    message = body.get("message")
+    return _content(message.get("content")) if isinstance(message, Mapping) else None
+
+
+def _blocks(body: Mapping[str, Json]) -> str | None:
+    """Anthropic's blocks: the first one of text counts; a reply may hold nothing but thoughts."""
+    blocks = body.get("content")
+    if not isinstance(blocks, list):
+        return None
+    return next((text for block in _items(blocks) if isinstance(text := block.get("text"), str)), "")
+
+
+def _content(content: Json) -> str | None:
+    """The text of a message that is a string or a list of parts."""
+    return content if isinstance(content, str) else _parts(content)
+
+
+def _parts(parts: Json) -> str:
+    """The joined texts of parts, thoughts left out."""
+    return "".join(
+        text for part in _items(parts) if not part.get("thought") and isinstance(text := part.get("text"), str)
+    )
+
+
+def _finish(body: Mapping[str, Json]) -> str:
+    for choice in (*_items(body.get("choices")), *_items(body.get("candidates")), body):
+        for name in ("finish_reason", "finishReason", "stop_reason", "done_reason"):
+            value = choice.get(name)
+            if isinstance(value, str):
+                return value.lower() if value != "MAX_TOKENS" else "length"
+    return ""
+
+
+def _items(value: Json) -> Iterator[Mapping[str, Json]]:
+    if isinstance(value, list | tuple):
+        yield from (item for item in value if isinstance(item, Mapping))
+
+
+def _string(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _count(reported: Mapping[str, Json], names: tuple[str, ...]) -> int:
+    for name in names:
+        value = reported.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
+    return 0
 
 
 @dataclass(frozen=True, slots=True)

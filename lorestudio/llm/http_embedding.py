@@ -11,13 +11,12 @@ import httpx
 import numpy as np
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm.dialect import Habits
+from lorestudio.llm.dialect import Answer, Habits
 from lorestudio.llm.embedding import Vector, embeddings_address
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.http_client import HttpChatClient
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.llm.normalise import Answer
 from lorestudio.llm.openai_compatible import OpenAiCompatible
 from lorestudio.llm.profiles import KeySource, Profile
 

@@ -1,13 +1,17 @@
-"""What a model is asked and what it answers."""
+"""What a model is asked and what it answers.
+
+Whoever answers a question.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from lorestudio.domain.javascript import Json
+from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.json_text import spell
 
 SEARCH: Final = "search"
@@ -161,3 +165,37 @@ class ChatReply:
     def content(self) -> Json:
         """The parsed value where there is one, otherwise the text."""
         return self.text if self.value is None else self.value
+
+
+class AnswerSource(Protocol):
+    """A provider, recorded answers, a person, or the offline stand-in."""
+
+    @property
+    def name(self) -> str:
+        """A short word for settings and files."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """What the trace calls this source."""
+        ...
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """The answer. Raises LlmError where there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NoAnswers:
+    """No source is chosen: every question fails."""
+
+    name: str = "none"
+    label: str = "no answer source"
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """Fail with what to do."""
+        raise LlmError(
+            ErrorKind.NOT_SUPPORTED,
+            f"nobody is there to answer a request of kind {request.kind}",
+            advice="Choose a provider, recorded answers or the offline stand-in.",
+        )

@@ -14,9 +14,8 @@ from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm.dialect import Habits, Piece
+from lorestudio.llm.dialect import Answer, Habits, Piece, read_answer, read_usage
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.llm.normalise import Answer, read_answer, read_usage
 
 _VERSION = re.compile(r"v\d+\w*")
 _SCHEMA = re.compile(r"response_?format|json[_ ]?schema|structured output|grammar", re.IGNORECASE)

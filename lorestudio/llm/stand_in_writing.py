@@ -3,6 +3,8 @@
 By rules alone, so that the whole way can be tried without a provider: a summary is the note's own first sentences, keys
 are its title, its other names, those it has and the names in it. The same request always gets the same answer. What it
 reads is the request alone, as a model would (its parts: studio.proposals.prompts).
+
+English words that say nothing about a subject; other languages' get little weight by being common.
 """
 
 from __future__ import annotations
@@ -14,9 +16,20 @@ from typing import Final
 import regex
 
 from lorestudio.domain.javascript import head, length, trim
-from lorestudio.llm.common_words import COMMON_WORDS
 from lorestudio.llm.json_text import spell
 from lorestudio.llm.messages import DRAFT, KEYS, SUMMARY, ChatRequest
+
+_WORDS: Final = """
+    a about after again all also am an and any are as at away back be because been before being but by came can
+    come could did do does don't down even ever every for from get go goes got had has have he her here hers him
+    his how i if i'll i'm in into is it its it's just know let like look looked looks made make may me might
+    more most much must my never no nor not now of off oh old on once one only or other our out over own right
+    said say says see seem she should so some still such take than that that's the their them then there these
+    they thing this those though through to too toward two under until up upon us very want was way we well went
+    were what when where which while who whom whose why will with without would yes yet you your yours
+"""
+COMMON_WORDS: Final = frozenset(_WORDS.split())
+
 
 WRITTEN: Final = "Written by rules on this computer, not by a model: it knows words and nothing of their meaning."
 

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import platformdirs
 
-from lorestudio.domain.closing import Closing
+from lorestudio.domain.lifecycle import Closing
 from lorestudio.llm.embedding import Embedder, Vector, text_digest
 
 FILE_NAME: Final = "vectors.sqlite"

@@ -2,13 +2,17 @@
 
 A `Group` makes the fields of one section of a settings model; `declared` reads them back as `Declaration`s, from which
 settings panes, command line options and reference pages are made.
+
+Finding settings: by words, and in groups by section or by the stages of a run that they change.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 
     from pydantic.config import JsonDict
     from pydantic.fields import FieldInfo
+
 
 DeepLoreStage: TypeAlias = Literal[
     "snapshot", "whole vault", "constants", "bootstrap", "keywords", "active character", "cascade links", "recursion",
@@ -190,3 +195,46 @@ def _declaration(name: str, info: FieldInfo) -> Declaration:
 def declared(*sections: type[Section]) -> tuple[Declaration, ...]:
     """List the settings of `sections` in the order they are written there."""
     return tuple(_declaration(name, info) for section in sections for name, info in section.model_fields.items())
+
+
+STAGES: Final[tuple[DeepLoreStage, ...]] = get_args(DeepLoreStage)
+"""The stages of a run of DeepLore, in order."""
+
+NO_STAGE: Final = "no stage"
+"""The group of the settings that change nothing in a run."""
+
+
+class Grouping(StrEnum):
+    """What settings are put together by."""
+
+    SECTION = "section"
+    STAGE = "stage"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingGroup:
+    """Settings under one heading. Grouped by stage, a setting stands under every stage that it changes."""
+
+    title: str
+    settings: tuple[Declaration, ...]
+
+
+def matching(words: str, settings: Iterable[Declaration]) -> tuple[Declaration, ...]:
+    """The settings in which every word occurs: in title, help, DeepLore's key, section, choices or stages."""
+    wanted = words.casefold().split()
+    return tuple(each for each in settings if all(word in _said(each) for word in wanted))
+
+
+def _said(declaration: Declaration) -> str:
+    parts = [declaration.title, declaration.help, declaration.alias, declaration.name, declaration.group]
+    parts += [str(choice) for choice in declaration.choices] + list(declaration.affects)
+    return "\n".join(parts).casefold()
+
+
+def grouped(settings: Iterable[Declaration], by: Grouping = Grouping.SECTION) -> tuple[SettingGroup, ...]:
+    """The settings in groups without empty ones: sections as declared, stages as a run has them, then `NO_STAGE`."""
+    found: dict[str, list[Declaration]] = {stage: [] for stage in STAGES} if by is Grouping.STAGE else {}
+    for each in settings:
+        for title in (each.affects or (NO_STAGE,)) if by is Grouping.STAGE else (each.group,):
+            found.setdefault(title, []).append(each)
+    return tuple(SettingGroup(title, tuple(members)) for title, members in found.items() if members)

@@ -11,11 +11,20 @@ from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json, number, round_half_up, to_number, to_string, trim, truthy
-from lorestudio.settings.assistants import LibrarianSettings, NotepadSettings, ScribeSettings, SuggestSettings
 from lorestudio.settings.declaration import Declaration, Value, declared
-from lorestudio.settings.graph import GraphSettings
-from lorestudio.settings.retrieval import InjectionSettings, MatchingSettings, TagAndIndexSettings
-from lorestudio.settings.selection import SelectionSettings
+from lorestudio.settings.deeplore_retrieval import (
+    InjectionSettings,
+    MatchingSettings,
+    SelectionSettings,
+    TagAndIndexSettings,
+)
+from lorestudio.settings.deeplore_tools import (
+    GraphSettings,
+    LibrarianSettings,
+    NotepadSettings,
+    ScribeSettings,
+    SuggestSettings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

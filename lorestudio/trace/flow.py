@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from lorestudio.systems.deeplore.reasons import REASONS
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Trace, Verdict
-from lorestudio.trace.reasons import REASONS
 
 SANKEY_FROM: Final = 4
 """So many stages must have dropped something for ribbons to say more than a list does."""

@@ -72,7 +72,7 @@ class EntryRef:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One decision about one entry; `reason` is a code of `trace.reasons`, `details` fills its sentence."""
+    """One decision about one entry; `reason` is a code of `systems.deeplore.reasons`, `details` fills its sentence."""
 
     entry: int
     outcome: Outcome

@@ -6,9 +6,9 @@ them. Of what is read again, the messages that are new since are nobody's fault;
 (lore, or one of the host's own) that stands at the first difference, because mending anything behind it would win
 nothing.
 
-A prompt is what was put together for the model (`lorestudio.studio.sent_prompt`), or by `prompt_pieces` only the chat
-and what a run injected. In the latter the host's own texts (main prompt, card, examples) are in neither number, and
-outlets are not counted, because only the host knows where its macros stand.
+A prompt is what was put together for the model (`lorestudio.studio.replay.timeline`), or by `prompt_pieces`
+only the chat and what a run injected. In the latter the host's own texts (main prompt, card, examples) are in neither
+number, and outlets are not counted, because only the host knows where its macros stand.
 """
 
 from __future__ import annotations

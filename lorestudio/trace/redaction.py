@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final, TypeGuard
 
 from lorestudio.domain.javascript import Json, length
+from lorestudio.systems.deeplore.reasons import REASONS
 from lorestudio.trace.limits import OUTLET_TAG
 from lorestudio.trace.model import (
     AiCall,
@@ -27,7 +28,6 @@ from lorestudio.trace.model import (
     Turn,
     Verdict,
 )
-from lorestudio.trace.reasons import REASONS
 from lorestudio.trace.wording import WORDS, number_words
 
 LEFT_OUT: Final = "(left out)"

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final, TypeGuard
 
 from lorestudio.domain.javascript import Json
+from lorestudio.systems.deeplore.reasons import explain
+from lorestudio.trace.ai_selection import RESULT_WORDS, match_words
 from lorestudio.trace.model import ItemResult, Phase, StageRecord, StageStatus, Trace, Verdict
-from lorestudio.trace.reasons import explain
-from lorestudio.trace.replies import RESULT_WORDS, match_words
 from lorestudio.trace.wording import number_words, plural, quoted
 
 BM25_STAGE: Final = "BM25"

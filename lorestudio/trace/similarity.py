@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from lorestudio.systems.deeplore.reasons import explain
 from lorestudio.trace.model import Trace, Verdict
-from lorestudio.trace.reasons import explain
 from lorestudio.trace.wording import number_words, plural
 
 RANK_STAGES: Final = ("semantic rank", "vector activation")

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.closing import Closing
+from lorestudio.domain.lifecycle import Closing
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import TraceFormatError, from_json, to_json
 

@@ -2,6 +2,8 @@
 
 A summary is made once from a trace and never changes. Outcomes are shared objects, so that a chat of 5,000 turns with
 hundreds of candidates each stays small.
+
+How often entries fired over many runs: matched, and in the end injected.
 """
 
 from __future__ import annotations
@@ -13,10 +15,35 @@ from types import MappingProxyType
 from typing import Final
 
 from lorestudio.trace.diff import InjectionChanges, Key, injection_changes, injections_by_key
-from lorestudio.trace.journey import Fate, FateState, Journeys
+from lorestudio.trace.journey import FOREIGN_IDS, Fate, FateState, Journeys
 from lorestudio.trace.limits import positional, token_limit
-from lorestudio.trace.model import Injection, Phase, RunOutcome, Trace, Turn
-from lorestudio.trace.renumber import FOREIGN_IDS
+from lorestudio.trace.model import Injection, Outcome, Phase, RunOutcome, Trace, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """In how many runs an entry was matched (a matching stage let it in) and injected; pinned entries count too."""
+
+    matched: int = 0
+    injected: int = 0
+
+
+NEVER = Fired()
+
+
+def fired_in(trace: Trace) -> tuple[frozenset[int], frozenset[int]]:
+    """The entries that a run matched, and those that it injected."""
+    injected = frozenset(injection.entry for injection in trace.injections)
+    matched = {
+        verdict.entry
+        for record in trace.stages
+        if record.phase is Phase.MATCH
+        for verdict in record.verdicts
+        if verdict.outcome is Outcome.ADDED
+    }
+    matched.update(entry for record in trace.stages if record.phase is Phase.MATCH for entry in record.left)
+    return frozenset(matched) | injected, injected
+
 
 CANDIDATE_STATES: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED, FateState.REMOVED, FateState.UNDECIDED})
 """How an entry ends that went in or was a candidate; only such an entry gets a row of a timeline."""
@@ -61,7 +88,7 @@ class TurnSummary:
     `tokens` are all injected ones, outlets included; `used` are those that count against the budget, `budget` its
     maximum (None: unlimited, or the run never came to it). `endings` are by entry id: those that went in, were
     candidates, or were refused by a stage after loading. `injected` is by vault and file name in injection order.
-    `strangers` are the titles of those that are none of the vault's (see `trace.renumber`).
+    `strangers` are the titles of those that are none of the vault's (see `trace.journey`).
     """
 
     turn: Turn

@@ -19,11 +19,11 @@ from typing import Any, Final, TypeVar, cast
 
 import platformdirs
 
-from lorestudio.domain.closing import Closing
 from lorestudio.domain.entry import EMPTY, LeftOutNote, NoteProblem, ParserWarning, Position, Role
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.lifecycle import Closing
 from lorestudio.vault.entries import EntryFields
-from lorestudio.vault.known import KnownFile, KnownVault, Stamp
+from lorestudio.vault.folder_scan import KnownFile, KnownVault, Stamp
 
 FILE_NAME: Final = "vaults-1.sqlite"
 """The number counts the layouts: versions of the program with different layouts do not share a file."""

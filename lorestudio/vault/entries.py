@@ -6,17 +6,19 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypedDict
 
-from lorestudio.domain.entry import EMPTY, MAX_DEPTH, Entry, LeftOutNote, NoteProblem, ParserWarning, Position, Role
-from lorestudio.domain.fields import BUILT_IN_FIELDS, FieldDefinition
-from lorestudio.domain.javascript import (
-    Json,
-    is_finite_number,
-    number_text,
-    simple_hash,
-    to_number,
-    to_string,
-    trim,
+from lorestudio.domain.entry import (
+    BUILT_IN_FIELDS,
+    EMPTY,
+    MAX_DEPTH,
+    Entry,
+    FieldDefinition,
+    LeftOutNote,
+    NoteProblem,
+    ParserWarning,
+    Position,
+    Role,
 )
+from lorestudio.domain.javascript import Json, is_finite_number, number_text, simple_hash, to_number, to_string, trim
 from lorestudio.vault import cleaning, front_matter
 from lorestudio.vault.fields import RESERVED
 

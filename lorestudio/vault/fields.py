@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, cast
 
-from lorestudio.domain.fields import FieldDefinition, FieldType
+from lorestudio.domain.entry import FieldDefinition, FieldType
 from lorestudio.domain.javascript import DOT, WHITE_SPACE, WS, Json, number, trim, trim_end
 
 DEFAULT_PATH: Final = "DeepLore/field-definitions.yaml"

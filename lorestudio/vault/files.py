@@ -1,4 +1,7 @@
-"""What was read from a vault's folder, before it is understood, and the errors of reading and writing."""
+"""What was read from a vault's folder, before it is understood, and the errors of reading and writing.
+
+The order in which a vault's files stand in the index, told from their names alone.
+"""
 
 from __future__ import annotations
 
@@ -45,3 +48,12 @@ class VaultFiles:
     name: str
     files: tuple[NoteFile, ...] = ()
     left_out: tuple[LeftOutNote, ...] = ()
+
+
+def index_order(filename: str) -> list[tuple[bool, bytes]]:
+    """Sorts file names into index order: a folder's files by UTF-16 code units, then its sub-folders (spec 1.1)."""
+    *folders, name = filename.split("/")
+    # Big-endian bytes compare as the code units do.
+    return [(True, f"{folder}/".encode("utf-16-be", "surrogatepass")) for folder in folders] + [
+        (False, name.encode("utf-16-be", "surrogatepass"))
+    ]

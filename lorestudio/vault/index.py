@@ -7,13 +7,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lorestudio.domain.entry import Entry, Folder, LeftOutNote, VaultIndex
-from lorestudio.domain.fields import BUILT_IN_FIELDS, FieldDefinition
+from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, Folder, LeftOutNote, VaultIndex
 from lorestudio.domain.javascript import trim
 from lorestudio.vault import conflicts
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.entries import EntryFields, ParseRules, read_fields
-from lorestudio.vault.known import KnownFile, KnownVault, text_digest
+from lorestudio.vault.folder_scan import KnownFile, KnownVault, text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from lorestudio.vault.files import VaultError
-from lorestudio.vault.known import KnownFile
-from lorestudio.vault.order import index_order
-from lorestudio.vault.scan import ScannedFile, ScannedVault, scan_folder
+from lorestudio.vault.files import VaultError, index_order
+from lorestudio.vault.folder_scan import KnownFile, ScannedFile, ScannedVault, scan_folder
 
 if TYPE_CHECKING:
-    from lorestudio.vault.obsidian import ObsidianVault
+    from lorestudio.vault.obsidian.vault import ObsidianVault
 
 OnProgress = Callable[[int, int], None]
 """Gets the number of files done and their total. For a folder it is called in a worker thread."""

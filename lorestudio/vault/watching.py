@@ -15,8 +15,7 @@ from watchfiles import Change, awatch
 
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.folder import list_folder
-from lorestudio.vault.known import Stamp
-from lorestudio.vault.scan import file_stamp
+from lorestudio.vault.folder_scan import Stamp, file_stamp
 
 DEBOUNCE_MS: Final = 400
 """Changes that come within this time of each other are told together; editors write a file in several steps."""

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from lorestudio.llm.embedding import Vector
-from lorestudio.memory.facts.pipeline import run_pipeline
-from lorestudio.memory.facts.records import Line, Memory, Thread
-from lorestudio.memory.facts.store import FactStore
+from lorestudio.systems.facts.pipeline import run_pipeline
+from lorestudio.systems.facts.records import Line, Memory, Thread
+from lorestudio.systems.facts.store import FactStore
 
 FACTS = 50
 SEARCHES = 20

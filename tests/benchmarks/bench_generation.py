@@ -19,11 +19,14 @@ from typing import Any
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.engine import DeepLoreIndex, RunContext, run
-from lorestudio.exchange.sillytavern_chat import read_message
-from lorestudio.settings import DeepLoreSettings, sanitise
-from lorestudio.trace import Turn
-from lorestudio.vault import NoteFile, VaultFiles, build_index
+from lorestudio.exchange.chats.records import read_message
+from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
+from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.run import run
+from lorestudio.trace.model import Turn
+from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.index import build_index
 
 RUNS = 15
 VARIANTS = {

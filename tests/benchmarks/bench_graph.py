@@ -16,13 +16,13 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication
 
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.studio.graph_analysis import study
-from lorestudio.studio.graph_layout import Start, lay_out
-from lorestudio.studio.note_graph import build_graph
-from lorestudio.ui.app import application
-from lorestudio.ui.models.graph_looks import ColourBy, graph_looks
-from lorestudio.ui.theme import Theme
-from lorestudio.ui.widgets.graph_view import GraphView
+from lorestudio.studio.graph.analysis import study
+from lorestudio.studio.graph.graph import build_graph
+from lorestudio.studio.graph.layout import Start, lay_out
+from lorestudio.ui.features.graph.looks import ColourBy, graph_looks
+from lorestudio.ui.features.graph.view import GraphView
+from lorestudio.ui.shell.app import application
+from lorestudio.ui.shell.theme import Theme
 
 LINKS, GROUP, WORDS = 5, 30, 180
 

@@ -20,15 +20,18 @@ from typing import Any, Final
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.engine import DeepLoreIndex, run
-from lorestudio.exchange.sillytavern_chat import read_message
+from lorestudio.exchange.chats.records import read_message
 from lorestudio.llm.stand_in import StandInAnswers
-from lorestudio.settings import sanitise
-from lorestudio.studio import Project, Simulator
-from lorestudio.studio.preview import NoteText, Previewer
-from lorestudio.vault import NoteFile, VaultFiles, build_index
-from lorestudio.vault.incremental import update
-from lorestudio.vault.scan import ScannedVault
+from lorestudio.settings.deeplore import sanitise
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tryout.preview import NoteText, Previewer
+from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.run import run
+from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.folder_scan import ScannedVault
+from lorestudio.vault.index import build_index
+from lorestudio.vault.index_refresh import update
 
 KEYSTROKES: Final = 40
 MESSAGES: Final = 20

@@ -25,8 +25,8 @@ from typing import Any
 from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.studio.project import Project
-from lorestudio.studio.simulator import Simulator
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator
 from tests.benchmarks.bench_window import project, window_on_screen
 
 BEAT_MS = 4

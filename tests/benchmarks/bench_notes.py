@@ -12,14 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.engine.deeplore.index import DeepLoreIndex
-from lorestudio.settings import DeepLoreSettings
-from lorestudio.studio.renaming import Wanted, plan_rename
-from lorestudio.studio.search import search
-from lorestudio.studio.search_query import SearchOptions, parse_query
-from lorestudio.studio.vault_notes import VaultNotes, read_vault_notes
-from lorestudio.studio.wakes import all_wakes, wakes_of
-from lorestudio.vault import build_index, read_folder
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.graph.recursion_links import all_wakes, wakes_of
+from lorestudio.studio.notes.renaming import Wanted, plan_rename
+from lorestudio.studio.notes.search import SearchOptions, parse_query, search
+from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
+from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.vault.folder import read_folder
+from lorestudio.vault.index import build_index
 from tests.benchmarks.bench_open_vault import write_vault
 
 QUERIES = (

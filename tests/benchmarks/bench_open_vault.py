@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.settings import DeepLoreSettings
-from lorestudio.studio.library import Library, LibraryListener, LibraryNews
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.project.library import Library, LibraryListener, LibraryNews
 from lorestudio.vault.cache import VaultCache
+from lorestudio.vault.index_refresh import RefreshReason
 from lorestudio.vault.sources import FolderSource
-from lorestudio.vault.triggers import RefreshReason
 
 CASES = ("cold", "warm", "one file changed", "followed change", "manual refresh")
 WORDS = [start + end for start in ("ar", "bel", "cor", "dun", "el", "fen") for end in ("dale", "moor", "wick", "ia")]

@@ -17,19 +17,19 @@ from typing import Final
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QImage, QPainter
 
+from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.studio.chat_timeline import TimelineTurn
-from lorestudio.studio.generation import Generation
-from lorestudio.studio.timeline_grid import RowOrder, TimelineGrid
+from lorestudio.studio.replay.timeline import TimelineTurn
+from lorestudio.studio.replay.timeline_grid import RowOrder, TimelineGrid
 from lorestudio.trace.diff import InjectionChanges
 from lorestudio.trace.journey import FateState
 from lorestudio.trace.model import Phase, RunOutcome, Turn
 from lorestudio.trace.timeline import Ending, TurnSummary
-from lorestudio.ui.app import application
-from lorestudio.ui.theme import Theme
-from lorestudio.ui.timeline.heat_map import ZOOMS, HeatMap
-from lorestudio.ui.timeline.map_content import MapContent, Shown, make_content
-from lorestudio.ui.timeline.minimap import Minimap
+from lorestudio.ui.features.timeline.heat_map import ZOOMS, HeatMap
+from lorestudio.ui.features.timeline.map_content import MapContent, Shown, make_content
+from lorestudio.ui.features.timeline.minimap import Minimap
+from lorestudio.ui.shell.app import application
+from lorestudio.ui.shell.theme import Theme
 
 MESSAGES: Final = 5000
 ENTRIES: Final = 500

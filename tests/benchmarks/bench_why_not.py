@@ -16,11 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from lorestudio.domain.chat import Chat
-from lorestudio.exchange.sillytavern_chat import read_message
-from lorestudio.settings import sanitise
-from lorestudio.studio import Project, Simulator, open_project
-from lorestudio.studio.why_not import WhyNotFinder, WhyNotNews
-from lorestudio.studio.would_also import HeldRuns
+from lorestudio.exchange.chats.records import read_message
+from lorestudio.settings.deeplore import sanitise
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tryout.held_runs import HeldRuns
+from lorestudio.studio.tryout.why_not import WhyNotFinder, WhyNotNews
 from lorestudio.trace.journey import FateState, Journeys
 
 MESSAGES = 500

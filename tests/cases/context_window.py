@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lorestudio.engine.contextwindow import lore
-from lorestudio.engine.contextwindow.budgeting import Sharing, combined_text, fit
-from lorestudio.engine.contextwindow.counting import WordList, WordListCounter
-from lorestudio.engine.contextwindow.lists import Cutting, cut_elements, cut_turns
-from lorestudio.engine.contextwindow.lore import LoreBook, LoreEntry
-from lorestudio.engine.contextwindow.selecting import select, select_and_fill
-from lorestudio.engine.contextwindow.truncating import Method, truncated, truncated_list
-from lorestudio.engine.contextwindow.window import ContextWindow, Role, Turn
 from lorestudio.settings.contextwindow import CountingSettings
+from lorestudio.systems.contextwindow import lore
+from lorestudio.systems.contextwindow.budgeting import Sharing, combined_text, fit
+from lorestudio.systems.contextwindow.counting import WordList, WordListCounter
+from lorestudio.systems.contextwindow.lore import LoreBook, LoreEntry
+from lorestudio.systems.contextwindow.selecting import select, select_and_fill
+from lorestudio.systems.contextwindow.truncating import (
+    Cutting,
+    Method,
+    cut_elements,
+    cut_turns,
+    truncated,
+    truncated_list,
+)
+from lorestudio.systems.contextwindow.window import ContextWindow, Role, Turn
 
 _RESULTS = {
     "count": ("tokens",),

@@ -12,7 +12,7 @@ from typing import Any, Final
 from tests.cases import runner
 from tests.cases.deeplore import ai, engine, settings, vault
 from tests.cases.runner import Case
-from tests.engine.deeplore.recorded import UNDEFINED
+from tests.systems.deeplore.recorded import UNDEFINED
 
 FUNCTIONS: Final = {**vault.FUNCTIONS, **engine.FUNCTIONS, **ai.FUNCTIONS, **settings.FUNCTIONS}
 """What each list is run with; `parse_entry` needs `_aux` as well and has its own call."""

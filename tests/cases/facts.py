@@ -10,31 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from lorestudio.memory.facts import context as contexts
-from lorestudio.memory.facts import extraction, health, lifecycle, retrieval, similarity
-from lorestudio.memory.facts.classification import group_rule, sort_facts
-from lorestudio.memory.facts.conversations import Config, FactMemory
-from lorestudio.memory.facts.lifecycle import InvalidTransitionError
-from lorestudio.memory.facts.model import chat_request
-from lorestudio.memory.facts.options import Options
-from lorestudio.memory.facts.pinning import field_rule, pattern_rule
-from lorestudio.memory.facts.pipeline import extract_facts, review_facts, run_pipeline
-from lorestudio.memory.facts.profile import matching_goal
-from lorestudio.memory.facts.records import (
-    PROFILE_KEYS,
-    SAFE,
-    STRICT,
-    Fact,
-    Line,
-    Match,
-    Memory,
-    State,
-    Thread,
-    iso,
-)
-from lorestudio.memory.facts.reflection import payload
-from lorestudio.memory.facts.store import FactStore
-from lorestudio.memory.facts.tags import tags_of
+from lorestudio.systems.facts import context as contexts
+from lorestudio.systems.facts import extraction, health, lifecycle, retrieval, similarity
+from lorestudio.systems.facts.conversations import Config, FactMemory
+from lorestudio.systems.facts.extraction import chat_request, tags_of
+from lorestudio.systems.facts.lifecycle import InvalidTransitionError
+from lorestudio.systems.facts.options import Options, field_rule, pattern_rule
+from lorestudio.systems.facts.pipeline import extract_facts, review_facts, run_pipeline
+from lorestudio.systems.facts.profile import group_rule, matching_goal, sort_facts
+from lorestudio.systems.facts.records import PROFILE_KEYS, SAFE, STRICT, Fact, Line, Match, Memory, State, Thread, iso
+from lorestudio.systems.facts.reflection import payload
+from lorestudio.systems.facts.store import FactStore
 
 USER = "u1"
 _NOW = "2026-03-10T12:00:00.000Z"

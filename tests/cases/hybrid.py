@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lorestudio.domain.javascript import length
-from lorestudio.engine.hybrid.book import Mode, WorldEntry, options_of
-from lorestudio.engine.hybrid.retrieval import Prepared, Retrieved, Way, finish, prepare
 from lorestudio.llm.embedding import embeddings_address
+from lorestudio.systems.hybrid.book import Mode, WorldEntry, options_of
+from lorestudio.systems.hybrid.retrieval import Prepared, Retrieved, Way, finish, prepare
 
 _SHOWN = 12
 

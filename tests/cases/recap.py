@@ -10,25 +10,19 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
-from lorestudio.memory.recap import (
-    answer_json,
-    detection,
-    detection_checks,
-    inclusion,
-    injection,
-    records,
-    scene_recaps,
-    scenes,
-)
-from lorestudio.memory.recap import running as running_recaps
-from lorestudio.memory.recap.chat import RecapChat
-from lorestudio.memory.recap.exclusion import Surroundings, exclusion
-from lorestudio.memory.recap.operations import Operation
-from lorestudio.memory.recap.queue_state import QueueState, after_failure, normalised, retry_delay
-from lorestudio.memory.recap.running import RunningRecaps, RunningVersion, read_store, write_store
-from lorestudio.memory.recap.storage import storage
-from lorestudio.memory.recap.worker import Stored, Worker
 from lorestudio.settings.recap import RecapSettings, read_recap_settings
+from lorestudio.systems.recap import detection, inclusion, records, scenes
+from lorestudio.systems.recap import detection as detection_checks
+from lorestudio.systems.recap import refresh as injection
+from lorestudio.systems.recap import requests as answer_json
+from lorestudio.systems.recap import running as running_recaps
+from lorestudio.systems.recap import scenes as scene_recaps
+from lorestudio.systems.recap.chat import RecapChat
+from lorestudio.systems.recap.inclusion import Surroundings, exclusion
+from lorestudio.systems.recap.queue import Operation, QueueState, after_failure, normalised, retry_delay
+from lorestudio.systems.recap.running import RunningRecaps, RunningVersion, read_store, write_store
+from lorestudio.systems.recap.storage import storage
+from lorestudio.systems.recap.worker import Stored, Worker
 from tests.cases.runner import Case
 
 Input = Mapping[str, Any]

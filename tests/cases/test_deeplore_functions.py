@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.entry import Entry
-from lorestudio.settings import declarations
-from lorestudio.vault import ParseRules, parse_note
+from lorestudio.settings.deeplore import declarations
+from lorestudio.vault.entries import ParseRules, parse_note
 from tests.cases import __main__ as command
 from tests.cases.deeplore import settings
 from tests.cases.deeplore.vault import NoTokens

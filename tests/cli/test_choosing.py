@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from lorestudio.cli.choosing import answering_offline, chosen_generation, in_mode, with_fixed
-from lorestudio.domain.chat import Chat, Message
-from lorestudio.studio import Generation, InputError, Project, Simulator, demo_project
-from lorestudio.studio.modes import Mode, mode_of
+from lorestudio.cli.options import answering_offline, chosen_generation, in_mode, with_fixed
+from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.modes import Mode, mode_of
+from lorestudio.studio.project.project import Project, demo_project
+from lorestudio.studio.replay.simulator import Simulator
 
 
 @pytest.fixture(scope="module")

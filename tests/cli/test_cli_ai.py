@@ -17,8 +17,9 @@ from typer.testing import CliRunner
 
 from lorestudio.cli import app as cli
 from lorestudio.cli.app import app
-from lorestudio.settings import switches
-from lorestudio.studio import InputError, demo_project
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.behaviour import switches
+from lorestudio.studio.project.project import demo_project
 from tests.cli.provider import choosing, provider
 from tests.llm.server import KEY, Behaviour, Call, completion, reply
 

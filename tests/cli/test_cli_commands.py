@@ -11,8 +11,9 @@ from click.testing import Result
 from lorestudio import __version__
 from lorestudio.cli import app as cli
 from lorestudio.cli import window as opening
-from lorestudio.studio import InputError, Project
-from lorestudio.studio.doctor import Finding
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.doctor import Finding
+from lorestudio.studio.project.project import Project
 
 Run = Callable[..., Result]
 

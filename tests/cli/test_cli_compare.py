@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from lorestudio.cli.app import app
-from lorestudio.studio.resources import resource
-from lorestudio.trace import from_json
+from lorestudio.studio.project.resources import resource
+from lorestudio.trace.serialize import from_json
 
 RUN = CliRunner()
 DEMO = resource("demo")

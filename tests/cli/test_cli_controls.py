@@ -10,10 +10,9 @@ import pytest
 from click.testing import Result
 
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.studio.controls import Part
-from lorestudio.studio.preset_folder import PresetFolder
-from lorestudio.studio.presets import Preset
-from lorestudio.trace import from_json
+from lorestudio.studio.chat.controls import Part
+from lorestudio.studio.chat.presets import Preset, PresetFolder
+from lorestudio.trace.serialize import from_json
 
 Run = Callable[..., Result]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from lorestudio.studio.changes import ChangeLog, ChangeSet, NoteChange, default_folder
-from lorestudio.vault import digest
+from lorestudio.studio.notes.change_log import ChangeLog, ChangeSet, NoteChange, default_folder
+from lorestudio.vault.writer import digest
 
 Run = Callable[..., Result]
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from lorestudio.engine.hybrid.system import HybridSystem
-from lorestudio.studio import Simulator, open_project
-from lorestudio.studio.keeping import Keeper, default_folder
-from lorestudio.studio.system_simulator import SystemSimulator
-from lorestudio.studio.systems import KINDS
-from lorestudio.trace import TraceStore
+from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.run_store import Keeper, default_folder
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.systems.hybrid.system import HybridSystem
+from lorestudio.systems.registry import KINDS
+from lorestudio.trace.store import TraceStore
 from tests.cli.conftest import Run
 
 

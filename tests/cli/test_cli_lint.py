@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.cli import lint as module
-from lorestudio.vault.lint import as_markdown
+from lorestudio.vault.lint.table import as_markdown
 
 Run = Callable[..., Result]
 DOCS = Path(__file__).resolve().parents[2] / "resources" / "docs"

@@ -14,7 +14,7 @@ from keyring.errors import KeyringLocked
 from typer.testing import CliRunner
 
 from lorestudio.cli.app import app
-from lorestudio.studio.answering import default_profiles_path
+from lorestudio.studio.project.answering import default_profiles_path
 from tests.cli.provider import provider
 from tests.llm.server import KEY, completion, reply
 

@@ -9,7 +9,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from lorestudio.cli.app import app
-from lorestudio.studio.changes import ChangeLog, default_folder
+from lorestudio.studio.notes.change_log import ChangeLog, default_folder
 from tests.cli.provider import provider
 from tests.llm.server import completion, reply
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.cli.provider import provider
 from tests.llm.server import completion, reply
-from tests.studio.recap.files import SETTINGS, records, write_chat
+from tests.systems.recap.files import SETTINGS, records, write_chat
 
 
 @pytest.fixture

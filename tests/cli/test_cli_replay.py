@@ -12,11 +12,14 @@ import pytest
 from click.testing import Result
 from rich.console import Console
 
-from lorestudio.cli import replaying
-from lorestudio.cli.printing import json_bytes
+from lorestudio.cli import replay as replaying
+from lorestudio.cli.output import json_bytes
 from lorestudio.cli.tables import replay_summary, replay_table
-from lorestudio.studio import Progress, Simulator, demo_project, open_project
-from lorestudio.trace import from_json, summary
+from lorestudio.domain.lifecycle import Progress
+from lorestudio.studio.project.project import demo_project, open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.serialize import from_json
+from lorestudio.trace.summary import summary
 
 Run = Callable[..., Result]
 

@@ -73,7 +73,8 @@ def test_a_wrong_second_scenario_writes_nothing(
 def test_a_second_scenario_that_fails_while_it_runs_writes_nothing(
     lorestudio: Run, tmp_path: Path, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lorestudio.studio import InputError, scenarios  # noqa: PLC0415  # only here
+    from lorestudio.exchange.problems import InputError  # noqa: PLC0415  # only here
+    from lorestudio.studio.scenario import running as scenarios  # noqa: PLC0415  # only here
 
     real = scenarios.run_scenario
 

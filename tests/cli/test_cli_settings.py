@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from lorestudio.cli.app import app
-from lorestudio.settings import DeepLoreSettings
-from lorestudio.settings.profiles import SettingsProfiles
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.store import SettingsProfiles
 
 
 @pytest.fixture

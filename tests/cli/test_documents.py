@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 from click.testing import Result
 
-from lorestudio.settings import switches
+from lorestudio.settings.behaviour import switches
 from lorestudio.settings.declaration import (
     ContextWindowStage,
     DeepLoreStage,
@@ -19,8 +19,8 @@ from lorestudio.settings.declaration import (
     RecapStage,
     WorldInfoStage,
 )
-from lorestudio.studio.modes import Mode
-from lorestudio.trace import REASONS
+from lorestudio.studio.project.modes import Mode
+from lorestudio.systems.deeplore.reasons import REASONS
 
 Run = Callable[..., Result]
 ROOT = Path(__file__).resolve().parents[2]

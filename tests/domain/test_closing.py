@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.domain.closing import Closing
+from lorestudio.domain.lifecycle import Closing
 
 
 class Door(Closing):

@@ -10,19 +10,22 @@ import pytest
 
 from lorestudio.exchange import json_file
 from lorestudio.exchange.problems import InputError
-from lorestudio.exchange.settings_export import (
+from lorestudio.exchange.settings_files import (
     by_default,
     changes_list,
+    import_file,
+    import_text,
     merge_candidates,
     plan_merge,
     prepared,
     snippet,
+    taken_over,
     unknown_keys,
 )
-from lorestudio.exchange.settings_import import import_file, import_text, taken_over
-from lorestudio.settings import DeepLoreSettings, SettingsError, load
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.differences import differences
-from lorestudio.settings.store import Layout
+from lorestudio.settings.files import SettingsError
+from lorestudio.settings.store import Layout, load
 
 TEXT = """{
     "firstRun": false,

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from lorestudio.exchange.scenario import Scenario
-from lorestudio.studio.scenarios import run_scenario
+from lorestudio.exchange.scenario_file import Scenario
+from lorestudio.studio.scenario.running import run_scenario
 from tests.golden.compare import Case, differences, read_cases
 
 

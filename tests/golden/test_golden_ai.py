@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from lorestudio.engine import RunContext, RunResult, run
-from lorestudio.exchange.scenario import Scenario
-from lorestudio.studio import scenarios
-from lorestudio.studio.scenarios import run_scenario
+from lorestudio.exchange.scenario_file import Scenario
+from lorestudio.studio.scenario import running as scenarios
+from lorestudio.studio.scenario.running import run_scenario
+from lorestudio.systems.context import RunContext, RunResult
+from lorestudio.systems.deeplore.run import run
 from tests.golden.compare import Case, differences, read_cases
 from tests.golden.files import GOLDEN_DEV
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.exchange.scenario import Scenario
-from lorestudio.studio.scenarios import run_scenario
+from lorestudio.exchange.scenario_file import Scenario
+from lorestudio.studio.scenario.running import run_scenario
 from tests.golden.compare import Case, differences, read_cases
 from tests.golden.files import GOLDEN_DEV
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from lorestudio.llm.clients import client_for
+from lorestudio.llm.client import client_for
 from lorestudio.llm.http_client import HttpChatClient
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatRequest

@@ -8,9 +8,10 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from lorestudio.llm import AnswerSource, ChatReply, ChatRequest, ErrorKind, LlmError, Usage
 from lorestudio.llm.answers import EditedAnswers, LiveAnswers, ScriptedAnswers, TypedAnswers
-from lorestudio.llm.clients import client_for
+from lorestudio.llm.client import client_for
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, Usage
 from lorestudio.llm.profiles import Profile
 from tests.llm.server import REQUEST, Server, chunk, completion, events, reply
 

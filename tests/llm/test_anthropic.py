@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from lorestudio.llm import Usage
 from lorestudio.llm.anthropic import AnthropicMessages
+from lorestudio.llm.messages import Usage
 from lorestudio.llm.profiles import Api
 from tests.llm.server import KEY, REQUEST, SCHEMA, events, reply
 from tests.llm.test_openai_compatible import exchange

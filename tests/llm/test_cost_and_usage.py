@@ -3,9 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lorestudio.domain.tokens import CHARS_4, CharacterEstimate
-from lorestudio.llm import ChatReply, ChatRequest, Usage
-from lorestudio.llm.budgeting import CostEstimate, estimate
-from lorestudio.llm.usage import UsageStats
+from lorestudio.llm.cost import CostEstimate, UsageStats, estimate
+from lorestudio.llm.messages import ChatReply, ChatRequest, Usage
 
 EXACT = CharacterEstimate("letters", 1, exact=True)
 ONE = ChatRequest("search", "s" * 10, "u" * 20, max_tokens=100)

@@ -6,9 +6,10 @@ import keyring.backends.fail
 import keyring.errors
 import pytest
 
-from lorestudio.llm import ChatRequest, ErrorKind, LlmError
-from lorestudio.llm.clients import client_for
+from lorestudio.llm.client import client_for
+from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.keys import SERVICE, Keys
+from lorestudio.llm.messages import ChatRequest
 from lorestudio.llm.profiles import KeySource, Profile
 from lorestudio.llm.redaction import Secret
 

@@ -5,8 +5,7 @@ import pickle
 
 import pytest
 
-from lorestudio.llm import ErrorKind, LlmError
-from lorestudio.llm.errors import KEPT_LENGTH, SHOWN_LENGTH, classify, failed, timed_out
+from lorestudio.llm.errors import KEPT_LENGTH, SHOWN_LENGTH, ErrorKind, LlmError, classify, failed, timed_out
 
 
 # spec: deeplore-ai-and-tools 1.10, in its order; the last column of each group shows that the earlier rule wins.

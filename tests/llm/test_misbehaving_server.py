@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from lorestudio.llm import ChatReply, ErrorKind, LlmError
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import ChatReply
 from lorestudio.llm.profiles import Api
 from tests.llm.server import KEY, REQUEST, Behaviour, Call, Server, chunk, completion, events, reply
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from lorestudio.llm import ChatReply, ChatRequest, ErrorKind, LlmError, Usage
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import ChatReply, ChatRequest, Usage
 from lorestudio.llm.openai_compatible import OpenAiCompatible
 from tests.llm.server import KEY, REQUEST, SCHEMA, Behaviour, Server, chunk, completion, events, reply
 

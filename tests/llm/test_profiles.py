@@ -9,16 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.llm.clients import client_for
-from lorestudio.llm.profiles import (
-    FORMAT,
-    Api,
-    KeySource,
-    Profile,
-    ProfileError,
-    load_profiles,
-    save_profiles,
-)
+from lorestudio.llm.client import client_for
+from lorestudio.llm.profiles import FORMAT, Api, KeySource, Profile, ProfileError, load_profiles, save_profiles
 from lorestudio.settings.files import SettingsError
 
 LOCAL = Profile("Local", url="http://127.0.0.1:11434", model="small")

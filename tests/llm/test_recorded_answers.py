@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.llm import AnswerSource, ChatReply, ChatRequest, ErrorKind, LlmError, Usage
 from lorestudio.llm.answers import LiveAnswers
-from lorestudio.llm.recorded import RecordedAnswers, answers_path, read_recording
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, Usage
+from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path, read_recording
 from tests.llm.server import KEY, REQUEST, Server, completion, reply
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.llm import Usage
+from lorestudio.llm.dialect import problem_text, read_answer, read_problem, read_usage
 from lorestudio.llm.json_text import parse_json, spell
-from lorestudio.llm.normalise import problem_text, read_answer, read_problem, read_usage
+from lorestudio.llm.messages import Usage
 
 
 # spec: deeplore-ai-and-tools 1.3.1

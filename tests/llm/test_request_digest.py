@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.llm import ChatReply, ChatRequest
+from lorestudio.llm.messages import ChatReply, ChatRequest
 
 TEXT = st.text(st.characters(), max_size=30)  # lone surrogates included
 JSON = st.recursive(

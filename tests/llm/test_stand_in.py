@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.llm import ChatReply, ChatRequest, ErrorKind, LlmError
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.stand_in import StandInAnswers, words
 
 ENTRIES = {

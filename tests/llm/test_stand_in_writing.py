@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from lorestudio.llm import DRAFT, KEYS, SUMMARY, ChatRequest, LlmError
+from lorestudio.llm.errors import LlmError
+from lorestudio.llm.messages import DRAFT, KEYS, SUMMARY, ChatRequest
 from lorestudio.llm.stand_in import StandInAnswers
 
 

@@ -9,8 +9,7 @@ import platformdirs
 import pytest
 from pydantic import ValidationError
 
-from lorestudio.settings import AppSettings, load_app_settings, save_app_settings
-from lorestudio.settings.app import MAX_RECENT, default_path
+from lorestudio.settings.app import MAX_RECENT, AppSettings, default_path, load_app_settings, save_app_settings
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from lorestudio.settings import Declaration, DeepLoreSettings, declarations
-from lorestudio.settings.declaration import DeepLoreStage, camel_case
+from lorestudio.settings.declaration import Declaration, DeepLoreStage, camel_case
+from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 
 ALL = declarations()
 BY_NAME = {declaration.name: declaration for declaration in ALL}

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from lorestudio.settings import DeepLoreSettings, declarations, dump, sanitise
-from lorestudio.settings.deeplore import CARRIED, effective_values, same
+from lorestudio.settings.deeplore import CARRIED, DeepLoreSettings, declarations, dump, effective_values, same, sanitise
 
 BY_ALIAS = {declaration.alias: declaration for declaration in declarations()}
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from lorestudio.settings import DeepLoreSettings, declarations
+from lorestudio.settings.declaration import NO_STAGE, STAGES, Grouping, grouped, matching
+from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.settings.differences import differences, value_text
-from lorestudio.settings.finding import NO_STAGE, STAGES, Grouping, grouped, matching
 
 
 def named(name: str):

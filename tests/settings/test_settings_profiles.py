@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lorestudio.settings import DeepLoreSettings, SettingsError
-from lorestudio.settings.profiles import SettingsProfiles
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.files import SettingsError
+from lorestudio.settings.store import SettingsProfiles
 
 SMALL = DeepLoreSettings(enabled=True, max_tokens_budget=800)
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lorestudio.settings import DeepLoreSettings, SettingsError, load, merged, save
-from lorestudio.settings.files import write_atomically
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.files import SettingsError, write_atomically
+from lorestudio.settings.store import load, merged, save
 
 if TYPE_CHECKING:
     from pathlib import Path

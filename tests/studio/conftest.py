@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from lorestudio.studio import Project, Simulator, demo_project
+from lorestudio.studio.project.project import Project, demo_project
+from lorestudio.studio.replay.simulator import Simulator
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.studio.note_graph import EdgeKind, NoteGraph, build_graph
+from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, build_graph
 
 
 def index_of(*entries: dict[str, Any]) -> VaultIndex:

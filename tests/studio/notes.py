@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from lorestudio.studio.changes import ChangeLog
-from lorestudio.studio.vault_notes import Planned, VaultNotes, read_vault_notes
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_vault_notes
 
 
 def write_vault(folder: Path, notes: Mapping[str, str]) -> VaultNotes:

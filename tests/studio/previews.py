@@ -8,13 +8,14 @@ from typing import Any
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.settings import DeepLoreSettings
-from lorestudio.studio import Project
-from lorestudio.studio.preview import NoteText
-from lorestudio.trace import Trace, to_json
-from lorestudio.vault import NoteFile, VaultFiles
-from lorestudio.vault.incremental import VaultState, update
-from lorestudio.vault.scan import ScannedVault
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.tryout.preview import NoteText
+from lorestudio.trace.model import Trace
+from lorestudio.trace.serialize import to_json
+from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.folder_scan import ScannedVault
+from lorestudio.vault.index_refresh import VaultState, update
 
 TWO_STAGE = {"ai_search_enabled": True, "ai_search_mode": "two-stage"}
 CHAT = Chat(

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.llm import ChatReply, ChatRequest, LlmError
-from lorestudio.studio import Project, open_project
+from lorestudio.llm.errors import LlmError
+from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.studio.project.project import Project, open_project
 
 DAWNKEEP = """---
 tags: [lorebook]

@@ -11,36 +11,21 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.chat import Chat
-from lorestudio.llm import ChatReply, ChatRequest, ErrorKind, LlmError
-from lorestudio.llm.errors import failed
-from lorestudio.llm.recorded import RecordedAnswers, answers_path
-from lorestudio.settings import sanitise
-from lorestudio.studio import Cancelled, CancelToken, InputError
-from lorestudio.studio.answering import AnswerKind, Connections, Source
-from lorestudio.studio.changes import ChangeLog
-from lorestudio.studio.note_locks import NoteLocks
-from lorestudio.studio.proposals import (
-    Ended,
-    Guard,
-    Judge,
-    Maker,
-    Plan,
-    Proposal,
-    ProposalKind,
-    SearchableChat,
-    change_of,
-    change_set,
-    plan_draft,
-    plan_keys,
-    plan_summaries,
-    proposal_answers,
-    proposals_cost,
-    write_accepted,
-)
-from lorestudio.studio.proposals.answers import record_of
-from lorestudio.studio.proposals.making import PAUSE_S
-from lorestudio.studio.proposals.note_text import harmless, note_text
-from lorestudio.studio.tool_calls import Asking
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.exchange.problems import InputError
+from lorestudio.llm.errors import ErrorKind, LlmError, failed
+from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
+from lorestudio.settings.deeplore import sanitise
+from lorestudio.studio.chat.tool_calls import Asking
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.note_locks import NoteLocks
+from lorestudio.studio.project.answering import AnswerKind, Connections, Source
+from lorestudio.studio.proposals.accepting import change_of, change_set, write_accepted
+from lorestudio.studio.proposals.judging import Judge, SearchableChat, harmless, note_text
+from lorestudio.studio.proposals.making import PAUSE_S, Ended, Maker, proposal_answers, proposals_cost, record_of
+from lorestudio.studio.proposals.model import Plan, Proposal, ProposalKind
+from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
 from lorestudio.vault.front_matter import parse, split
 from tests.studio.proposal_world import BELL, CROWN, DAWNKEEP, SKARN, Saying, messages, project_at, titles
 

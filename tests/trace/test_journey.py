@@ -4,9 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.trace.journey import CellState, FateState, Journeys, explain_cell, fate, fates, journey, rows
+from lorestudio.trace.journey import (
+    FOREIGN_IDS,
+    CellState,
+    FateState,
+    Journeys,
+    explain_cell,
+    fate,
+    fates,
+    journey,
+    rows,
+)
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageRecord, StageStatus
-from lorestudio.trace.renumber import FOREIGN_IDS
 from tests.trace import examples
 from tests.trace.examples import (
     ADDED,

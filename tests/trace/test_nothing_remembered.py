@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from lorestudio.trace.model import Phase, RunOutcome, StageRecord, StageStatus, Trace, Turn
-from lorestudio.trace.remarks import remembers_nothing
-from lorestudio.trace.summary import summary
+from lorestudio.trace.summary import remembers_nothing, summary
 
 
 def recap_trace(note: str, left: tuple[int, ...] = ()) -> Trace:

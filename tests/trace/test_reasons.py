@@ -10,8 +10,9 @@ from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.systems.deeplore.reasons import REASONS, explain, explain_reason, explain_stage
 from lorestudio.trace.model import Limit, Outcome, Phase, StageRecord, StageStatus, Verdict
-from lorestudio.trace.reasons import REASONS, Explanation, Tone, explain, explain_reason, explain_stage
+from lorestudio.trace.reason import Explanation, Tone
 from lorestudio.trace.wording import WORDS, fields
 from tests.trace import examples
 from tests.trace.examples import CROWN, MOUSE, OATH, SKARN, TAVERN, story

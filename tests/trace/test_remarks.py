@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageRecord, StageStatus, Trace, Turn, Verdict
-from lorestudio.trace.remarks import estimate, searched, too_broad, ways_to_widen
+from lorestudio.trace.summary import estimate, searched, too_broad, ways_to_widen
 
 
 def added(entry: int, reason: str = "key_hit", **details: Any) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lorestudio.trace.journey import Journeys
+from lorestudio.trace.journey import Journeys, renumbered
 from lorestudio.trace.model import (
     EntryRef,
     Injection,
@@ -16,7 +16,6 @@ from lorestudio.trace.model import (
     Turn,
     Verdict,
 )
-from lorestudio.trace.renumber import renumbered
 
 
 def trace() -> Trace:

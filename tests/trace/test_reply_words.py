@@ -7,21 +7,9 @@ from typing import Any
 
 import pytest
 
-from lorestudio.trace import (
-    RESULT_WORDS,
-    AiRecord,
-    Breaker,
-    BreakerState,
-    ItemResult,
-    Phase,
-    ReplyItem,
-    TitleMatch,
-    as_markdown,
-    as_text,
-    breaker_words,
-    cache_words,
-    match_words,
-)
+from lorestudio.trace.ai_selection import RESULT_WORDS, breaker_words, cache_words, match_words
+from lorestudio.trace.model import AiRecord, Breaker, BreakerState, ItemResult, Phase, ReplyItem, TitleMatch
+from lorestudio.trace.text import as_markdown, as_text
 from tests.trace.examples import CROWN, DAWNKEEP, ENTRIES, SKARN, stage, trace
 
 FUZZY = ReplyItem("The Crown", TitleMatch.FUZZY, ItemResult.CHOSEN, (CROWN,), "Crown", 5 / 7, "high", "It is worn.")

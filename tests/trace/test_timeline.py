@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lorestudio.trace import FateState, fates
+from lorestudio.trace.journey import FateState, fates
 from lorestudio.trace.model import Phase
 from lorestudio.trace.timeline import Ending, summarise, turn_changes
 from tests.trace.examples import (

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from lorestudio.trace import (
+from lorestudio.trace.ai_selection import AiTotals, ai_lines, ai_totals, switch_effects
+from lorestudio.trace.model import (
     AiCall,
     AiRecord,
-    AiTotals,
     Breaker,
     BreakerState,
     ItemResult,
@@ -16,12 +16,9 @@ from lorestudio.trace import (
     ReplyItem,
     StageStatus,
     TitleMatch,
-    Tone,
     Trace,
-    ai_lines,
-    ai_totals,
-    switch_effects,
 )
+from lorestudio.trace.reason import Tone
 from tests.trace.examples import SKARN, skipped, stage, trace
 
 ALL = (0, 1, 2)

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
+from lorestudio.trace.held_run import WouldState, would_also
 from lorestudio.trace.model import Outcome, Phase, Verdict
-from lorestudio.trace.would import WouldState, would_also
 from tests.trace.examples import KEPT, REMOVED, SKARN, ref, skipped, stage, story, trace, verdict
 
 

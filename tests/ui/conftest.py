@@ -18,12 +18,12 @@ pytest.importorskip("pytestqt")
 from PySide6.QtCore import QEvent, QSettings, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication
 
-from lorestudio.studio.answering import Connections, Keys
-from lorestudio.ui import app as ui_app
-from lorestudio.ui.garbage import collected_on_gui_thread
-from lorestudio.ui.main_window import MainWindow
-from lorestudio.ui.session import Session
-from lorestudio.ui.theme import Theme
+from lorestudio.studio.project.answering import Connections, Keys
+from lorestudio.ui.shell import app as ui_app
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.process import collected_on_gui_thread
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.state.session import Session
 from tests.ui.worlds import FakeSimulator, MemoryKeyring, make_project
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from lorestudio.studio.project import Project
+    from lorestudio.studio.project.project import Project
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtTest import QTest
 
-from lorestudio.studio.project import open_project
+from lorestudio.studio.project.project import open_project
 from tests.ui.conftest import drain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from lorestudio.ui.main_window import MainWindow
+    from lorestudio.ui.shell.main_window import MainWindow
 
 NOTES = {
     "places/Dawnkeep.md": "---\ntags: [lorebook, place]\nkeys: [dawnkeep, fortress]\npriority: 40\n---\n# Dawnkeep\n\n"

@@ -8,17 +8,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Never, Self
 
-from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, Folder, LeftOutNote, NoteProblem, ParserWarning, VaultIndex
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
 from lorestudio.domain.state import EngineState
-from lorestudio.engine import RunResult
 from lorestudio.llm.messages import Usage
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
-from lorestudio.studio.answering import ChatReply, ChatRequest, Keys, LlmError, Profile
-from lorestudio.studio.generation import Generation
-from lorestudio.studio.jobs import Cancelled, CancelToken, Progress
-from lorestudio.studio.project import Project
+from lorestudio.studio.project.answering import ChatReply, ChatRequest, Keys, LlmError, Profile
+from lorestudio.studio.project.project import Project
+from lorestudio.systems.context import RunResult
 from lorestudio.trace.model import (
     EntryRef,
     Injection,

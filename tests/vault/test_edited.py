@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.vault import NoteFile, VaultError, VaultFiles
-from lorestudio.vault.edited import EditedVaults, NoteText
-from lorestudio.vault.incremental import VaultState, update
-from lorestudio.vault.order import index_order
-from lorestudio.vault.scan import ScannedVault
+from lorestudio.vault.edited_vaults import EditedVaults, NoteText
+from lorestudio.vault.files import NoteFile, VaultError, VaultFiles, index_order
+from lorestudio.vault.folder_scan import ScannedVault
+from lorestudio.vault.index_refresh import VaultState, update
 
 SETTINGS = DeepLoreSettings()
 FIELDS = [field.name for field in dataclasses.fields(Entry)]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.domain.fields import FieldDefinition
+from lorestudio.domain.entry import FieldDefinition
 from lorestudio.vault.fields import RESERVED, parse
 
 FULL = """fields:

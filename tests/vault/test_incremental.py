@@ -1,353 +1,358 @@
-"""An index that follows changes equals one that is built from nothing."""
+"""Incremental replay against full replay, in random worlds and in plain cases."""
 
 from __future__ import annotations
 
-import dataclasses
-import os
-import tempfile
-import time
-from collections.abc import Iterator
-from itertools import count, zip_longest
-from pathlib import Path
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
+from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.lifecycle import Progress
+from lorestudio.domain.state import ChatControls, EngineState, EntryRule
+from lorestudio.domain.tokens import CHARS_4
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.vault import NoteFile, VaultError, VaultFiles, build_index, read_folder
-from lorestudio.vault.incremental import IndexChanges, Refreshed, VaultState, changes_between, refresh, state_of, update
-from lorestudio.vault.scan import SETTLING_NS, ScannedVault, scan_folder
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.model import Trace
+from lorestudio.trace.serialize import to_json
+from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.index import build_index
 
-SETTINGS = DeepLoreSettings()
-DEFINITIONS = "DeepLore/field-definitions.yaml"
-SEASON = "fields:\n  - name: season\n    label: Season\n"
-FIELDS = [field.name for field in dataclasses.fields(Entry)]
-
-
-def lore(body: str = "", **front: str) -> str:
-    lines = "".join(f"{name}: {value}\n" for name, value in front.items())
-    return f"---\ntags: [lorebook]\n{lines}---\n{body}"
+WORDS = ("lamp", "tide", "dice", "gull", "rope")
+BASE = DeepLoreSettings(enabled=True, scan_depth=2, new_chat_threshold=1)
 
 
-def vault(texts: dict[str, str], name: str = "V") -> ScannedVault:
-    return ScannedVault.of(VaultFiles(name, tuple(NoteFile(*item) for item in texts.items())))
+def note(front: str, body: str = "Text.") -> str:
+    return f"---\ntags: [lorebook]\n{front}\n---\n{body}\n"
 
 
-def look(previous: VaultState | None, *texts: dict[str, str], settings: DeepLoreSettings = SETTINGS) -> Refreshed:
-    scanned = [vault(each, f"V{number}" if number else "V") for number, each in enumerate(texts)]
-    return update(previous, scanned, settings, CHARS_4)
+def vault(notes: dict[str, str]) -> VaultIndex:
+    files = tuple(NoteFile(f"{name}.md", text) for name, text in notes.items())
+    return build_index([VaultFiles("v", files)], BASE, CHARS_4)
 
 
-def titles(changes: IndexChanges) -> dict[str, list[str]]:
+def user(text: str) -> Message:
+    return Message("Wren", text, is_user=True)
+
+
+def reply(text: str, *swipes: str, active: int = 0) -> Message:
+    return Message("Ottoline", text, swipe_id=active if swipes else None, swipes=swipes)
+
+
+def project(notes: dict[str, str], messages: Sequence[Message], **changes: Any) -> Project:
+    return Project((), vault(notes), **{"settings": BASE, "chat": Chat(tuple(messages), "Wren", "Gull")} | changes)
+
+
+def comparable(simulator: Simulator) -> tuple[list[dict[str, Any]], list[EngineState]]:
+    """Traces without the time that stages took, and the states."""
+
+    def still(trace: Trace) -> Trace:
+        calls = tuple(replace(call, duration_ms=0.0) for call in trace.ai_calls)
+        return replace(trace, stages=tuple(replace(one, duration_ms=0.0) for one in trace.stages), ai_calls=calls)
+
+    traces = [to_json(still(simulator.traces[one])) for one in simulator.generations]
+    return traces, list(simulator.states)
+
+
+def replayed(there: Project, *earlier: Simulator) -> Simulator:
+    simulator = Simulator(there, earlier=earlier)
+    asyncio.run(simulator.replay())
+    return simulator
+
+
+def again(before: Project, after: Project) -> Simulator:
+    """`after` replayed from what is known of `before`; the outcome is that of a full replay."""
+    simulator = replayed(after, replayed(before))
+    assert comparable(simulator) == comparable(replayed(after))
+    return simulator
+
+
+NOTES = {
+    "Always": note("constant: true", "There is a sea."),
+    "Lamp": note("keys: [lamp]", "It burns. The rope is near."),
+    "Tide": note("keys: [tide]"),
+    "Rope": note("keys: [rope]\nsummary: A rope."),
+    "Gull": note("keys: [gull]"),
+}
+CHAT = [
+    reply("Early."),
+    user("A lamp."),
+    reply("It is dark."),
+    user("The tide."),
+    reply("Cold."),
+    user("The sea."),
+    reply("Far."),
+    user("We go."),
+    reply("Home."),
+]
+"""Replies 2, 4, 6 and 8, and the one to come."""
+
+
+def test_nothing_is_run_where_nothing_changed() -> None:
+    there = project(NOTES, CHAT)
+    assert again(there, there).ran == 0
+
+
+def test_an_edited_message_leaves_what_was_before_it_and_what_no_longer_sees_it() -> None:
+    other = [*CHAT[:3], user("The gull."), *CHAT[4:]]
+    simulator = again(project(NOTES, CHAT), project(NOTES, other))
+    # Of replies 4, 6, 8 and the next one only 4 scans message 3 (depth 2). What it injected is in the state before 6:
+    # the prompts, and the streaks of what was injected in a row. 6 injects the same either way, so 8 begins as before.
+    assert (simulator.ran, simulator.kept) == (2, 3)
+
+
+def test_what_differs_only_in_counts_and_comes_out_the_same_is_kept_with_its_counts_renewed() -> None:
+    other = [*CHAT[:3], user("The gull."), *CHAT[4:]]
+    simulator = again(project(NOTES, CHAT), project(NOTES, other))
+    counts = simulator.states[-1].chat_counts
+    assert counts["v:Gull"] == 1
+    assert "v:Tide" not in counts
+
+
+def test_an_edit_of_what_no_run_reads_runs_nothing() -> None:
+    notes = NOTES | {"Rope": note("keys: [rope]\nsummary: Another summary.")}
+    assert again(project(NOTES, CHAT), project(notes, CHAT)).ran == 0
+
+
+def test_an_edited_text_runs_only_the_generations_that_looked_at_the_note() -> None:
+    notes = NOTES | {"Tide": note("keys: [tide]", "Another text.")}
+    simulator = again(project(NOTES, CHAT), project(notes, CHAT))
+    assert (simulator.ran, simulator.kept) == (2, 3)  # reply 4, and 6 because the prompts before it differ
+
+
+def test_a_new_key_runs_only_the_generations_whose_window_holds_it() -> None:
+    notes = NOTES | {"Gull": note("keys: [gull, home]")}
+    simulator = again(project(NOTES, CHAT), project(notes, CHAT))
+    assert (simulator.ran, simulator.kept) == (1, 4)  # only the reply to come sees message 8
+
+
+def test_a_new_key_that_only_a_recursed_text_holds() -> None:
+    recursive = BASE.model_copy(update={"recursive_scan": True})
+    notes = NOTES | {"Gull": note("keys: [gull, burns]")}
+    simulator = again(project(NOTES, CHAT, settings=recursive), project(notes, CHAT, settings=recursive))
+    assert [i.title for i in simulator.traces[Generation(2)].injections] == ["Always", "Gull", "Lamp", "Rope"]
+    assert simulator.kept == 3  # reply 2, and 4 because the state before it differs, were run
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ai_search_max_tokens": 512},
+        {"cache_ttl": 7},
+        {"ai_notepad_max_tokens": 999},
+        {"ai_confidence_threshold": "high"},
+    ],
+)
+def test_a_setting_that_no_stage_of_the_mode_reads_runs_nothing(change: dict[str, Any]) -> None:
+    other = BASE.model_copy(update=change)
+    assert again(project(NOTES, CHAT), project(NOTES, CHAT, settings=other)).ran == 0
+
+
+def test_a_setting_that_a_stage_reads_runs_everything() -> None:
+    other = BASE.model_copy(update={"max_entries": 1})
+    assert again(project(NOTES, CHAT), project(NOTES, CHAT, settings=other)).ran == 5
+
+
+def test_without_rolls_the_random_numbers_do_not_matter_and_with_rolls_they_do() -> None:
+    dice = NOTES | {"Dice": note("keys: [sea]\nprobability: 0.5")}
+    other = [reply("Early."), user("The sea."), *CHAT[2:]]  # one roll more at the beginning
+    simulator = again(project(dice, CHAT), project(dice, other))
+    run = {Generation(2), Generation(4), Generation(6)}
+    assert simulator.ran >= len(run)
+
+
+def test_undoing_an_edit_takes_all_from_before_it() -> None:
+    first, second = project(NOTES, CHAT), project(NOTES, [*CHAT[:3], user("The gull."), *CHAT[4:]])
+    original = replayed(first)
+    edited = replayed(second, original)
+    undone = replayed(first, edited, original)
+    assert undone.ran == 0
+    assert comparable(undone) == comparable(original)
+
+
+def test_a_stopped_replay_leaves_the_older_one_to_take_from() -> None:
+    there = project(NOTES, CHAT)
+    original = replayed(there)
+    stopped = Simulator(there, earlier=(original,))
+    asyncio.run(stopped.generate(Generation(2)))
+    assert replayed(there, stopped, original).ran == 0
+
+
+def test_progress_says_how_many_were_kept() -> None:
+    other = project(NOTES, [*CHAT[:-1], reply("Gone.")])
+    simulator = Simulator(other, earlier=(replayed(project(NOTES, CHAT)),))
+    seen: list[Progress] = []
+    asyncio.run(simulator.replay(seen.append))
+    assert [(one.done, one.kept) for one in seen] == [(1, 1), (2, 2), (3, 3), (4, 4), (5, 4)]
+
+
+def test_after_release_everything_is_run() -> None:
+    there = project(NOTES, CHAT)
+    simulator = Simulator(there, earlier=(replayed(there),))
+    simulator.release()
+    asyncio.run(simulator.replay())
+    assert simulator.ran == 5
+
+
+class Failing:
+    """A model that is not there."""
+
+    name = label = "failing"
+    waits = False
+
+    async def answer(self, _request: object) -> Any:
+        raise LlmError(ErrorKind.NETWORK, "no line", who="failing")
+
+
+def test_a_failed_question_is_asked_again() -> None:
+    asking = BASE.model_copy(update={"ai_search_enabled": True})
+    there = project(NOTES, CHAT[:3], settings=asking)
+    first = Simulator(there, Failing())
+    asyncio.run(first.replay())
+    failed = [trace for trace in first.traces.values() if trace.facts.get("ai_error")]
+    second = Simulator(there, Failing(), earlier=(first,))
+    asyncio.run(second.replay())
+    assert failed
+    assert second.ran >= len(failed)
+
+
+# ---- random worlds --------------------------------------------------------------------------------------------------
+
+word = st.sampled_from(WORDS)
+sentence = st.lists(word, max_size=3).map(lambda words: f"So {' and '.join(words)}.")
+FRONTS = """
+cooldown: 2|probability: 0.5|constant: true|bootstrap: true|warmup: 2|scanDepth: 1|scanDepth: 4|priority: 5
+excludeRecursion: true|summary: Words.|position: before|requires: [Note0]|excludes: [Note1]|cascade_links: [Note2]
+era: night|refine_keys: [rope]|||||
+"""
+fronts = st.sampled_from(FRONTS.strip().replace("\n", "|").split("|"))
+
+
+@st.composite
+def notes(draw: st.DrawFn) -> dict[str, str]:
+    found = {}
+    for number in range(draw(st.integers(1, 5))):
+        keys = draw(st.lists(word, min_size=1, max_size=2, unique=True))
+        found[f"Note{number}"] = note(f"keys: [{', '.join(keys)}]\n{draw(fronts)}", draw(sentence))
+    return found
+
+
+@st.composite
+def swiped(draw: st.DrawFn) -> Message:
+    texts = draw(st.lists(sentence, min_size=2, max_size=2))
+    active = draw(st.integers(0, 1))
+    return reply(texts[active], *texts, active=active)
+
+
+said = st.one_of(
+    sentence.map(user),
+    sentence.map(reply),
+    swiped(),
+    sentence.map(lambda text: Message("Wren", text, is_user=True, is_system=True)),
+    sentence.map(lambda text: Message("Narrator", text, extra={"type": "narrator"})),
+)
+
+
+@st.composite
+def messages(draw: st.DrawFn) -> list[Message]:
+    return [reply("Early."), *draw(st.lists(said, max_size=5))]
+
+
+chosen = st.fixed_dictionaries(
+    {},
+    optional={
+        "scan_depth": st.sampled_from([0, 1, 2, 100]),
+        "recursive_scan": st.booleans(),
+        "match_whole_words": st.booleans(),
+        "case_sensitive": st.booleans(),
+        "fuzzy_search_enabled": st.booleans(),
+        "character_context_scan": st.booleans(),
+        "keyword_occurrence_weighting": st.booleans(),
+        "reinjection_cooldown": st.integers(0, 2),
+        "decay_enabled": st.booleans(),
+        "strip_duplicate_injections": st.booleans(),
+        "max_entries": st.integers(1, 3),
+        "injection_mode": st.sampled_from(["extension", "prompt_list"]),
+        "new_chat_threshold": st.integers(1, 4),
+        "ai_search_enabled": st.sampled_from([False, False, True]),
+        "ai_search_mode": st.sampled_from(["two-stage", "ai-only"]),
+        "ai_search_scan_depth": st.integers(1, 3),
+        "notebook_enabled": st.booleans(),
+    },
+)
+controls = st.builds(
+    ChatControls,
+    pins=st.sampled_from([(), (), (EntryRule("Note1"),)]),
+    blocks=st.sampled_from([(), (), (EntryRule("Note0"),)]),
+    context=st.sampled_from([{}, {}, {"era": "day"}]),
+    notebook=st.sampled_from(["", "A plan."]),
+)
+behaviours = st.sampled_from([fixed(()), fixed(()), fixed(["window_filter"]), fixed(["all"])])
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> dict[str, Any]:
     return {
-        field.name: [entry.title for entry in found]
-        for field in dataclasses.fields(changes)
-        if (found := getattr(changes, field.name))
+        "notes": draw(notes()),
+        "messages": draw(messages()),
+        "settings": draw(chosen),
+        "controls": draw(controls),
+        "behaviour": draw(behaviours),
     }
 
 
-def everything(index: VaultIndex) -> dict[str, Any]:
-    """All of an index, entries included, as plain data."""
-    values = {field.name: getattr(index, field.name) for field in dataclasses.fields(index)}
-    values["entries"] = [{name: getattr(entry, name) for name in FIELDS} for entry in index.entries]
-    return values
-
-
-# ---- what is told about changes -------------------------------------------------------------------------------------
-
-
-def test_the_example_of_the_specification() -> None:
-    old = {
-        "a.md": lore("# A\ncontent 1", keys="[x]"), "b.md": lore("# B", keys="[b]"), "c.md": lore("# C", keys="[c]"),
-    }  # fmt: skip
-    new = {
-        "a.md": lore("# A\ncontent 2", keys="[y]"), "b.md": lore("# B2", keys="[z]"), "d.md": lore("# D", keys="[d]"),
-    }  # fmt: skip
-    changes = look(look(None, old).state, new).changes
-    assert titles(changes) == {"added": ["D"], "removed": ["C"], "modified": ["A"], "keys_changed": ["B2"]}
-
-
-def test_the_first_look_reports_nothing() -> None:
-    assert not look(None, {"a.md": lore()}).changes
-
-
-def test_a_bare_new_title_is_no_change_for_deeplore() -> None:
-    changes = look(look(None, {"a.md": lore("# A\ntext")}).state, {"a.md": lore("# B\ntext")}).changes
-    assert titles(changes) == {"other": ["B"]}
-
-
-def test_other_front_matter_is_told_apart() -> None:
-    first = look(None, {"a.md": lore("t", priority="1"), "b.md": lore("t")})
-    second = look(first.state, {"a.md": lore("t", priority="2"), "b.md": lore("t")})
-    assert titles(second.changes) == {"other": ["a"]}
-
-
-def test_files_with_one_name_in_two_vaults_are_two() -> None:
-    first = look(None, {"a.md": lore("1")}, {"a.md": lore("1")})
-    second = look(first.state, {"a.md": lore("1")}, {"a.md": lore("2")})
-    (modified,) = second.changes.modified
-    assert (modified.vault, modified.filename, modified.title) == ("V1", "a.md", "a")
-
-
-def test_the_same_index_has_no_changes() -> None:
-    state = look(None, {"a.md": lore()}).state
-    assert changes_between(state.index, state.index) == IndexChanges()
-
-
-# ---- what is used again ---------------------------------------------------------------------------------------------
-
-
-def test_unchanged_notes_are_neither_parsed_nor_made_again() -> None:
-    first = look(None, {"a.md": lore("1"), "b.md": lore("2"), "c.md": lore("3")})
-    second = look(first.state, {"a.md": lore("1"), "b.md": lore("new"), "c.md": lore("3")})
-    assert (first.parsed, second.parsed) == (3, 1)
-    old, new = first.state.index.entries, second.state.index.entries
-    assert [before is after for before, after in zip(old, new, strict=True)] == [True, False, True]
-
-
-def test_nothing_changed_gives_the_very_same_index() -> None:
-    first = look(None, {"a.md": lore("1")})
-    second = look(first.state, {"a.md": lore("1")})
-    assert second.state.index is first.state.index
-    assert (second.parsed, second.finalised) == (0, False)
-
-
-def test_a_plain_note_makes_deeplore_finalise_each_time() -> None:
-    first = look(None, {"a.md": lore("1"), "plain.md": "text"})
-    second = look(first.state, {"a.md": lore("1"), "plain.md": "text"})
-    assert second.state.index is first.state.index
-    assert second.finalised
-    assert second.parsed == 0
-
-
-def test_a_dropped_duplicate_makes_deeplore_finalise_each_time() -> None:
-    mode = DeepLoreSettings(multi_vault_conflict_resolution="first")
-    texts = {"a.md": lore("# T\n1"), "b.md": lore("# T\n2")}
-    first = look(None, texts, settings=mode)
-    assert look(first.state, texts, settings=mode).finalised
-
-
-def test_a_target_that_appears_restores_the_reference() -> None:
-    first = look(None, {"a.md": lore("[[b]]", requires="[b]")})
-    assert (first.state.index.entries[0].requires, first.state.index.entries[0].resolved_links) == ((), ())
-    second = look(first.state, {"a.md": lore("[[b]]", requires="[b]"), "b.md": lore()})
-    assert (second.parsed, second.state.index.entries[0].requires) == (1, ("b",))
-    assert second.state.index.entries[0].resolved_links == ("b",)
-    third = look(second.state, {"a.md": lore("[[b]]", requires="[b]")})
-    assert third.state.index.entries[0].written_requires == ("b",)
-
-
-@pytest.mark.parametrize("change", [{"lorebook_tag": "x"}, {"lenient_authoring": False}, {"seed_tag": "lorebook"}])
-def test_other_rules_parse_everything_again(change: dict[str, Any]) -> None:
-    changed = DeepLoreSettings(**change)
-    texts = {"a.md": lore("1"), "b.md": lore("2")}
-    first = look(None, texts)
-    assert look(first.state, texts, settings=changed).parsed == 2
-    assert look(first.state, texts, settings=DeepLoreSettings(scan_depth=9)).parsed == 0
-
-
-def test_another_counter_parses_everything_again() -> None:
-    first = look(None, {"a.md": lore("x" * 67)})
-    second = update(first.state, [vault({"a.md": lore("x" * 67)})], SETTINGS, CHARS_3_35)
-    assert (second.parsed, second.state.index.entries[0].tokens) == (1, 20)
-
-
-def test_new_field_definitions_parse_everything_again() -> None:
-    texts = {"a.md": lore(season="winter")}
-    first = look(None, texts)
-    second = look(first.state, texts | {DEFINITIONS: SEASON})
-    assert second.parsed == 1
-    assert second.state.index.entries[0].custom_fields == {"season": "winter"}
-    third = look(second.state, texts | {DEFINITIONS: SEASON + "# a comment\n"})
-    assert third.parsed == 0
-
-
-def test_a_text_that_was_not_read_cannot_be_parsed_by_other_rules() -> None:
-    first = look(None, {"a.md": lore()})
-    unread = dataclasses.replace(vault({"a.md": lore()}).files[0], text=None)
-    with pytest.raises(ValueError, match=r"a\.md"):
-        update(first.state, [ScannedVault("V", (unread,))], DeepLoreSettings(lorebook_tag="x"), CHARS_4)
-
-
-# ---- vaults that fail -----------------------------------------------------------------------------------------------
-
-
-def test_a_vault_that_fails_keeps_its_entries() -> None:
-    first = look(None, {"a.md": lore()}, {"b.md": lore()})
-    seen = [vault({"a.md": lore(), "new.md": lore()}), ScannedVault("V1", failure="It is away.")]
-    second = update(first.state, seen, SETTINGS, CHARS_4)
-    assert [entry.title for entry in second.state.index.entries] == ["a", "new", "b"]
-    assert second.failures == ("It is away.",)
-
-
-def test_a_partial_listing_keeps_the_previous_entries_and_nothing_else() -> None:
-    first = look(None, {"a.md": lore(), "f/b.md": lore()})
-    partial = dataclasses.replace(vault({"a.md": lore("new")}), failure="Not all was listed.")
-    second = update(first.state, [partial], SETTINGS, CHARS_4)
-    assert second.state.index is first.state.index
-
-
-def test_a_partial_listing_is_better_than_nothing() -> None:
-    partial = dataclasses.replace(vault({"a.md": lore()}), failure="Not all was listed.")
-    result = update(None, [partial], SETTINGS, CHARS_4)
-    assert [entry.title for entry in result.state.index.entries] == ["a"]
-    assert result.failures == ("Not all was listed.",)
-
-
-def test_the_definitions_of_a_first_vault_that_fails_go_on_to_hold() -> None:
-    texts = {"a.md": lore(season="winter"), DEFINITIONS: SEASON}
-    first = look(None, texts, {"b.md": lore(season="spring")})
-    seen = [ScannedVault("V", failure="away"), vault({"b.md": lore("new", season="spring")}, "V1")]
-    second = update(first.state, seen, SETTINGS, CHARS_4)
-    assert [entry.custom_fields for entry in second.state.index.entries] == [{"season": "winter"}, {"season": "spring"}]
-
-
-def test_notes_of_a_failing_vault_are_parsed_by_the_new_rules_once_it_is_back() -> None:
-    first = look(None, {"a.md": lore()}, {"b.md": lore(season="spring")})
-    seen = [vault({"a.md": lore(), DEFINITIONS: SEASON}), ScannedVault("V1", failure="away")]
-    second = update(first.state, seen, SETTINGS, CHARS_4)
-    assert second.state.index.entries[1].custom_fields == {}
-    third = look(second.state, {"a.md": lore(), DEFINITIONS: SEASON}, {"b.md": lore(season="spring")})
-    assert third.parsed == 1
-    assert third.state.index.entries[1].custom_fields == {"season": "spring"}
-
-
-# ---- folders --------------------------------------------------------------------------------------------------------
-
-
-def settle(folder: Path) -> None:
-    """Make all files look as if they had been written some time ago, each at a time of its own."""
-    for number, path in enumerate(sorted(folder.rglob("*"))):
-        os.utime(path, ns=(10**18 + number, 10**18 + number))
-
-
-def later() -> int:
-    return 2**62
-
-
-def test_settled_files_are_not_read_again(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text(lore("1"))
-    (tmp_path / "b.md").write_text(lore("2"))
-    scanned = scan_folder(tmp_path, {}, clock_ns=later)
-    state = update(None, [scanned], SETTINGS, CHARS_4).state
-    (tmp_path / "b.md").write_text(lore("two"))
-    again = scan_folder(tmp_path, state.files(0), clock_ns=later)
-    assert (scanned.read, again.read) == (2, 1)
-    assert [file.text is None for file in again.files] == [True, False]
-
-
-def test_files_that_changed_a_moment_ago_are_read_again(tmp_path: Path) -> None:
-    path = tmp_path / "a.md"
-    path.write_text(lore("1"))
-    changed = path.stat().st_ctime_ns
-    for age, trusted in ((SETTLING_NS, False), (SETTLING_NS + 1, True), (0, False), (-5, False)):
-        scanned = scan_folder(tmp_path, {}, clock_ns=lambda age=age: changed + age)
-        assert (scanned.files[0].stamp is not None) is trusted
-
-
-def test_a_change_that_leaves_size_and_time_is_found(tmp_path: Path) -> None:
-    path = tmp_path / "a.md"
-    path.write_text(lore("one"))
-    settle(tmp_path)
-    state = update(None, [scan_folder(tmp_path, {}, clock_ns=later)], SETTINGS, CHARS_4).state
-    before = path.stat()
-    while path.stat().st_ctime_ns == before.st_ctime_ns:
-        path.write_text(lore("two"))
-        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
-    again = scan_folder(tmp_path, state.files(0))
-    assert update(state, [again], SETTINGS, CHARS_4).state.index.entries[0].content == "two"
-
-
-def test_a_folder_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(VaultError, match="no folder"):
-        refresh(None, [tmp_path / "gone"], SETTINGS, CHARS_4)
-
-
-def test_new_definitions_in_a_folder_reach_notes_that_were_not_read(tmp_path: Path) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
-    for folder in (one, two):
-        folder.mkdir()
-        (folder / "a.md").write_text(lore(season="winter"))
-    state = state_with_stamps(one, two)
-    (one / "DeepLore").mkdir()
-    (one / DEFINITIONS).write_text(SEASON)
-    result = refresh(state, [one, two], SETTINGS, CHARS_4)
-    assert [entry.custom_fields for entry in result.state.index.entries] == [{"season": "winter"}] * 2
-
-
-def state_with_stamps(*folders: Path) -> VaultState:
-    scanned = [scan_folder(folder, {}, clock_ns=later) for folder in folders]
-    return update(None, scanned, SETTINGS, CHARS_4).state
-
-
-NAMES = ["a.md", "B.md", "f/a.md", "f/g/c.md", "f g/d.md", "é.md", "plain.md", DEFINITIONS]
-PIECES = ["# A", "# a", "# B", "text", "[[a]] [[B]]", "%%x%%", "[[c|d]]"]
-FRONT = [
-    "tags: [lorebook]", "tags: [lorebook, lorebook-guide]", "tags: none", "enabled: false", "keys: [a, b]", "keys: b",
-    "requires: [a, c]", "excludes: [B]", "cascade_links: [d, é]", "era: [x, y]", "season: winter", "priority: 5",
-    "Priority: '7'", "sticky: 3",
-]  # fmt: skip
-note_text = st.builds(
-    lambda front, body: "---\n" + "\n".join(["tags: [lorebook]", *front]) + "\n---\n" + "\n".join(body),
-    st.lists(st.sampled_from(FRONT), max_size=4),
-    st.lists(st.sampled_from(PIECES), max_size=3),
-)
-other_text = st.sampled_from(["", "plain", "fields:\n  - name: season\n", "fields:\n  - name: 1\n", "\ufeff# B"])
-any_text = st.one_of(note_text, note_text, other_text)
-Edit = tuple[str, str | bytes | None]
-edit = st.tuples(st.sampled_from(NAMES), st.one_of(any_text, any_text, st.just(None), st.just(b"\xff\xfe")))
-edits = st.lists(st.lists(edit, min_size=1, max_size=5), min_size=1, max_size=5)
-
-
-def apply(folder: Path, changes: list[Edit], ticks: Iterator[int]) -> None:
-    for name, text in changes:
-        path = folder / name
-        if text is None:
-            path.unlink(missing_ok=True)
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text if isinstance(text, bytes) else text.encode())
-            tick = next(ticks)
-            os.utime(path, ns=(tick, tick))
-
-
-@settings(deadline=None, max_examples=80)
-@given(edits, edits, st.sampled_from(["all", "first", "last", "merge"]), st.booleans())
-def test_following_edits_equals_building_anew(
-    first: list[list[Edit]], second: list[list[Edit]], mode: str, trusting: bool
-) -> None:
-    values = DeepLoreSettings(multi_vault_conflict_resolution=mode)
-    clock = later if trusting else time.time_ns
-    ticks = count(10**18, 10**9)
-    with tempfile.TemporaryDirectory() as root:
-        folders = [Path(root) / "one", Path(root) / "two"]
-        for folder in folders:
-            folder.mkdir()
-        state: VaultState | None = None
-        for rounds in zip_longest(first, second, fillvalue=[]):
-            for folder, changes in zip(folders, rounds, strict=True):
-                apply(folder, changes, ticks)
-            old, state = state, refresh(state, folders, values, CHARS_4, clock_ns=clock).state
-            full = build_index([read_folder(folder) for folder in folders], values, CHARS_4)
-            assert everything(state.index) == everything(full)
-            assert everything(state_of(state.vaults, values).index) == everything(full)
-            if old is not None and mode != "merge" and parsers(old) == parsers(state):
-                assert_same_objects(old.index, state.index)
-
-
-def assert_same_objects(old: VaultIndex, new: VaultIndex) -> None:
-    """What says the same as before is the same."""
-    before = {(entry.vault, entry.filename): entry for entry in old.entries}
-    for entry in new.entries:
-        earlier = before.get((entry.vault, entry.filename))
-        if earlier is not None and all(getattr(earlier, name) == getattr(entry, name) for name in FIELDS):
-            assert earlier is entry
-
-
-def parsers(state: VaultState) -> list[str]:
-    return [vault.parser for vault in state.vaults]
+@st.composite
+def edited(draw: st.DrawFn, world: dict[str, Any]) -> dict[str, Any]:
+    """The world with one thing changed."""
+    what = draw(st.sampled_from(["message", "message", "insert", "remove", "note", "note", "body", "settings", "rest"]))
+    texts, said_so_far = dict(world["notes"]), list(world["messages"])
+    name = draw(st.sampled_from(sorted(texts)))
+    place = draw(st.integers(0, len(said_so_far) - 1))
+    if what == "message":
+        said_so_far[place] = draw(said)
+    elif what == "insert":
+        said_so_far.insert(place, draw(said))
+    elif what == "remove" and len(said_so_far) > 1:
+        del said_so_far[place]
+    elif what == "note":
+        keys = draw(st.lists(word, min_size=1, max_size=2, unique=True))
+        texts[name] = note(f"keys: [{', '.join(keys)}]\n{draw(fronts)}", draw(sentence))
+    elif what == "body":
+        texts[name] = texts[name] + draw(sentence)
+    elif what == "settings":
+        return world | {"settings": world["settings"] | draw(chosen)}
+    else:
+        return world | {"controls": draw(controls), "behaviour": draw(behaviours)}
+    return world | {"notes": texts, "messages": said_so_far}
+
+
+def made(world: dict[str, Any]) -> Project:
+    return project(
+        world["notes"],
+        world["messages"],
+        settings=BASE.model_copy(update=world["settings"]),
+        controls=world["controls"],
+        behaviour=world["behaviour"],
+        context_size=300,
+    )
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=120)
+def test_any_two_edits_in_a_row_come_to_what_full_replays_come_to(data: st.DataObject) -> None:
+    world = data.draw(worlds())
+    simulators: list[Simulator] = [replayed(made(world))]
+    for _ in range(2):
+        world = data.draw(edited(world))
+        there = made(world)
+        simulator = replayed(there, *reversed(simulators))
+        assert comparable(simulator) == comparable(replayed(there))
+        simulators.append(simulator)

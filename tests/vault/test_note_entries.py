@@ -4,12 +4,11 @@ import math
 
 import pytest
 
-from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
-from lorestudio.domain.fields import FieldDefinition
+from lorestudio.domain.entry import Entry, FieldDefinition, LeftOutNote, NoteProblem
 from lorestudio.domain.javascript import simple_hash
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.vault import ParseRules, parse_note
+from lorestudio.vault.entries import ParseRules, parse_note
 
 LENIENT = ParseRules()
 STRICT = ParseRules(lenient=False)

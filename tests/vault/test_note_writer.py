@@ -11,9 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from lorestudio.vault import ChangedOnDisk, SaveError, VaultError, digest, read_note, save_note
-from lorestudio.vault.temporary import STALE_S, sweep, temporary_name
-from lorestudio.vault.writer import move_note, remove_note, same_place
+from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
+from lorestudio.vault.writer import (
+    STALE_S,
+    digest,
+    move_note,
+    read_note,
+    remove_note,
+    same_place,
+    save_note,
+    sweep,
+    temporary_name,
+)
 
 
 def names_in(folder: Path) -> list[str]:
@@ -244,7 +253,7 @@ def test_removing(note: Path) -> None:
 def test_sweeping_takes_only_what_saving_left(note: Path) -> None:
     folder = note.parent
     done = subprocess.run(
-        [sys.executable, "-c", "from lorestudio.vault.temporary import temporary_name; print(temporary_name())"],
+        [sys.executable, "-c", "from lorestudio.vault.writer import temporary_name; print(temporary_name())"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     of_the_dead = done.stdout.strip()

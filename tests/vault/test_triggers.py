@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from lorestudio.settings import sanitise
-from lorestudio.vault.triggers import LastRefresh, RefreshReason, polling_seconds, refresh_due
+from lorestudio.settings.deeplore import sanitise
+from lorestudio.vault.index_refresh import LastRefresh, RefreshReason, polling_seconds, refresh_due
 
 NOW = 1_000_000_000
 

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lorestudio.domain.entry import LeftOutNote, NoteProblem, Position, Role
-from lorestudio.domain.fields import BUILT_IN_FIELDS, FieldDefinition
+from lorestudio.domain.entry import BUILT_IN_FIELDS, FieldDefinition, LeftOutNote, NoteProblem, Position, Role
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.vault import NoteFile, ParseRules, VaultFiles, cache
+from lorestudio.vault import cache
 from lorestudio.vault.cache import VaultCache
-from lorestudio.vault.incremental import update
-from lorestudio.vault.known import KnownFile, KnownVault, Stamp, parser_key
-from lorestudio.vault.scan import ScannedVault
+from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.folder_scan import KnownFile, KnownVault, ScannedVault, Stamp, parser_key
+from lorestudio.vault.index_refresh import update
 
 SETTINGS = DeepLoreSettings()
 DEFINITIONS = "DeepLore/field-definitions.yaml"
@@ -327,7 +327,7 @@ def test_whatever_decides_how_a_note_is_read_changes_the_key(monkeypatch: pytest
     }
     assert len(keys) == 7
     assert parser_key(ParseRules(), CHARS_4) in keys
-    monkeypatch.setattr("lorestudio.vault.known._parser_digest", lambda: "a newer parser")
+    monkeypatch.setattr("lorestudio.vault.folder_scan._parser_digest", lambda: "a newer parser")
     assert parser_key(ParseRules(), CHARS_4) not in keys
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.entry import NoteProblem
-from lorestudio.vault import ReadingCancelledError, VaultError, folder, read_folder
+from lorestudio.vault import folder
+from lorestudio.vault.files import VaultError
+from lorestudio.vault.folder import ReadingCancelledError, read_folder
 
 
 def write(root: Path, *names: str) -> None:

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from lorestudio.domain.entry import Folder, LeftOutNote, NoteProblem
-from lorestudio.domain.fields import BUILT_IN_FIELDS
+from lorestudio.domain.entry import BUILT_IN_FIELDS, Folder, LeftOutNote, NoteProblem
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.vault import NoteFile, VaultFiles, build_index
+from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.index import build_index
 
 SETTINGS = DeepLoreSettings()
 DEFINITIONS = "DeepLore/field-definitions.yaml"

@@ -14,19 +14,11 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import DOT, WHITE_SPACE, WS, code_units, number, simple_hash, trim
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.vault import (
-    NoteFile,
-    ParseRules,
-    VaultError,
-    VaultFiles,
-    build_index,
-    cleaning,
-    fields,
-    front_matter,
-    parse_note,
-    read_note,
-    save_note,
-)
+from lorestudio.vault import cleaning, fields, front_matter
+from lorestudio.vault.entries import ParseRules, parse_note
+from lorestudio.vault.files import NoteFile, VaultError, VaultFiles
+from lorestudio.vault.index import build_index
+from lorestudio.vault.writer import read_note, save_note
 
 PIECES = [
     "---", "\n", "\r", "\u2028", ": ", "tags", "lorebook", "keys", "Priority", "era", "requires", "sticky", "- ", "[",

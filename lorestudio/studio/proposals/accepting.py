@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.changes import ChangedMeanwhileError, ChangeLog, ChangeSet, NoteChange
-from lorestudio.studio.note_locks import is_locked, is_locked_itself
+from lorestudio.studio.notes.change_log import ChangedMeanwhileError, ChangeLog, ChangeSet, NoteChange
+from lorestudio.studio.notes.note_locks import is_locked, is_locked_itself
 from lorestudio.studio.proposals.judging import changed_text
 from lorestudio.studio.proposals.model import Proposal, ProposalKind
 

@@ -1,18 +1,25 @@
-"""From an answer, or from what a person typed, to a proposal: what the note would say, and what speaks against it."""
+"""From an answer, or from what a person typed, to a proposal: what the note would say, and what speaks against it.
+
+How many messages of the open chat a key is found in, by the engine's own matcher.
+
+From a draft to the text of a new note and the file it goes to (spec: deeplore-ai-and-tools 2.1).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
-from lorestudio.domain.entry import LeftOutNote
-from lorestudio.domain.javascript import fold, length, trim
-from lorestudio.llm import ChatReply
-from lorestudio.studio.project import Project
-from lorestudio.studio.proposals.key_counts import SearchableChat, count_keys
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.javascript import Json, fold, length, trim
+from lorestudio.llm.messages import ChatReply
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.model import KeyCount, Material, Passage, Proposal, ProposalKind, Remark, Task, Value
-from lorestudio.studio.proposals.note_text import free_path, note_text, title_of
 from lorestudio.studio.proposals.reading import (
     LONGEST_KEY,
     SUMMARY_LENGTH,
@@ -21,8 +28,129 @@ from lorestudio.studio.proposals.reading import (
     read_keys,
     read_summary,
 )
-from lorestudio.vault import ParseRules, parse_note
-from lorestudio.vault.note_document import NoteDocument, apply_edits
+from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.scan import ScanWindow
+from lorestudio.systems.deeplore.scribe import safe_name
+from lorestudio.vault import cleaning
+from lorestudio.vault.entries import ParseRules, parse_note
+from lorestudio.vault.note.document import NoteDocument
+from lorestudio.vault.note.text_edits import apply_edits
+
+
+@dataclass(frozen=True, slots=True)
+class SearchableChat:
+    """The searched lines of a chat: each message alone, as a scan reads it (spec: deeplore-engine 3.3)."""
+
+    lines: tuple[tuple[int, str], ...] = ()
+    case_sensitive: bool = False
+    whole_words: bool = False
+
+    @classmethod
+    def of(cls, chat: Chat | None, settings: DeepLoreSettings) -> SearchableChat:
+        """The chat as it would be searched; hidden, system, narrator and tool messages are left out."""
+        lines = []
+        for number, message in enumerate(chat.messages if chat is not None else ()):
+            window = ScanWindow([message], 1, case_sensitive=settings.case_sensitive)
+            if window.lines:
+                lines.append((number, window.text))
+        return cls(tuple(lines), settings.case_sensitive, settings.match_whole_words)
+
+    def found(self, keys: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+        """For each key the indices of the messages that it is found in."""
+        return self._found(keys, self.lines)
+
+    def occur(self, keys: Sequence[str], text: str) -> tuple[bool, ...]:
+        """For each key whether it is found in `text`, by the same rules."""
+        window = ScanWindow([Message("", text)], 1, case_sensitive=self.case_sensitive)
+        return tuple(bool(hits) for hits in self._found(keys, [(0, window.text)]))
+
+    def _found(self, keys: Sequence[str], lines: Iterable[tuple[int, str]]) -> tuple[tuple[int, ...], ...]:
+        entries = tuple(Entry(place, "", "", key, keys=(key,)) for place, key in enumerate(keys))
+        matcher = DeepLoreIndex(VaultIndex(entries)).matcher(
+            case_sensitive=self.case_sensitive, whole_words=self.whole_words
+        )
+        places: list[list[int]] = [[] for _ in keys]
+        for number, text in lines:
+            for entry in matcher.hit_entries(matcher.find(text)):
+                places[entry].append(number)
+        return tuple(map(tuple, places))
+
+
+def count_keys(now: Sequence[str], proposed: Sequence[str], chat: SearchableChat) -> tuple[KeyCount, ...]:
+    """Every key of either side with its messages: the proposed ones in their order, then those that would go."""
+    keys = list(dict.fromkeys([*proposed, *now]))
+    before, after = set(now), set(proposed)
+    found = chat.found(keys)
+    return tuple(
+        KeyCount(key, messages, key in before, key in after) for key, messages in zip(keys, found, strict=True)
+    )
+
+
+PRIORITY: Final = 50
+"""What DeepLore gives to notes that were suggested."""
+_MOST_NAMESAKES: Final = 1000
+
+_TEMPLATER: Final = re.compile(r"<%.*?%>", re.DOTALL)
+_RUN_AT_ONCE: Final = re.compile(
+    r"^([ \t]*[`~]{3,}[ \t]*)(?:dataview(?:js)?|templater|button|tasks)\b.*$", re.MULTILINE
+)
+_INLINE_QUERY: Final = re.compile(r"`\$?=")
+_RULE: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
+_HEADING: Final = re.compile(r"\A#[ \t]+([^\n]*)\n+")
+_EMBED: Final = re.compile(r"!(?=\[\[)")
+_LINK: Final = re.compile(r"\[\[([^\]|\n]+)(?:\|([^\]\n]+))?\]\]")
+
+
+def note_text(title: str, keys: Sequence[str], summary: str, content: str, tag: str, titles: Collection[str]) -> str:
+    """A whole note: tags, keys, summary and priority above the heading and the content.
+
+    `titles` are those of notes that exist: links to others become plain text. What Obsidian's plugins would carry out
+    becomes plain text too. Raises ValueError where a property cannot hold its value.
+    """
+    title = trim(title.replace("[[", "").replace("]]", "").lstrip("# \t"))
+    text = f"# {title}\n\n{harmless(content, title, titles)}\n"
+    properties: list[tuple[str, Json]] = [("tags", [tag]), ("keys", list(keys)), ("priority", PRIORITY)]
+    if summary:
+        properties.append(("summary", summary))
+    for name, value in properties:
+        text = apply_edits(text, [NoteDocument(text).set(name, value)])
+    return text
+
+
+def harmless(content: str, title: str, titles: Collection[str]) -> str:
+    """The content as a note may have it: nothing that a plugin runs, no second heading, no links to nowhere."""
+    text = content.replace("\r\n", "\n").replace("\r", "\n")
+    text = _TEMPLATER.sub("", text).replace("<%", "< %").replace("%%", "")
+    text = _INLINE_QUERY.sub("` =", _RUN_AT_ONCE.sub(r"\1text", text))
+    heading = _HEADING.match(text)
+    if heading and fold(trim(heading[1])) == fold(title):
+        text = text[heading.end() :]
+    known = {fold(name) for name in titles}
+
+    def shown(link: re.Match[str]) -> str:
+        return link[0] if fold(trim(link[1])) in known else (link[2] or link[1])
+
+    text = _LINK.sub(shown, _EMBED.sub("", text))
+    return trim(_RULE.sub("- - -", text))
+
+
+def title_of(text: str, path: Path) -> str:
+    """The title that DeepLore reads in the text of a note."""
+    return cleaning.title(NoteDocument(text).body, path.name)
+
+
+def free_path(folder: Path, title: str, exists: Callable[[Path], bool] = lambda path: path.exists()) -> Path:
+    """A file for a note of this title that no file stands in the way of; a name that is taken gets a number.
+
+    Raises ValueError where there are too many of the same name. Looks at the disk.
+    """
+    name = safe_name(title)
+    for number in range(1, _MOST_NAMESAKES):
+        path = folder / (f"{name}.md" if number == 1 else f"{name} {number}.md")
+        if not exists(path):
+            return path
+    raise ValueError(f"“{folder}” has too many notes called “{name}”. Give the draft another title.")
+
 
 _SAME = "The note says this already. There is nothing to accept."
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from lorestudio.domain.entry import Entry
-from lorestudio.llm import DRAFT, KEYS, SUMMARY, ChatRequest
+from lorestudio.llm.messages import DRAFT, KEYS, SUMMARY, ChatRequest
 
 Value: TypeAlias = str | tuple[str, ...]
 """What a proposal is about: a summary or the text of a note, or a list of keys."""

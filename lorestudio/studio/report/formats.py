@@ -1,14 +1,81 @@
-"""The formats of a report, by the name of the file it goes to."""
+"""The formats of a report, by the name of the file it goes to.
+
+A report as Markdown, as plain text, and as JSON for programs.
+"""
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.report.page import html_page
-from lorestudio.studio.report.plain import json_report, markdown_report, text_report
 from lorestudio.studio.report.source import ReportSource
+from lorestudio.trace.serialize import to_json
+from lorestudio.trace.summary import summary
+from lorestudio.trace.text import as_markdown, as_text, escaped, markdown_table, turn_words
+from lorestudio.trace.wording import plural
+
+
+def markdown_report(source: ReportSource) -> str:
+    """Markdown with tables: the turns, each run in full, the settings."""
+    parts = [f"# Lore report: {escaped(source.vault or 'a vault')}", "", _count(source)]
+    if source.whole_chat:
+        rows = [
+            (turn_words(turn.trace.turn), str(len(turn.trace.injections)), summary(turn.trace)) for turn in source.turns
+        ]
+        parts += ["", *markdown_table(("Turn", "Injected", "What happened"), rows)]
+    for turn in source.turns:
+        if turn.messages:
+            rows = [(f"#{each.number}", each.speaker, each.text) for each in turn.messages]
+            parts += ["", "## Messages before the reply", "", *markdown_table(("", "Speaker", "Text"), rows)]
+        parts += ["", as_markdown(turn.trace).rstrip("\n")]
+    if source.settings:
+        rows = [(setting.title, setting.value, setting.usual) for setting in source.settings]
+        parts += ["", "## Settings", "", *markdown_table(("Setting", "Here", "Usually"), rows)]
+    return "\n".join(parts) + "\n"
+
+
+def text_report(source: ReportSource) -> str:
+    """Plain text, to be read as it is."""
+    runs = ("\n" + as_text(turn.trace) for turn in source.turns)
+    return "\n".join([f"Lore report: {source.vault or 'a vault'}", _count(source), *runs])
+
+
+def json_report(source: ReportSource) -> str:
+    """One JSON object: `{"vault", "chat", "redacted", "version", "settings": [...], "turns": [{"trace", "messages"}]}`.
+
+    A trace is as `trace.serialize` writes it.
+    """
+    value: dict[str, Any] = {
+        "vault": source.vault,
+        "chat": source.chat,
+        "redacted": source.redacted,
+        "version": source.version,
+        "settings": [
+            {"title": setting.title, "value": setting.value, "default": setting.usual} for setting in source.settings
+        ],
+        "turns": [
+            {
+                "summary": summary(turn.trace),
+                "trace": to_json(turn.trace),
+                "messages": [
+                    {"number": each.number, "speaker": each.speaker, "text": each.text, "hidden": each.hidden}
+                    for each in turn.messages
+                ],
+            }
+            for turn in source.turns
+        ],
+    }
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def _count(source: ReportSource) -> str:
+    where = f" of the chat {source.chat}" if source.chat else ""
+    told = " Names and texts are replaced; numbers and reasons are as they were." if source.redacted else ""
+    return f"{plural(len(source.turns), '# turn|# turns')}{where}.{told}"
 
 
 class Format(StrEnum):

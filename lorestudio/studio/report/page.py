@@ -1,6 +1,10 @@
 """A report as one HTML page: no script, nothing loaded from elsewhere, light or dark as the reader's system is.
 
 Every picture has a table beside it; headings, captions and row headers are there for screen readers.
+
+The texts of prompts in a report: folded, once each, and of the newest turns as far as the page stays sane.
+
+How a report looks: on a screen of any width, light or dark, and on paper.
 """
 
 from __future__ import annotations
@@ -9,20 +13,168 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final
 
-from lorestudio.studio.report.prompts import PromptTexts
+from lorestudio.studio.report.colours import css_variables, fill, on_fill
 from lorestudio.studio.report.source import ReportMessage, ReportSource, ReportTurn
-from lorestudio.studio.report.style import page_style
-from lorestudio.studio.report.svg import budget_svg, flow_svg
-from lorestudio.trace.budget import budget_view
+from lorestudio.studio.report.svg import PICTURE_STYLE, budget_svg, flow_svg
+from lorestudio.systems.deeplore.reasons import explain, explain_stage
+from lorestudio.trace.ai_selection import ai_lines
+from lorestudio.trace.budget import OTHER, Origin, budget_view, origins
 from lorestudio.trace.flow import TABLE_COLUMNS, Measure, flow, flow_rows
 from lorestudio.trace.journey import Journeys
-from lorestudio.trace.model import AiCall, Outcome, StageStatus, Trace
-from lorestudio.trace.origins import OTHER, Origin, origins
-from lorestudio.trace.reasons import explain, explain_stage
-from lorestudio.trace.selection import ai_lines
+from lorestudio.trace.model import AiCall, Outcome, PromptBlock, StageStatus, Trace
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import decisions, turn_words
 from lorestudio.trace.wording import number_words, place, plural
+
+MOST_CHARACTERS: Final = 1_500_000
+"""Characters of prompts that one report holds; what a browser still opens at once, together with the tables."""
+
+REPEATED: Final = 300
+"""A block of at least so many characters that stood in an earlier turn is named and not written again."""
+
+BlockKey = tuple[str, float, float, float, str, tuple[tuple[int, int, str], ...]]
+
+
+class PromptTexts:
+    """Which turns' prompts a report holds, and as HTML. Ask for the turns in the order of the page."""
+
+    def __init__(self, source: ReportSource, most: int = MOST_CHARACTERS) -> None:
+        self._whole, self._redacted = source.whole_chat, source.redacted
+        self._told: dict[BlockKey, tuple[str, str]] = {}
+        self._shown: set[int] = set()
+        self._left = 0
+        known: set[BlockKey] = set()
+        used = 0
+        for trace in (turn.trace for turn in reversed(source.turns)):
+            if not trace.prompt:
+                continue
+            keys = {_key(trace, block): len(block.text) for block in trace.prompt}
+            more = sum(size for key, size in keys.items() if key not in known)
+            # Of several turns at least the newest has its prompt; once one did not fit, no older one is tried.
+            if self._left or (self._whole and known and used + more > most):
+                self._left += 1
+                continue
+            used += more
+            known |= keys.keys()
+            self._shown.add(id(trace))
+        self._most = most
+
+    @property
+    def left_out(self) -> str:
+        """What is not here, in a sentence; "" where everything is."""
+        if not self._left:
+            return ""
+        turns = plural(self._left, "the oldest turn|the # oldest turns")
+        return (
+            f"The prompts of {turns} are left out, since all together are longer than "
+            f"{number_words(self._most)} characters. A report of one turn has its prompt."
+        )
+
+    def html(self, trace: Trace, came_from: dict[int, Origin], anchor: str) -> str:
+        """The prompt of one run, folded; nothing where nothing was handed over."""
+        if not trace.prompt:
+            return ""
+        if id(trace) not in self._shown:
+            return "<h3>Prompt</h3><p class='muted'>Left out for the size of this report.</p>"
+        blocks = "".join(self._block(trace, block, came_from, anchor) for block in trace.prompt)
+        size = plural(len(trace.prompt), "# block|# blocks")
+        if not self._redacted:  # there the texts stand for longer ones
+            size += plural(sum(len(block.text) for block in trace.prompt), ", # character|, # characters")
+        folded = f"<details><summary>What was handed over ({size})</summary>{blocks}</details>"
+        return f"<div class='folded'><h3>Prompt</h3>{folded}</div>"
+
+    def _block(self, trace: Trace, block: PromptBlock, came_from: dict[int, Origin], anchor: str) -> str:
+        where = escape(f"{place(block.position, block.depth, block.role)} ({block.tag})")
+        head = f"<p class='muted'>{where}</p>"
+        key = _key(trace, block)
+        if key in self._told and len(block.text) >= REPEATED:
+            first, title = self._told[key]
+            return f"{head}<p>The same text as in <a href='#{first}'>{escape(title)}</a>.</p>"
+        self._told.setdefault(key, (anchor, turn_words(trace.turn)))
+        return f"{head}<pre>{_pieces(trace, block, came_from)}</pre>"
+
+
+def _key(trace: Trace, block: PromptBlock) -> BlockKey:
+    parts = tuple((part.start, part.end, _prompt_title(trace, part.entry)) for part in block.parts)
+    return block.tag, block.position, block.depth, block.role, block.text, parts
+
+
+def _pieces(trace: Trace, block: PromptBlock, came_from: dict[int, Origin]) -> str:
+    """The text with each entry's part set apart and named."""
+    pieces, at = [], 0
+    for part in sorted(block.parts, key=lambda item: item.start):
+        pieces.append(escape(block.text[at : part.start]))
+        words = escape(block.text[part.start : part.end])
+        if part.entry is None:
+            pieces.append(words)
+        else:
+            origin = came_from.get(part.entry, OTHER)
+            ground, ink = fill(origin.fill), on_fill(origin.fill)
+            who = f"{escape(_prompt_title(trace, part.entry))} · {origin.word}"
+            pieces.append(
+                f"<span class='piece' style='border-color:{ground}'>"
+                f"<span class='who' style='background:{ground};color:{ink}'>{who}</span>\n{words}</span>"
+            )
+        at = part.end
+    pieces.append(escape(block.text[at:]))
+    return "".join(pieces)
+
+
+def _prompt_title(trace: Trace, entry: int | None) -> str:
+    ref = trace.entries.get(entry) if entry is not None else None
+    return "" if entry is None else f"entry {entry}" if ref is None else ref.title
+
+
+_SCREEN: Final = """
+*{box-sizing:border-box}body{margin:0;background:var(--window);color:var(--text);
+font:15px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif}
+main,header,nav,footer{max-width:1000px;margin:0 auto;padding:0 20px}header{padding-top:24px}
+h1{font-size:1.5rem;margin:.2em 0}h2{font-size:1.2rem;margin:0 0 .4em}h3{font-size:1rem;margin:1.4em 0 .4em}
+section.turn,section.part{background:var(--panel);border:1px solid var(--border);border-radius:8px;
+padding:18px 20px;margin:18px 0}
+a{color:var(--accent)}.skip{position:absolute;left:-999px}.skip:focus{left:8px;top:8px}
+.summary{font-size:1.05rem}.muted{color:var(--text_muted)}.warning{background:var(--warning_soft);
+color:var(--warning);padding:6px 10px;border-radius:6px}.error{background:var(--error_soft);color:var(--error);
+padding:6px 10px;border-radius:6px}
+.scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92rem;margin:0 0 14px}
+caption{text-align:left;color:var(--text_muted);padding:2px 0 4px}
+th,td{text-align:left;padding:4px 12px 4px 0;border-bottom:1px solid var(--border);vertical-align:top;
+overflow-wrap:break-word}th{font-weight:600}td.n,th.n{text-align:right;white-space:nowrap;
+font-variant-numeric:tabular-nums}td:first-child{min-width:5.5em}td.n:first-child{min-width:0}
+figure{margin:10px 0;overflow-x:auto}svg{display:block;width:100%;max-width:760px;min-width:600px;height:auto}
+details{margin:8px 0}summary{cursor:pointer}
+:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--raised);border:1px solid var(--border);
+border-radius:6px;padding:10px;font:13px/1.45 ui-monospace,Consolas,monospace}
+.piece{border-left:5px solid;padding-left:8px;display:block}.who{display:inline-block;font:600 12px system-ui;
+border-radius:4px;padding:0 6px}mark{background:var(--mark);color:var(--on_mark);border-radius:3px;padding:0 2px}
+mark.refine{background:none;color:inherit;outline:1px dashed;outline-offset:-1px}
+mark.lacking{text-decoration:underline dotted 2px}
+.message{margin:6px 0}.message b{margin-right:6px}footer{color:var(--text_muted);padding:8px 20px 30px}
+.paper{display:none}.top{float:right;font-size:.9rem}
+@media(max-width:640px){main,header,nav,footer{padding:0 8px}section.turn,section.part{padding:12px 10px}}
+"""
+
+_PAPER: Final = """
+@page{margin:14mm}
+@media print{body{background:none;font-size:10.5pt}main,header,nav,footer{max-width:none;padding:0}
+header{padding-top:0}section.turn,section.part{background:none;border:0;padding:0;margin:0 0 18px}
+.top,.skip,.whole details,.whole .folded{display:none}.paper{display:block}
+h2,h3,caption,summary{break-after:avoid}tr,figure,.message{break-inside:avoid}thead{display:table-header-group}
+thead tr{break-after:avoid}tbody tr:first-child{break-before:avoid}
+.scroll,figure{overflow:visible}svg{min-width:0}a{color:inherit}
+mark,.who,.warning,.error{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+.single details::details-content{content-visibility:visible;block-size:auto;height:auto}}
+"""
+"""On paper a report of one turn shows what is folded on the screen; that of a whole chat, which would be hundreds of
+pages, leaves it out and says so.
+"""
+
+
+def page_style() -> str:
+    """The style sheet of a page, colours included."""
+    return css_variables(":root") + _SCREEN + _PAPER + PICTURE_STYLE
+
 
 WIDE: Final = 5
 """Columns from which on a table may not fit on a telephone."""

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lorestudio import __version__
-from lorestudio.domain.chat import Chat
+from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.declaration import Declaration
 from lorestudio.settings.deeplore import declarations, setting_value
-from lorestudio.studio.generation import Generation
-from lorestudio.studio.project import Project
-from lorestudio.studio.rerun import trace_of
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.rerun import trace_of
 from lorestudio.trace.found_keys import FoundKey, keys_of_verdict
 from lorestudio.trace.model import Trace
 from lorestudio.trace.redaction import Pseudonyms, of_length, redacted

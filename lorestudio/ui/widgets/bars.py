@@ -1,4 +1,7 @@
-"""Inline messages: a bar inside the window that says what happened, why, and what can be done."""
+"""Inline messages: a bar inside the window that says what happened, why, and what can be done.
+
+A strip that says that only some rows are shown, and shows all again.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,9 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from lorestudio.ui.layouts import drop_all
-from lorestudio.ui.notices import Notice
-from lorestudio.ui.theme import Theme
-from lorestudio.ui.words import tr
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import Notice, tr
+from lorestudio.ui.widgets.pane import drop_all
 
 _ICONS = {"good": "check", "neutral": "info", "warning": "warning", "error": "error"}
 
@@ -149,3 +151,31 @@ class BarStack(QWidget):
         bar.hide()
         bar.deleteLater()
         self.setVisible(bool(self._bars))
+
+
+class FilterStrip(QFrame):
+    """`cleared` follows the button."""
+
+    cleared = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("Bar")
+        self.setProperty("tone", "neutral")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 2, 6, 2)
+        self.label = QLabel(self)
+        self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.button = QPushButton(tr("Show all"), self)
+        self.button.setAccessibleName(tr("Show all rows again"))
+        self.button.clicked.connect(self.cleared)
+        row.addWidget(self.label, 1)
+        row.addWidget(self.button)
+        self.hide()
+
+    def say(self, words: str) -> None:
+        """What the rows are that are left."""
+        self.label.setText(tr("Only: {words}", words=words))
+        self.label.setToolTip(self.label.text())
+        self.setAccessibleName(self.label.text())
+        self.show()

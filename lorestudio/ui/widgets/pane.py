@@ -1,13 +1,191 @@
-"""What every pane is: a named dock with a quiet title that can say what it shows."""
+"""What every pane is: a named dock with a quiet title that can say what it shows.
+
+Helpers for layouts that are filled anew.
+
+What a pane shows instead of nothing: what is missing, why, and what to do next.
+
+A line of two parts that becomes two lines where both do not fit beside each other.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from functools import partial
+from typing import Final
 
-from lorestudio.ui.theme import Theme
-from lorestudio.ui.widgets.folding_row import ElidedLabel
-from lorestudio.ui.words import tr
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.ui.shell.theme import Theme, glyph
+from lorestudio.ui.shell.words import tr
+
+
+def drop_all(layout: QLayout) -> None:
+    """Take everything out of a layout; its widgets vanish at once, and are deleted when Qt gets to it."""
+    while layout.count():
+        item = layout.takeAt(0)
+        widget = item.widget() if item is not None else None
+        if widget is not None:
+            widget.hide()
+            widget.deleteLater()
+
+
+TEXT_WIDTH: Final = 480
+"""Longer lines are hard to read (device-independent pixels)."""
+
+
+class EmptyState(QWidget):
+    """A glyph, a title, a sentence and buttons. `pressed` carries the id of the chosen button."""
+
+    pressed = Signal(str)
+
+    def __init__(self, theme: Theme, icon: str, parent: QWidget | None = None, *, large: bool = False) -> None:
+        super().__init__(parent)
+        self._theme, self._icon_name, self._large = theme, icon, large
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 18, 24, 18)
+        column.setSpacing(8)
+        self._icon = QLabel(self)
+        self._icon.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.title = QLabel(self)
+        self.title.setProperty("kind", "hero" if large else "title")
+        self.text = QLabel(self)
+        self.text.setProperty("kind", "muted")
+        for label in (self.title, self.text):
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            label.setWordWrap(True)
+            label.setMaximumWidth(TEXT_WIDTH)
+            label.setMinimumWidth(0)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(8)
+        column.addStretch(2)
+        column.addWidget(self._icon)
+        for label in (self.title, self.text):
+            line = QHBoxLayout()
+            line.addStretch(1)
+            line.addWidget(label, 100)
+            line.addStretch(1)
+            column.addLayout(line)
+        column.addSpacing(4)
+        column.addLayout(self._buttons)
+        column.addStretch(3)
+        self.setMinimumHeight(20)
+        theme.changed.connect(self._paint)
+        self._paint()
+
+    def say(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
+        """Show these words; each button is its id and its title, the first is the one that most people want."""
+        self.title.setText(title)
+        self.text.setText(text)
+        self.setAccessibleName(title)
+        self.setAccessibleDescription(text)
+        drop_all(self._buttons)
+        self._buttons.addStretch(1)
+        for place, (action, caption) in enumerate(buttons):
+            button = QPushButton(caption, self)
+            if place == 0:
+                button.setProperty("kind", "primary")
+            button.clicked.connect(partial(self.pressed.emit, action))
+            self._buttons.addWidget(button)
+        self._buttons.addStretch(1)
+
+    def focus_first(self) -> None:
+        """Give the keyboard to the first button, where there is one."""
+        for place in range(self._buttons.count()):
+            item = self._buttons.itemAt(place)
+            widget = item.widget() if item is not None else None
+            if widget is not None:
+                widget.setFocus()
+                return
+
+    def _paint(self) -> None:
+        size, color = (56, "accent") if self._large else (28, "text_faint")
+        self._icon.setPixmap(glyph(self._icon_name, getattr(self._theme.palette, color), size))
+
+
+GAP: Final = 8
+
+
+class ElidedLabel(QLabel):
+    """One line that ends in "…" where there is no room for all of it; the whole text is its tooltip then."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+
+    def minimumSizeHint(self) -> QSize:
+        """Qt: it can be as narrow as a few letters."""
+        return QSize(self.fontMetrics().averageCharWidth() * 3, super().minimumSizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Qt: draw what there is room for."""
+        painter = QPainter(self)
+        room = self.contentsRect()
+        shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
+        self.style().drawItemText(
+            painter, room, int(self.alignment()), self.palette(), self.isEnabled(), shown, self.foregroundRole()
+        )
+        painter.end()
+
+
+class FoldingRow(QWidget):
+    """`first` takes the room that `second` leaves; where there is too little for both, `second` stands below.
+
+    What they need is their size hint; it is asked for again whenever one of them changes.
+    """
+
+    def __init__(self, first: QWidget, second: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.first, self.second = first, second
+        self._grid = QGridLayout(self)
+        self._grid.setHorizontalSpacing(GAP)
+        self._grid.setVerticalSpacing(2)
+        self._grid.setColumnStretch(0, 1)
+        self._grid.addWidget(first, 0, 0)
+        self._grid.addWidget(second, 0, 1)
+        self.folded = False
+
+    def set_margins(self, left: int, top: int, right: int, bottom: int) -> None:
+        """Room around both, in pixels."""
+        self._grid.setContentsMargins(left, top, right, bottom)
+
+    def minimumSizeHint(self) -> QSize:
+        """Qt: as narrow as the wider of the two can be."""
+        margins = self._grid.contentsMargins()
+        wide = max(self.first.minimumSizeHint().width(), self.second.minimumSizeHint().width())
+        height = self._grid.minimumSize().height()
+        return QSize(wide + margins.left() + margins.right(), height)
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: a part became wider or narrower."""
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._arrange()
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: fold or unfold."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        margins = self._grid.contentsMargins()
+        room = self.width() - margins.left() - margins.right()
+        folded = self.first.sizeHint().width() + GAP + self.second.sizeHint().width() > room
+        if folded != self.folded:
+            self.folded = folded
+            self._grid.removeWidget(self.second)
+            self._grid.addWidget(self.second, int(folded), 0 if folded else 1)
 
 
 class Pane(QWidget):

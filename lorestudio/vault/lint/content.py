@@ -1,4 +1,9 @@
-"""The text that goes into the prompt: macros, comments, signs with a meaning of their own."""
+"""The text that goes into the prompt: macros, comments, signs with a meaning of their own.
+
+Places in the prompt that an entry asks for in vain (spec: deeplore-engine 5.8).
+
+How much room entries and summaries take.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,8 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
+from lorestudio.domain.entry import Position
+from lorestudio.domain.javascript import length, number_text, trim
 from lorestudio.vault.lint.model import Hit
 from lorestudio.vault.lint.note import Note, Rules
 
@@ -77,3 +84,51 @@ def comments(note: Note, _rules: Rules) -> Iterator[Hit]:
         found = note.entry.content.index("%%")
         excerpt = note.entry.content[found : found + 30].split("\n")[0]
         yield Hit("M54", f"A comment stays in the prompt: {excerpt}", "body", excerpt)
+
+
+def idle_places(note: Note, rules: Rules) -> Iterator[Hit]:
+    """I01, I02: a depth or a role where none counts. Of an outlet's entries the role does count."""
+    entry = note.entry
+    position = rules.settings.injection_position if entry.position is None else entry.position
+    in_chat = position == Position.IN_CHAT and not entry.outlet
+    where = f"into the outlet “{entry.outlet}”" if entry.outlet else "outside the chat"
+    if entry.depth is not None and not in_chat:
+        told = f"“{entry.title}” goes {where}, so its depth of {number_text(entry.depth)} has no effect."
+        yield Hit("I01", told, "depth")
+    if entry.role is not None and not in_chat and not entry.outlet:
+        yield Hit("I02", f"“{entry.title}” goes {where}, so its role has no effect.", "role")
+
+
+LONG: Final = 1500
+"""Tokens from which on an entry is long (spec: deeplore-ai-and-tools 3.3 Z01)."""
+LONG_SEED: Final = 2000
+"""Tokens from which on a seed is long (Z02)."""
+
+
+def long_entries(note: Note, rules: Rules) -> Iterator[Hit]:
+    """Z01, Z02, Z51: entries that take much room, or more than there is."""
+    entry, settings = note.entry, rules.settings
+    if entry.tokens > LONG:
+        yield Hit("Z01", f"“{entry.title}” has ≈ {entry.tokens:,} tokens.", "body")
+    if entry.seed and entry.tokens > LONG_SEED:
+        yield Hit("Z02", f"The seed “{entry.title}” has ≈ {entry.tokens:,} tokens.", "body")
+    limited = not settings.unlimited_budget and not entry.guide and not entry.outlet
+    if limited and entry.tokens > settings.max_tokens_budget:
+        told = f"“{entry.title}” has ≈ {entry.tokens:,} tokens; the whole budget has {settings.max_tokens_budget:,}."
+        yield Hit("Z51", told, "body")
+
+
+def summaries(note: Note, rules: Rules) -> Iterator[Hit]:
+    """A01, A51: summaries that the AI selector lacks, or has too much of."""
+    entry, settings = note.entry, rules.settings
+    if not rules.ai or entry.guide:
+        return
+    if not trim(entry.summary):
+        told = f"“{entry.title}” has no summary for the AI selector."
+        if settings.manifest_summary_mode == "summary_only" and not entry.constant:
+            told = f"“{entry.title}” has no summary, so the AI selector is never offered it."
+        yield Hit("A01", told, "summary")
+    shown, size = settings.ai_search_manifest_summary_length, length(entry.summary)
+    if size > shown and settings.manifest_summary_mode != "content_only":
+        told = f"The summary has {size:,} characters; of an entry without one, the selector is shown {shown:,}."
+        yield Hit("A51", told, "summary")

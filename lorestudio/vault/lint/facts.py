@@ -1,17 +1,202 @@
-"""What the checks have to know about all entries together, worked out once for an index."""
+"""What the checks have to know about all entries together, worked out once for an index.
+
+What follows from requires, excludes and cascade links along chains of entries (spec: deeplore-engine 3.6, 5.1, 5.5).
+
+Titles stand for entries. Where several entries share a title, only what all of them ask for is taken as asked, so that
+nothing is claimed which one of them would disprove.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
+import networkx as nx
 from rapidfuzz import fuzz, process
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
-from lorestudio.vault.lint.chains import Chains
 from lorestudio.vault.lint.keyforms import KeyForm, contained, is_short, key_form
-from lorestudio.vault.lint.note import Rules, usable_keys
+from lorestudio.vault.lint.note import Rules, is_exempt, usable_keys
+
+FOLLOWED: Final = 300
+"""A chain of requirements is followed to so many entries: longer ones are no one's intention, and cost time."""
+
+SMALL_CIRCLE: Final = 40
+"""In a tangle of up to so many entries, each is told its own shortest circle; in a larger one, all the same."""
+
+
+class Chains:
+    """Circles, contradictions and hopeless cases among the entries; ids lead to sentences or to lists of titles."""
+
+    def __init__(self, entries: Sequence[Entry], titles: Mapping[str, tuple[Entry, ...]], rules: Rules) -> None:
+        self._entries, self._titles, self._rules = entries, titles, rules
+
+    # ---- circles ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def circles(self) -> Mapping[str, tuple[str, ...]]:
+        """For each title in a circle of requirements: the titles from it back to itself, itself at both ends."""
+        return self._circles(lambda entry: () if is_exempt(entry) else entry.requires)
+
+    @cached_property
+    def cascade_circles(self) -> Mapping[str, tuple[str, ...]]:
+        """The same for cascade links."""
+        return self._circles(lambda entry: entry.cascade_links)
+
+    def _circles(self, targets: Callable[[Entry], Sequence[str]]) -> Mapping[str, tuple[str, ...]]:
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        for title, entries in self._titles.items():
+            for target in _common([targets(entry) for entry in entries]):
+                if target != title and target in self._titles:
+                    graph.add_edge(title, target)
+        found: dict[str, tuple[str, ...]] = {}
+        for tangle in nx.strongly_connected_components(graph):
+            if len(tangle) > 1:
+                part = graph.subgraph(tangle)
+                if len(tangle) <= SMALL_CIRCLE:
+                    found |= {title: self._spell(_shortest(part, title)) for title in tangle}
+                else:
+                    circle = [edge[0] for edge in nx.find_cycle(part)]
+                    found |= dict.fromkeys(tangle, self._spell([*circle, circle[0]]))
+        return found
+
+    def _spell(self, titles: Sequence[str]) -> tuple[str, ...]:
+        """Lower-cased titles as their entries write them."""
+        return tuple(self._titles[title][0].title for title in titles)
+
+    # ---- entries that can never come in -----------------------------------------------------------------------------
+
+    @cached_property
+    def hopeless(self) -> Mapping[int, tuple[str, ...]]:
+        """Entries that can never come in because of what they require.
+
+        The value is the chain of titles from the entry to the one at fault, and what is wrong with that one.
+        """
+        found: dict[int, tuple[str, ...]] = {
+            entry.id: (entry.title, why) for entry in self._entries if (why := self._own_fault(entry))
+        }
+        own = frozenset(found)
+        needing: dict[str, list[Entry]] = {}
+        for entry in self._entries:
+            if not is_exempt(entry) and not entry.guide:
+                for title in entry.requires:
+                    needing.setdefault(title.lower(), []).append(entry)
+        queue = deque(entry.title.lower() for entry in self._entries if entry.id in found)
+        while queue:
+            title = queue.popleft()
+            copies = self._titles[title]
+            if not all(copy.id in found for copy in copies):
+                continue
+            for entry in needing.get(title, ()):
+                if entry.id not in found:
+                    found[entry.id] = (entry.title, *found[copies[0].id])
+                    queue.append(entry.title.lower())
+        return {entry: chain for entry, chain in found.items() if entry not in own}
+
+    def _own_fault(self, entry: Entry) -> str:
+        """Why the entry itself can never be in the prompt, "" where it can."""
+        settings = self._rules.settings
+        if entry.guide:
+            # The fuzzy search lets guides in, against all intention.
+            return "" if settings.fuzzy_search_enabled else "is a guide, which never goes into the prompt"
+        if is_exempt(entry):
+            return ""
+        fault = self._contradiction(entry)
+        if fault or self._rules.ai or settings.character_context_scan:
+            return fault
+        if entry.probability == 0:
+            return "has the probability 0"
+        if not usable_keys(entry) and not settings.fuzzy_search_enabled and entry.title.lower() not in self._cascaded:
+            return "has no keys, and nothing else brings it in"
+        return ""
+
+    def _contradiction(self, entry: Entry) -> str:
+        excludes = {title.lower() for title in entry.excludes}
+        if entry.title.lower() in excludes:
+            return "excludes itself"
+        if both := [title for title in entry.requires if title.lower() in excludes]:
+            return f"requires and excludes “{both[0]}”"
+        if constant := next((copy for title in sorted(excludes) for copy in self.constants(title)), None):
+            return f"excludes the constant “{constant.title}”"
+        return ""
+
+    def constants(self, title: str) -> tuple[Entry, ...]:
+        """The constants of that title, in any case, that are not guides."""
+        return tuple(copy for copy in self._titles.get(title.lower(), ()) if copy.constant and not copy.guide)
+
+    @cached_property
+    def _cascaded(self) -> frozenset[str]:
+        """Lower-cased titles that some entry names as a cascade link."""
+        return frozenset(title.lower() for entry in self._entries for title in entry.cascade_links)
+
+    # ---- requirements that exclude each other -----------------------------------------------------------------------
+
+    @cached_property
+    def contradictions(self) -> Mapping[int, str]:
+        """Entries whose chain of requirements holds two entries that cannot be there together, and how that is."""
+        found: dict[int, str] = {}
+        if not any(entry.excludes for entry in self._entries):
+            return found
+        for entry in self._entries:
+            if entry.requires and not is_exempt(entry) and not entry.guide and (told := self._clash(entry)):
+                found[entry.id] = told
+        return found
+
+    def _clash(self, entry: Entry) -> str:
+        start = entry.title.lower()
+        parents: dict[str, str] = {start: ""}
+        members = {start: entry}
+        queue = deque([start])
+        while queue and len(members) < FOLLOWED:
+            title = queue.popleft()
+            member = members[title]
+            if title != start and is_exempt(member):
+                continue  # it is there whatever it requires itself
+            for name in member.requires:
+                target = name.lower()
+                copies = self._titles.get(target, ())
+                if target not in parents and len(copies) == 1 and not copies[0].guide:
+                    parents[target] = title
+                    members[target] = copies[0]
+                    queue.append(target)
+        direct = {title.lower() for title in entry.requires}
+        for title, member in members.items():
+            if is_exempt(member):
+                continue
+            for name in member.excludes:
+                other = name.lower()
+                if other not in members or other == title or (title == start and other in direct):
+                    continue
+                chain = self._story(parents, title)
+                second = self._story(parents, other)
+                parts = [part for part in dict.fromkeys((*chain, *second)) if part]
+                clash = f"“{member.title}” excludes “{members[other].title}”"
+                return f"{', '.join(parts)}, but {clash}" if parts else clash
+        return ""
+
+    def _story(self, parents: Mapping[str, str], title: str) -> list[str]:
+        """How the chain comes to a title, as sentences."""
+        steps: list[str] = []
+        while parents[title]:
+            before = parents[title]
+            steps.append(f"“{self._titles[before][0].title}” requires “{self._titles[title][0].title}”")
+            title = before
+        return steps[::-1]
+
+
+def _common(lists: Sequence[Sequence[str]]) -> list[str]:
+    """What all lists name, in lower case and in the order of the first."""
+    first, *others = ([title.lower() for title in one] for one in lists)
+    return [title for title in first if all(title in other for other in others)]
+
+
+def _shortest(graph: nx.DiGraph[str], title: str) -> list[str]:
+    """The shortest way from a title of a tangle back to itself."""
+    ways = [nx.shortest_path(graph, follower, title) for follower in sorted(graph.successors(title))]
+    return [title, *min(ways, key=len)]
+
 
 _NEAR: Final = 88
 """Titles that resemble each other so much (0 to 100) are likely the same name, once misspelled."""

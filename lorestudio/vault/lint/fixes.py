@@ -10,7 +10,8 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.vault.lint.model import Finding, Fix, FixSpec
-from lorestudio.vault.note_document import NoteDocument, TextEdit, apply_edits
+from lorestudio.vault.note.document import NoteDocument
+from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 
 MOST_FIXES: Final = 200
 """So many safe fixes are made in one note at most; a note with more would be fixed in a second go."""

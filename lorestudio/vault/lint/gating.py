@@ -1,15 +1,53 @@
-"""Requires, excludes and cascade links (spec: deeplore-engine 1.13, 3.6, 5.5)."""
+"""Requires, excludes and cascade links (spec: deeplore-engine 1.13, 3.6, 5.5).
+
+Values of the gating fields, and the file that defines them (spec: deeplore-engine 1.7, 5.2, 5.4).
+
+Wikilinks that lead to no entry (spec: deeplore-engine 1.9, 1.13).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from lorestudio.domain.entry import Entry, NoteProblem
-from lorestudio.domain.javascript import trim
-from lorestudio.vault.lint.facts import VaultFacts
+from lorestudio.domain.entry import Entry, FieldDefinition, NoteProblem
+from lorestudio.domain.javascript import Json, to_string, trim
+from lorestudio.vault.lint.facts import VaultFacts, base_name
 from lorestudio.vault.lint.model import FixSpec, Hit
-from lorestudio.vault.lint.note import Note, is_exempt, quoted, written_cascade, written_excludes, written_requires
+from lorestudio.vault.lint.note import (
+    Note,
+    Rules,
+    is_exempt,
+    quoted,
+    written_cascade,
+    written_excludes,
+    written_requires,
+)
+
+
+def field_values(note: Note, rules: Rules) -> Iterator[Hit]:
+    """F52, F53: values that the field does not list, and numbers that are none."""
+    entry = note.entry
+    for field in rules.parse.fields:
+        if field.name not in entry.custom_fields:
+            continue
+        value = entry.custom_fields[field.name]
+        if field.type == "number" and value is None:
+            yield Hit("F53", f"{field.name} is defined as a number, and this is none.", field.name)
+        for odd in _unlisted(value, field):
+            told = f"{field.label}: “{odd}” is not among {quoted(field.values, 8)}."
+            yield Hit("F52", told, field.name, odd)
+
+
+def _unlisted(value: Json, field: FieldDefinition) -> Iterator[str]:
+    allowed = {trim(item).strip("'\"").lower() for item in field.values}
+    if not allowed:
+        return
+    for item in value if isinstance(value, list | tuple) else (value,):
+        text = to_string(item)
+        if item is not None and text and text.lower() not in allowed:
+            yield text
+
 
 _ASLEEP: Final = {
     NoteProblem.DISABLED: "is switched off",
@@ -161,3 +199,27 @@ def _set(note: Note, name: str, titles: tuple[str, ...], what: str, *, safe: boo
         if len(titles) > 1
         else FixSpec(what, "set", written, titles, safe=safe)
     )
+
+
+def dead_links(note: Note, facts: VaultFacts) -> Iterator[Hit]:
+    """L01: links whose target is no entry's title, each with what it leads to instead."""
+    for link in note.entry.links:
+        if link.lower() in facts.titles:
+            continue
+        shown = f"[[{link}]]" if link else "An empty link"
+        yield Hit("L01", f"{shown} {_instead(link, facts)}.", "body", f"[[{link}")
+
+
+def _instead(link: str, facts: VaultFacts) -> str:
+    page = link.partition("#")[0].partition("^")[0].strip()
+    if page != link and page.lower() in facts.titles:
+        return f"names a part of “{page}”; DeepLore follows whole titles only"
+    name = base_name(page)
+    same_file = facts.by_file_name.get(name, ())
+    if same_file:
+        return f"is the file of the entry “{same_file[0].title}”; DeepLore follows titles only"
+    left_out = facts.left_out.get(name)
+    if left_out is not None:
+        return f"leads to the note {left_out.filename}, which is no entry"
+    near = facts.near(link) if link else ""
+    return f"leads to no entry; there is “{near}”" if near else "leads to no entry"

@@ -14,21 +14,31 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.index import definition_path
 from lorestudio.vault.lint import entry_config, keywords, left_out
-from lorestudio.vault.lint.content import comments, dollars, macros
+from lorestudio.vault.lint.content import comments, dollars, idle_places, long_entries, macros, summaries
 from lorestudio.vault.lint.facts import VaultFacts
-from lorestudio.vault.lint.fields import field_values
 from lorestudio.vault.lint.fixes import Repair, repair, work_out
-from lorestudio.vault.lint.gating import chains, contradictions, excluded_fixtures, missing_titles
-from lorestudio.vault.lint.injection import idle_places
-from lorestudio.vault.lint.links import dead_links
+from lorestudio.vault.lint.front_matter import (
+    comma_lists,
+    document_problems,
+    parser_warnings,
+    readings,
+    strict_losses,
+    switched_off,
+    unread_names,
+    unusable_values,
+)
+from lorestudio.vault.lint.gating import (
+    chains,
+    contradictions,
+    dead_links,
+    excluded_fixtures,
+    field_values,
+    missing_titles,
+)
 from lorestudio.vault.lint.model import Finding, Hit, NoteKey, Severity
 from lorestudio.vault.lint.note import Note, Rules
-from lorestudio.vault.lint.parser import parser_warnings, strict_losses
 from lorestudio.vault.lint.settings import SettingsFile, settings_checks
-from lorestudio.vault.lint.size import long_entries, summaries
-from lorestudio.vault.lint.source import comma_lists, switched_off, unread_names, unusable_values
 from lorestudio.vault.lint.table import check_of
-from lorestudio.vault.lint.yaml import document_problems, readings
 
 NoteCheck = Callable[[Note, Rules], Iterator[Hit]]
 VaultCheck = Callable[[Note, VaultFacts], Iterator[Hit]]

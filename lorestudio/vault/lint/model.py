@@ -8,7 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from lorestudio.vault.note_document import TextEdit
+from lorestudio.vault.note.text_edits import TextEdit
 
 NoteKey: TypeAlias = tuple[str, str]
 """A note: the name of its vault, and its file's name relative to it."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from lorestudio.domain.fields import BUILT_IN_FIELDS
+from lorestudio.domain.entry import BUILT_IN_FIELDS
 from lorestudio.domain.state import Counters
-from lorestudio.engine.deeplore.ai import manifest
-from lorestudio.engine.deeplore.ai.replies import extract_list, normalize
-from lorestudio.engine.deeplore.ai.titles import most_similar
-from lorestudio.engine.deeplore.stages.category_prefilter import category_manifest, clusters
+from lorestudio.systems.deeplore.ai import manifest
+from lorestudio.systems.deeplore.ai.replies import extract_list, most_similar, normalize
+from lorestudio.systems.deeplore.stages.category_prefilter import category_manifest, clusters
 from tests.cases.deeplore.settings import settings_from
-from tests.engine.deeplore.recorded import entries_of
+from tests.systems.deeplore.recorded import entries_of
 
 
 def _normalized(items: list[Any]) -> list[dict[str, str]]:

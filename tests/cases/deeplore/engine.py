@@ -8,30 +8,30 @@ from dataclasses import replace
 from typing import Any, Final
 
 from lorestudio.domain.chat import Message
-from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.domain.fields import FieldDefinition
+from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.domain.state import ChatControls, Counters, EngineState, EntryRule
-from lorestudio.engine import DeepLoreIndex, RunContext
-from lorestudio.engine.deeplore import gating
-from lorestudio.engine.deeplore.bm25 import EntryBM25, tokenize
-from lorestudio.engine.deeplore.keys import KeyMatcher
-from lorestudio.engine.deeplore.pipeline import matching
-from lorestudio.engine.deeplore.policy import Policy
-from lorestudio.engine.deeplore.stages.bookkeeping import BookkeepingStage
-from lorestudio.engine.deeplore.stages.budget import BudgetStage
-from lorestudio.engine.deeplore.stages.contextual_gating import GatingStage
-from lorestudio.engine.deeplore.stages.placement import PlacementStage
-from lorestudio.engine.deeplore.stages.requires_excludes import RequiresExcludesStage, resolve
-from lorestudio.engine.deeplore.stages.snapshot import SnapshotStage
-from lorestudio.engine.deeplore.state import Accepted, RunState
-from lorestudio.engine.deeplore.text import truncate_to_sentence
-from lorestudio.engine.stage import Stage
-from lorestudio.exchange.sillytavern_chat import read_message
+from lorestudio.exchange.chats.records import read_message
+from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore import gating
+from lorestudio.systems.deeplore.bm25 import EntryBM25, tokenize
+from lorestudio.systems.deeplore.gating import Policy
+from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.keys import KeyMatcher
+from lorestudio.systems.deeplore.pipeline import matching
+from lorestudio.systems.deeplore.stages.bookkeeping import BookkeepingStage
+from lorestudio.systems.deeplore.stages.budget import BudgetStage
+from lorestudio.systems.deeplore.stages.contextual_gating import GatingStage
+from lorestudio.systems.deeplore.stages.placement import PlacementStage
+from lorestudio.systems.deeplore.stages.requires_excludes import RequiresExcludesStage, resolve
+from lorestudio.systems.deeplore.stages.snapshot import SnapshotStage
+from lorestudio.systems.deeplore.state import Accepted, RunState
+from lorestudio.systems.deeplore.text import truncate_to_sentence
+from lorestudio.systems.ledger import Stage
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Turn
 from tests.cases.deeplore.settings import settings_from
-from tests.engine.deeplore.recorded import UNDEFINED, entries_of, pairs
-from tests.engine.worlds import Scripted
+from tests.systems.deeplore.recorded import UNDEFINED, entries_of, pairs
+from tests.systems.worlds import Scripted
 
 
 def _context(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from lorestudio.settings import DeepLoreSettings, declarations, sanitise
-from lorestudio.settings.deeplore import effective_values, same
-from tests.engine.worlds import settings_of
+from lorestudio.settings.deeplore import DeepLoreSettings, declarations, effective_values, same, sanitise
+from tests.systems.worlds import settings_of
 
 _BY_ALIAS: Final = {declaration.alias: declaration for declaration in declarations()}
 UNCHECKED: Final = frozenset({"lorebookTag", "aiSearchMode", "caseSensitive"})

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from lorestudio.domain.entry import LeftOutNote
-from lorestudio.domain.fields import FieldDefinition
+from lorestudio.domain.entry import FieldDefinition, LeftOutNote
 from lorestudio.domain.javascript import simple_hash
-from lorestudio.vault import ParseRules, cleaning, conflicts, fields, front_matter, parse_note
-from tests.engine.deeplore.recorded import ENTRY_FIELDS, INFINITY, UNDEFINED
+from lorestudio.vault import cleaning, conflicts, fields, front_matter
+from lorestudio.vault.entries import ParseRules, parse_note
+from tests.systems.deeplore.recorded import ENTRY_FIELDS, INFINITY, UNDEFINED
 
 _TAGS = ("lorebookTag", "constantTag", "neverInsertTag", "seedTag", "bootstrapTag", "guideTag")
 _PARSED_FIELDS = {name: ours for name, ours in ENTRY_FIELDS.items() if name not in {"customFields", "_contentHash"}}

@@ -12,7 +12,8 @@ from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import sanitise
-from lorestudio.studio import Project, Simulator, open_project
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.replay.simulator import Simulator
 
 MARK = "zqx"
 """Every word of the world begins with this."""

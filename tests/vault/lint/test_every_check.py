@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem, VaultIndex
-from lorestudio.vault.lint import CHECKS, Group, Scope, lint
+from lorestudio.vault.lint.linter import Scope, lint
+from lorestudio.vault.lint.model import Group
+from lorestudio.vault.lint.table import CHECKS
 from tests.vault.lint.vaults import codes, note
 
 if TYPE_CHECKING:

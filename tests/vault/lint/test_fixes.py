@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 
 from lorestudio.vault import front_matter
-from lorestudio.vault.lint import Finding, Linter, NoteKey, unified_diff
-from lorestudio.vault.note_document import apply_edits
+from lorestudio.vault.lint.fixes import unified_diff
+from lorestudio.vault.lint.linter import Linter
+from lorestudio.vault.lint.model import Finding, NoteKey
+from lorestudio.vault.note.text_edits import apply_edits
 from tests.vault.lint.vaults import findings, note, scope
 
 A: NoteKey = ("v", "A.md")

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from lorestudio.vault.lint import LintCancelled, Linter, Scope, Severity, lint
+from lorestudio.vault.lint.linter import LintCancelled, Linter, Scope, lint
+from lorestudio.vault.lint.model import Severity
 from tests.vault.lint.vaults import findings, note, scope
 
 FILES = {

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.settings import sanitise
+from lorestudio.settings.deeplore import sanitise
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
-from lorestudio.vault.lint import Finding, Scope, SettingsFile, lint
+from lorestudio.vault.lint.linter import Scope, lint
+from lorestudio.vault.lint.model import Finding
+from lorestudio.vault.lint.settings import SettingsFile
 
 Files = Mapping[str, str]
 

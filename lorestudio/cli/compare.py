@@ -1,0 +1,195 @@
+"""`lorestudio compare`, and the replay of a chat with another system."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lorestudio.cli.options import BookOption, NeededChat, SeedOption, with_books
+from lorestudio.cli.output import clear_messages, say_all
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.declaration import Section
+from lorestudio.studio.compare.comparing import Candidate, Comparison, TurnComparison, candidate, compare_candidates
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.systems.registry import DEEPLORE, KINDS, SystemKind, kind_of, replay_with
+from lorestudio.systems.worldinfo.books import WORLD_INFO, WorldInfoSystem
+from lorestudio.trace.model import Trace
+
+SYSTEMS: Final = ", ".join((DEEPLORE, *KINDS))
+_SHOWN: Final = 3
+
+SystemOption = Annotated[str, typer.Option("--system", help=f"The system that decides: {SYSTEMS}.")]
+SystemSettingsOption = Annotated[
+    Path | None,
+    typer.Option("--system-settings", metavar="FILE", help="Settings of a system other than deeplore: a JSON object."),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of a system other than deeplore. May be repeated."),
+]
+
+
+def compare(
+    vault: Annotated[list[str], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; merged in order.")],
+    *,
+    chat: NeededChat,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--run",
+            metavar="SYSTEM[:FILE]",
+            help=f"A run to compare: a system ({SYSTEMS}), with a file of its settings. At least two.",
+        ),
+    ] = None,
+    settings: Annotated[Path | None, typer.Option("--settings", help="DeepLore settings of every run.")] = None,
+    seed: SeedOption = 0,
+    book: BookOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+) -> None:
+    """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""
+    with clear_messages():
+        project = open_project(vault, chat, settings, seed)
+        chosen = [candidate(text) for text in run or ()]
+        if book:
+            chosen = [_with_books(each, book) for each in chosen]
+        found = asyncio.run(compare_candidates(project, chosen))
+        say_all(project.problems)
+        if as_json:
+            typer.echo(json.dumps(comparison_json(found), ensure_ascii=False))
+            return
+        console = Console()
+        console.print(turns_table(found))
+        console.print(totals_table(found))
+
+
+def replay_system(
+    project: Project,
+    name: str,
+    file: Path | None,
+    assignments: Sequence[str] | None = None,
+    books: Sequence[str] | None = None,
+) -> tuple[Trace, ...]:
+    """The traces of a chat decided by a system other than DeepLore. Raises InputError and SettingsError.
+
+    What World Info remarks on its lorebooks is said once.
+    """
+    kind = kind_of(name)
+    system = kind.make(with_books(kind.read(file, assignments or ()), books or ()), project)
+    if isinstance(system, WorldInfoSystem):
+        say_all(system.remarks)
+    return asyncio.run(replay_with(project, system))
+
+
+def other_system(
+    name: str, file: Path | None, assignments: Sequence[str] | None = None, books: Sequence[str] | None = None
+) -> tuple[SystemKind, Section] | None:
+    """The system beside DeepLore with its settings, None for DeepLore. Raises InputError and SettingsError."""
+    if name == DEEPLORE:
+        if file is not None or assignments:
+            raise InputError("--system", "name the system whose settings these are. DeepLore's are --settings.")
+        if books:
+            raise InputError("--book", "lorebooks are scanned by --system world-info.")
+        return None
+    kind = kind_of(name)
+    return kind, with_books(kind.read(file, assignments or ()), books or ())
+
+
+def turns_table(found: Comparison) -> Table:
+    """A row a turn: what each run put in, how far they agree, and what only one of them did."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), caption_justify="left",
+                  caption="for each run: entries, tokens, and what it alone put in")  # fmt: skip
+    table.add_column("reply", justify="right", no_wrap=True)
+    table.add_column("all agree", justify="right", no_wrap=True)
+    for label in found.labels:
+        table.add_column(Text(label), overflow="fold")
+    for turn in found.turns:
+        cells = [_cell(found, turn, place) for place in range(len(found.labels))]
+        swipe = f" ‹{turn.turn.swipe + 1}›" if turn.turn.swipe else ""
+        table.add_row(f"#{turn.turn.message}{swipe}", f"{turn.overlap:.0%}", *cells)
+    return table
+
+
+def totals_table(found: Comparison) -> Table:
+    """A row a run: what it puts in on the whole, and how far it agrees with the others."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), title="over the whole chat", title_justify="left")
+    table.add_column("run", no_wrap=True)
+    for heading in ("entries\na turn", "tokens\na turn", "most\ntokens", "different\nnotes", "silent\nturns"):
+        table.add_column(heading, justify="right")
+    for place in range(len(found.labels)):
+        table.add_column(f"like\nrun {place + 1}", justify="right")
+    for place, total in enumerate(found.totals):
+        table.add_row(
+            Text(f"{place + 1} {total.label}"),
+            f"{total.entries:.1f}",
+            f"{total.tokens:,.0f}",
+            f"{total.most_tokens:,}",
+            str(total.different),
+            str(total.silent),
+            *("" if other == place else f"{found.agreement[place][other]:.0%}" for other in range(len(found.labels))),
+        )
+    return table
+
+
+def comparison_json(found: Comparison) -> Mapping[str, Json]:
+    """The comparison as data: notes by vault and file name."""
+    return {
+        "runs": [
+            {
+                "label": total.label,
+                "entries_per_turn": total.entries,
+                "tokens_per_turn": total.tokens,
+                "most_tokens": total.most_tokens,
+                "different_notes": total.different,
+                "silent_turns": total.silent,
+                "agreement": dict(zip(found.labels, found.agreement[place], strict=True)),
+            }
+            for place, total in enumerate(found.totals)
+        ],
+        "turns": [
+            {
+                "message": turn.turn.message,
+                "swipe": turn.turn.swipe,
+                "overlap": turn.overlap,
+                "runs": [
+                    {
+                        "label": label,
+                        "tokens": share.tokens,
+                        "entries": [
+                            {"vault": vault, "file": file, "title": found.titles[vault, file]}
+                            for vault, file in share.notes
+                        ],
+                        "alone": [found.titles[note] for note in share.notes if note in alone],
+                    }
+                    for label, share, alone in zip(found.labels, turn.shares, turn.alone, strict=True)
+                ],
+            }
+            for turn in found.turns
+        ],
+    }
+
+
+def _with_books(chosen: Candidate, books: Sequence[str]) -> Candidate:
+    if chosen.system != WORLD_INFO or chosen.settings is None:
+        return chosen
+    return replace(chosen, settings=with_books(chosen.settings, books))
+
+
+def _cell(found: Comparison, turn: TurnComparison, place: int) -> Text:
+    share, alone = turn.shares[place], turn.alone[place]
+    names = Counter(found.titles[note] for note in share.notes if note in alone)
+    listed = [f"+ {title}" for title in list(names)[:_SHOWN]]
+    if len(names) > _SHOWN:
+        listed.append(f"and {len(names) - _SHOWN} more")
+    return Text("\n".join([f"{len(share.notes)}, {share.tokens:,}", *listed]))

@@ -1,0 +1,349 @@
+"""`lorestudio diff`: what differs between two runs, and which setting, note or message did it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from lorestudio.cli.answering import Answering
+from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption
+from lorestudio.cli.options import (
+    JsonOption,
+    ModeOption,
+    NeededChat,
+    OfflineAnswersOption,
+    SeedOption,
+    SettingsOption,
+    SwipeOption,
+    VaultArgument,
+    answering_offline,
+    chosen_generation,
+    in_mode,
+)
+from lorestudio.cli.output import clear_messages, print_json, say_all
+from lorestudio.cli.runs import system_runner, with_kept
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.lifecycle import Progress
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.compare.causes import Causes, RunSide, What, can_find, find_causes
+from lorestudio.studio.compare.sides import (
+    TurnDiff,
+    replay_differences,
+    side_of,
+    turn_diffs,
+    with_settings_of,
+    with_vaults_of,
+)
+from lorestudio.studio.compare.text import (
+    HEADINGS,
+    cause_words,
+    change_lines,
+    comparison_json,
+    difference_json,
+    refated_lines,
+    tokens_words,
+)
+from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.replay.run_store import ChatRuns
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import DEEPLORE
+from lorestudio.trace.diff import Key, TraceDiff, compare
+from lorestudio.trace.summary import summary
+from lorestudio.trace.wording import signed_words
+
+_STYLES: Final = {
+    What.ENTERED: "green",
+    What.LEFT: "red",
+    What.MOVED: "cyan",
+    What.RESIZED: "yellow",
+    What.REWRITTEN: "yellow",
+}
+_AGAINST: Final = re.compile(r"#?(\d+)(?:\.(\d+))?\Z")
+_LISTED: Final = 4
+_LEGEND: Final = "+ only in the second  - only in the first  ~ shortened or longer  ↕ moved  ≠ other words"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("diff")(diff_runs)
+
+
+def diff_runs(
+    vault: VaultArgument,
+    *,
+    chat: NeededChat,
+    message: Annotated[
+        int | None,
+        typer.Option(
+            "--message", min=0, help="The number of a reply. Default: all replies of the chat, a row for each."
+        ),
+    ] = None,
+    swipe: SwipeOption = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against", metavar="MESSAGE[.SWIPE]", help="Compare with another reply, or another swipe of it."
+        ),
+    ] = None,
+    settings2: Annotated[Path | None, typer.Option("--settings2", help="Compare with these settings.")] = None,
+    vault2: Annotated[
+        list[str] | None,
+        typer.Option("--vault2", help="Compare with another state of the vault. Repeat it where there are several."),
+    ] = None,
+    chat2: Annotated[Path | None, typer.Option("--chat2", help="Compare with another state of the chat.")] = None,
+    settings: SettingsOption = None,
+    seed: SeedOption = 0,
+    mode: ModeOption = None,
+    answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
+    system: SystemOption = DEEPLORE,
+    system_settings: SystemSettingsOption = None,
+    assignments: SetOption = None,
+    system2: Annotated[
+        str | None, typer.Option("--system2", metavar="SYSTEM[:FILE]", help="Compare with another system, or its file.")
+    ] = None,
+    causes: Annotated[
+        bool, typer.Option("--causes/--no-causes", help="Find out which difference did what, by running each alone.")
+    ] = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what differs between two runs of a reply, or of the whole chat, and which difference did it.
+
+    The second run is another reply (--against), or the same one with other settings (--settings2), notes (--vault2) or
+    messages (--chat2), or by another system (--system2). No provider is asked for an answer. Which difference did it
+    can be found out where one system made both runs.
+    """
+    with clear_messages():
+        _check(against, settings2, vault2, chat2, system2)
+        if system != DEEPLORE and settings2 is not None:
+            raise InputError("--settings2", f"these are DeepLore's. Use --system2 {system}:FILE instead.")
+        first = in_mode(open_project(vault, chat, settings, seed), mode)
+        second = first
+        titles = "first", "second"
+        if settings2 is not None:
+            second = in_mode(with_settings_of(first, settings2), mode)
+            titles = settings.name if settings is not None else "DeepLore's own settings", settings2.name
+        elif vault2 is not None:
+            second, titles = with_vaults_of(first, vault2), (", ".join(vault), ", ".join(vault2))
+        elif chat2 is not None:
+            second, titles = first.with_chat(chat2), (chat.name, chat2.name)
+        say_all((*first.problems, *second.problems))
+        if system2 is not None:
+            titles = system, system2
+        asked = answering_offline(answers, first)
+
+        def made(project: Project, *, other: bool = False) -> ChatRuns:
+            if other and system2 is not None:
+                name, _, file = system2.partition(":")
+                return _runs(project, name, Path(file).expanduser() if file else None, None, asked)
+            return _runs(project, system, system_settings, assignments, asked)
+
+        if message is None:
+            if against is not None or swipe is not None:
+                name = "--against" if against is not None else "--swipe"
+                raise InputError(name, "say which reply is meant with --message.")
+            _whole_chat(made(first), made(second, other=True), titles, as_json=as_json)
+            return
+        one = made(first)
+        other = one if against is not None else made(second, other=True)
+        wanted = chosen_generation(one, message, swipe)
+        if against is not None:
+            place, which = _place(against)
+            sides = _sides(one, wanted, other, chosen_generation(other, place, which, "--against"), ("", ""))
+        else:
+            sides = _sides(one, wanted, other, chosen_generation(other, message, swipe), titles)
+        _one_reply(*sides, find=causes and can_find(*sides), as_json=as_json)
+
+
+def _check(*others: object) -> None:
+    if sum(bool(each) for each in others) != 1:
+        given = any(others)
+        names = "--against, --settings2, --vault2, --chat2 or --system2"
+        why = "say with what the run is to be compared" if not given else "a run is compared with one other"
+        raise InputError("diff", f"{why}: give one of {names}.")
+
+
+def _runs(
+    project: Project, system: str, file: Path | None, assignments: list[str] | None, asked: Answering
+) -> ChatRuns:
+    """Who runs the chat with a system; what the window has kept of the same inputs is not run again."""
+    if system != DEEPLORE:
+        return with_kept(system_runner(project, system, file, assignments).runs)
+    if file is not None:
+        raise InputError("--system2", "compare with other settings of DeepLore by --settings2.")
+    return Simulator(project, asked.source, model=asked.model)
+
+
+def _place(against: str) -> tuple[int, int | None]:
+    """Message and swipe of `12` or `12.2`."""
+    match = _AGAINST.match(against.strip())
+    if match is None or match[2] == "0":
+        raise InputError("--against", f"“{against}” is no reply. Write its number, as 12, or with a swipe, as 12.2.")
+    return int(match[1]), int(match[2]) if match[2] else None
+
+
+def _sides(
+    first: ChatRuns, one: Generation, second: ChatRuns, other: Generation, titles: tuple[str, str]
+) -> tuple[RunSide, RunSide]:
+    async def both() -> None:
+        await first.generate(one)
+        await second.generate(other)
+
+    asyncio.run(both())
+    return side_of(first, one, titles[0]), side_of(second, other, titles[1])
+
+
+# ---- one reply ------------------------------------------------------------------------------------------------------
+
+
+def _one_reply(before: RunSide, after: RunSide, *, find: bool, as_json: bool) -> None:
+    diff = compare(before.trace, after.trace)
+    found = _causes(before, after, quiet=as_json) if find and diff else None
+    if as_json:
+        print_json(comparison_json(before, after, diff, found))
+        return
+    console = Console()
+    for side in (before, after):
+        console.print(Text(f"{side.title}: {summary(side.trace)}"))
+    console.print(Text(f"{tokens_words(diff)}, {diff.unchanged} unchanged"))
+    console.print()
+    console.print(_changes_table(diff, found) if diff else Text("The same entries go in, in the same order."))
+    for line in refated_lines(diff):
+        console.print(Text(f"stopped by something else: {line}", style="dim"))
+    if found is not None:
+        console.print()
+        console.print(_causes_table(found))
+
+
+def _causes(before: RunSide, after: RunSide, *, quiet: bool) -> Causes:
+    console = Console(stderr=True)
+    columns = (TextColumn("Trying each difference alone"), BarColumn(), MofNCompleteColumn(), TextColumn("runs"))
+    with ProgressBar(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        return find_causes(before, after, on_progress=_advance(bar))
+
+
+def _advance(bar: ProgressBar) -> Callable[[Progress], None]:
+    task = bar.add_task("", total=None)
+
+    def advance(progress: Progress) -> None:
+        bar.update(task, completed=progress.done, total=progress.total)
+
+    return advance
+
+
+def _changes_table(diff: TraceDiff, causes: Causes | None) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column("")
+    table.add_column("entry", overflow="fold")
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("what happened", overflow="fold")
+    if causes is not None:
+        table.add_column("because of", overflow="fold")
+    for line in change_lines(diff, causes):
+        style = _STYLES[line.what]
+        sign = Text(f"{line.sign} {HEADINGS[line.what].lower()}", style=style)
+        grown = Text(signed_words(line.tokens) if line.tokens else "", style=style)
+        cells = [sign, Text(line.title), grown, Text(line.words)]
+        if causes is not None:
+            cells.append(Text(line.who.removeprefix("by ") or "not found"))
+        table.add_row(*cells)
+    return table
+
+
+def _causes_table(causes: Causes) -> Table:
+    table = Table(title=Text("What was different"), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column("difference", overflow="fold")
+    table.add_column("kind", no_wrap=True)
+    table.add_column("tried alone", overflow="fold")
+    for cause in causes.causes:
+        style = "" if cause.does_something else "dim"
+        row = cause.difference.sentence, cause.difference.kind.value, cause_words(cause)
+        table.add_row(*(Text(cell, style=style) for cell in row))
+    return table
+
+
+# ---- a whole chat ---------------------------------------------------------------------------------------------------
+
+
+def _whole_chat(first: ChatRuns, second: ChatRuns, titles: tuple[str, str], *, as_json: bool) -> None:
+    async def both() -> None:
+        await first.replay()
+        await second.replay()
+
+    asyncio.run(both())
+    turns = tuple(turn_diffs(first, second))
+    differences = replay_differences(first, second)
+    if as_json:
+        told: list[Json] = [_turn_json(turn) for turn in turns if turn.differs]
+        names: list[Json] = [difference_json(each) for each in differences]
+        print_json(
+            {"before": titles[0], "after": titles[1], "turns": len(turns), "differences": names, "changed": told}
+        )
+        return
+    console = Console()
+    changed = [turn for turn in turns if turn.differs]
+    for difference in differences:
+        console.print(Text(f"{difference.kind.value}: {difference.sentence}"))
+    if changed:
+        console.print(_chat_table(changed, first.project, titles))
+    what = f"{len(changed)} of {len(turns)} generations differ." if changed else "No generation differs."
+    console.print(Text(what + (" Choose one with --message to see what did it." if changed else "")))
+
+
+def _chat_table(turns: Sequence[TurnDiff], project: Project, titles: tuple[str, str]) -> Table:
+    table = Table(
+        title=Text(f"{project.name}: {titles[0]} → {titles[1]}"), caption=_LEGEND, title_justify="left",
+        caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1),
+    )  # fmt: skip
+    for heading in ("reply", "tokens", ""):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("what differs", overflow="fold")
+    messages = project.chat.messages if project.chat is not None else ()
+    for turn in turns:
+        place = turn.generation.message
+        swipes = len(messages[place].swipes) if place < len(messages) else 0
+        reply = f"#{place} ‹{turn.generation.swipe + 1}/{swipes}›" if swipes > 1 else f"#{place}"
+        if turn.diff is None:
+            table.add_row(reply, "", "", Text("only in the first" if turn.before is not None else "only in the second"))
+            continue
+        old, new = turn.diff.tokens
+        table.add_row(reply, f"{old:,} → {new:,}", signed_words(new - old), _happened(turn.diff))
+    return table
+
+
+def _happened(diff: TraceDiff) -> Text:
+    found: dict[What, list[str]] = {}
+    signs: dict[What, str] = {}
+    for line in change_lines(diff):
+        found.setdefault(line.what, []).append(line.title)
+        signs[line.what] = line.sign
+    lines = [Text.assemble((f"{signs[what]} ", _STYLES[what]), _listed(names)) for what, names in found.items()]
+    return Text("\n").join(lines)
+
+
+def _listed(titles: Sequence[str]) -> str:
+    more = len(titles) - _LISTED
+    return ", ".join(titles[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _turn_json(turn: TurnDiff) -> Json:
+    found: dict[str, Json] = {"message": turn.generation.message, "swipe": turn.generation.swipe}
+    if turn.diff is None:
+        return {**found, "only_in": "before" if turn.before is not None else "after"}
+    found["tokens"] = list(turn.diff.tokens)
+    keys: dict[What, list[Key]] = {}
+    for line in change_lines(turn.diff):
+        keys.setdefault(line.what, []).append(line.effect[1])
+    return {**found, **{what.value: [list(key) for key in keys.get(what, ())] for what in What}}

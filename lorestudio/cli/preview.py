@@ -1,0 +1,150 @@
+"""What `lorestudio preview` needs and prints: the note with its edited text, and what that changes in a generation."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from lorestudio.cli.options import chosen_generation
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.declaration import Section
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.offline_systems import offline
+from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.studio.tryout.preview import EditedNote, KeyMatch, NoteText, Preview, WouldMatch, prompt_changes
+from lorestudio.studio.tryout.system_preview import SystemPreviewer
+from lorestudio.systems.registry import SystemKind
+from lorestudio.trace.journey import fates
+from lorestudio.trace.summary import summary
+from lorestudio.vault.writer import read_note
+
+STANDARD_INPUT: Final = "-"
+
+_UNUSED: Final = {
+    "constant": "The entry is a constant: it goes in without its keys.",
+    "guide": "The entry is a guide: it is never injected, and its keys are not searched.",
+    "ai_only": "The mode is ai-only: keys are not searched.",
+    "scan_depth_zero": "The scan depth is 0: keys are not searched.",
+}
+
+
+def edited_note(project: Project, name: str, text: Path | None) -> NoteText:
+    """The note called `name` with the text of a file, or as it is saved. Raises InputError or VaultError."""
+    vault, filename = _found(project, name)
+    if text is None:
+        folder = project.vault_folders[project.index.vaults.index(vault)]
+        if folder is None:
+            raise InputError("--text", "the vault is not a folder here. Give the note's text in a file.")
+        return NoteText(vault, filename, read_note(folder / filename)[0])
+    return NoteText(vault, filename, _read(text))
+
+
+def _found(project: Project, name: str) -> tuple[str, str]:
+    """Vault and file name of a note; a new name that ends in .md is a new note of the first vault."""
+    notes = [(entry.vault, entry.filename) for entry in project.index.entries]
+    notes += [(left.vault, left.filename) for left in project.index.left_out]
+    found = [note for note in notes if note[1] == name]
+    found += [(entry.vault, entry.filename) for entry in project.index.entries if entry.title.lower() == name.lower()]
+    different = list(dict.fromkeys(found))
+    if len(different) > 1 and different[0][1] != name:
+        names = ", ".join(filename for _, filename in different)
+        raise InputError("NOTE", f"several notes have the title “{name}”. Name the file: {names}.")
+    if different:
+        return different[0]
+    if name.endswith(".md") and project.index.vaults:
+        return project.index.vaults[0], name
+    raise InputError("NOTE", f"no note has the title or the file name “{name}”. A new note's name ends in .md.")
+
+
+def _read(path: Path) -> str:
+    try:
+        data = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else path.read_bytes()
+        return data.decode("utf-8")
+    except OSError as error:
+        raise InputError(path, f"the text cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(path, "the text is not UTF-8. Save it as UTF-8.") from error
+
+
+def preview_of_system(
+    project: Project, kind: SystemKind, settings: Section, message: int | None, note: NoteText
+) -> Preview:
+    """The preview where another system than DeepLore decides; nobody is asked for a vector.
+
+    Raises InputError, SettingsError and VaultError.
+    """
+    simulator = SystemSimulator(project, offline(kind.make(settings, project)).system)
+    generation = chosen_generation(simulator, message)
+    asyncio.run(simulator.generate(generation))
+    return SystemPreviewer(simulator, generation, kind, settings).preview([note])
+
+
+def preview_lines(preview: Preview) -> list[str]:
+    """What the edit changes, line by line."""
+    changes = prompt_changes(preview.before, preview.trace)
+    lines = [f"before  {summary(preview.before)}", f"edited  {summary(preview.trace)}"]
+    lines += [f"  + {entry.title} goes in ({_why(preview, entry.id)})" for entry in changes.entered]
+    lines += [f"  - {entry.title} no longer goes in" for entry in changes.left]
+    lines += [f"  ~ {each.entry.title}: {each.before:,} -> {each.after:,} tokens" for each in changes.resized]
+    if not changes:
+        lines.append("  The same entries go in, with as many tokens.")
+    lines.append(f"  {changes.tokens_before:,} -> {changes.tokens_after:,} tokens in all")
+    for note in preview.notes:
+        lines += ["", *_note_lines(note)]
+    return [*lines, *preview.remarks]
+
+
+def _why(preview: Preview, entry: int) -> str:
+    label = fates(preview.trace)[entry].explain(preview.trace).label
+    return label[:1].lower() + label[1:]
+
+
+def _note_lines(note: EditedNote) -> Iterator[str]:
+    if note.left_out is not None:
+        yield f"{note.note.filename} is no entry: {note.left_out.message}"
+        return
+    if note.entry is not None and note.outcome is not None:
+        yield f"{note.entry.title} ({note.note.filename})"
+        yield f"  {'goes in' if note.outcome.goes_in else 'does not go in'}: {note.outcome.sentence}"
+        return
+    if note.entry is None or note.match is None or note.injected is None:
+        yield f"{note.note.filename} gives no entry of its own: another note has its title, or it is gone."
+        return
+    yield f"{note.entry.title} ({note.note.filename})"
+    injected = note.injected
+    how = "goes in shortened" if injected.truncated else "goes in" if injected.injected else "does not go in"
+    yield f"  {how}: {injected.tokens:,} tokens, {injected.whole_tokens:,} with the template"
+    yield from _match_lines(note.match)
+
+
+def _match_lines(match: WouldMatch) -> Iterator[str]:
+    if match.unused:
+        yield f"  {_UNUSED[match.unused]}"
+    if not match.keys:
+        yield "  It has no keys."
+        return
+    count = f"{match.messages} message{'' if match.messages == 1 else 's'}"
+    if match.key:
+        deciding = f" and the refine key “{match.refine_key}”" if match.refine_key else ""
+        yield f"  would match in the last {count} by “{match.key}”{deciding}"
+    elif match.missing_refine:
+        yield f"  would not match in the last {count}: a key is found, but no refine key"
+    else:
+        yield f"  would not match in the last {count}"
+    yield from (f"    key “{key.key}”: {_where(key)}" for key in match.keys)
+    yield from (f"    refine key “{key.key}”: {_where(key)}" for key in match.refine_keys)
+
+
+def _where(key: KeyMatch) -> str:
+    if key.blank:
+        return "blank, so it is not searched"
+    cut = " (only its beginning is searched)" if key.cut else ""
+    if not key.found:
+        return f"not found{cut}"
+    times = "once" if key.count == 1 else f"{key.count} times"
+    name = " in the speaker's name" if key.in_name else ""
+    span = "" if key.start is None else f" at {key.start} to {key.end}"
+    return f"found {times}, last in #{key.message}{name}{span}{cut}"

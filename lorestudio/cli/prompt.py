@@ -1,0 +1,172 @@
+"""`lorestudio prompt`: the whole prompt of a generation, part by part."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from lorestudio.cli.options import (
+    JsonOption,
+    ModeOption,
+    NeededChat,
+    OfflineAnswersOption,
+    ReplyOption,
+    SeedOption,
+    SettingsOption,
+    VaultArgument,
+    answering_offline,
+    chosen_generation,
+    in_mode,
+)
+from lorestudio.cli.output import clear_messages, print_json, say, say_all
+from lorestudio.exchange.character_card import load_card
+from lorestudio.exchange.chat_preset import load_preset
+from lorestudio.exchange.group_file import load_group
+from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.regex_scripts import load_scripts
+from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.studio.project.project import open_project
+from lorestudio.studio.prompt.assembly import assemble
+from lorestudio.studio.prompt.setup import REPLY_TOKENS, PromptSetup, read_persona, remarks_of, with_group, with_preset
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.assembled_prompt import AssembledPrompt, source_words
+from lorestudio.trace.serialize import record_to_json
+
+
+def show_prompt(
+    vault: VaultArgument,
+    *,
+    chat: NeededChat,
+    message: ReplyOption = None,
+    card: Annotated[Path | None, typer.Option("--card", help="The character's card: PNG or JSON, V1 to V3.")] = None,
+    persona: Annotated[
+        str, typer.Option("--persona", metavar="TEXT|FILE", help="Your persona. A first line “# Name” names it.")
+    ] = "",
+    preset: Annotated[
+        Path | None,
+        typer.Option("--preset", metavar="FILE", help="SillyTavern's preset of chat completion, or its settings.json."),
+    ] = None,
+    group: Annotated[
+        Path | None, typer.Option("--group", metavar="FILE", help="The chat's group: a file of SillyTavern's groups.")
+    ] = None,
+    cards: Annotated[
+        Path | None,
+        typer.Option("--cards", metavar="FOLDER", help="Where the group's cards lie. Default: characters/ beside."),
+    ] = None,
+    speaker: Annotated[
+        str, typer.Option("--speaker", metavar="NAME", help="Who of the group speaks next. Default: as the group says.")
+    ] = "",
+    regex: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--regex",
+            metavar="FILE",
+            help="Regex scripts: SillyTavern's settings.json, or what it exported. May be repeated.",
+        ),
+    ] = None,
+    embedded_regex: Annotated[
+        bool, typer.Option("--embedded-regex/--no-embedded-regex", help="Run the regex scripts in card and preset.")
+    ] = True,
+    main: Annotated[
+        Path | None, typer.Option("--main", help="A file with your main prompt; it goes before the preset's.")
+    ] = None,
+    settings: SettingsOption = None,
+    seed: SeedOption = 0,
+    context: Annotated[
+        int | None,
+        typer.Option(
+            "--context",
+            metavar="TOKENS",
+            min=0,
+            help="Context size of the model; 0: as large as needed. Default: the preset's, else 0.",
+        ),
+    ] = None,
+    reply: Annotated[
+        int | None,
+        typer.Option(
+            "--reply", metavar="TOKENS", min=1, help=f"Room for the reply. Default: the preset's, else {REPLY_TOKENS}."
+        ),
+    ] = None,
+    mode: ModeOption = None,
+    answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the whole prompt of a reply: lore, card, persona and chat in the order and roles that the model gets.
+
+    Nobody is asked.
+    """
+    with clear_messages():
+        setup = PromptSetup(card=load_card(card) if card is not None else None, persona=read_persona(persona))
+        if preset is not None:
+            setup = with_preset(setup, load_preset(preset), preset)
+        if group is not None:
+            setup = with_group(replace(setup, speaker=speaker), load_group(group, cards), group, chat)
+            if speaker and not setup.speaker:
+                raise InputError(group, f"there is no “{speaker}” in this group. Its members are {_members(setup)}.")
+        elif speaker or cards is not None:
+            raise InputError("--speaker and --cards", "they say more about a group; give it with --group.")
+        paths = tuple(regex or ())
+        setup = replace(setup, regex=tuple(map(load_scripts, paths)), regex_paths=paths, embedded_regex=embedded_regex)
+        if main is not None:
+            setup = replace(setup, main=_text(main))
+        setup = replace(
+            setup,
+            context_size=setup.context_size if context is None else context,
+            reply_tokens=reply or setup.reply_tokens,
+        )
+        opened = replace(open_project(vault, chat, settings, seed), context_size=setup.context_size)
+        project = in_mode(opened, mode)
+        asked = answering_offline(answers, project)
+        simulator = Simulator(project, asked.source, model=asked.model)
+        generation = chosen_generation(simulator, message)
+        trace = asyncio.run(simulator.generate(generation))
+        say_all(project.problems)
+        if project.chat is None:
+            raise InputError(chat, "there is no chat in it.")
+        prompt = assemble(trace, project.chat, setup, project.counter)
+        say_all(remarks_of(setup))
+        say_all(prompt.remarks)
+        for macro in prompt.unknown_macros:
+            say(f"{macro} is a macro that only SillyTavern can fill in; it stays as it is.")
+        if as_json:
+            print_json(record_to_json(prompt))
+        else:
+            _print(prompt)
+
+
+def _members(setup: PromptSetup) -> str:
+    return ", ".join(each.name for each in setup.group.members) if setup.group is not None else ""
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(path, f"the main prompt cannot be read as UTF-8 text: {error}.") from error
+
+
+def _print(prompt: AssembledPrompt) -> None:
+    console = Console(highlight=False, markup=False)
+    about = "" if prompt.exact else "≈ "
+    for message in prompt.messages:
+        where = message.section.value
+        if message.depth is not None:
+            where = f"depth {message.depth:g}"
+        name = f" ({message.name})" if message.name else ""
+        console.print(Rule(f"{message.role.value}{name} · {where} · {about}{message.tokens:,} tokens", align="left"))
+        labels = dict.fromkeys(source_words(part.source) for part in message.parts)
+        console.print(Text(", ".join(labels), style="dim"))
+        console.print(Text(message.text))
+    console.print(Rule(align="left"))
+    room = f" of {prompt.room:,}" if prompt.room is not None else ""
+    counts = ", ".join(f"{origin.value} {count:,}" for origin, count in prompt.tokens_by_origin.items())
+    console.print(f"{about}{prompt.tokens:,}{room} tokens in {len(prompt.messages)} messages: {counts}")
+    for left in prompt.left_out:
+        console.print(f"not in it: {left.source.label} ({left.reason.value}, {left.tokens:,} tokens)")

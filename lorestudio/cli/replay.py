@@ -1,0 +1,140 @@
+"""Replaying a chat in the terminal: a progress bar with the time left, a range of messages, and stopping."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as ProgressBar
+
+from lorestudio.cli.answering import Answering
+from lorestudio.cli.output import STOPPED, say, say_all
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.lifecycle import Progress
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.ranges import MessageRange, Pace, Part, time_left_words
+from lorestudio.studio.replay.run_store import Keeper, forget, is_kept
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.model import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The traces of the wanted generations that were run, in order; `stopped` says how to go on, "" at the end."""
+
+    traces: tuple[Trace, ...]
+    stopped: str = ""
+
+    def end(self) -> None:
+        """Say what was left undone. Raises typer.Exit where anything was."""
+        if self.stopped:
+            say(self.stopped)
+            raise typer.Exit(STOPPED)
+
+
+def replay_chat(
+    project: Project,
+    asked: Answering | None = None,
+    wanted: MessageRange | None = None,
+    keep_in: Path | None = None,
+    *,
+    quiet: bool = False,
+) -> Replayed:
+    """Replay with a progress bar on the error stream, where that is a terminal.
+
+    Ctrl+C ends it; what was done is kept in `keep_in`, and a later replay on the same inputs goes on from there. Raises
+    InputError where no reply stands in the range.
+    """
+    simulator = Simulator(project) if asked is None else Simulator(project, asked.source, model=asked.model)
+    try:
+        part = (wanted or MessageRange()).part(simulator.generations)
+    except ValueError as error:
+        raise InputError("--messages", str(error)) from error
+    _restore(simulator, keep_in)
+    _say_beginning(simulator, part, wanted)
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("generations"),
+        TextColumn("{task.fields[left]}"),
+    )
+    stopped = ""
+    with ProgressBar(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        try:
+            asyncio.run(simulator.run_missing(_advance(bar, simulator, part), until=part.stop))
+            if keep_in is not None and len(simulator.traces) == len(simulator.generations):
+                forget(keep_in, project)
+        except KeyboardInterrupt:
+            stopped = _stopped(simulator, part, keep_in)
+    done = simulator.generations[part.start : min(part.stop, len(simulator.traces))]
+    return Replayed(tuple(simulator.traces[generation] for generation in done), stopped)
+
+
+def _advance(bar: ProgressBar, simulator: Simulator, part: Part) -> Callable[[Progress], None]:
+    begun = len(simulator.traces)
+    task = bar.add_task("Replaying", total=part.stop, completed=begun, left="")
+    pace = Pace()
+
+    def advance(progress: Progress) -> None:
+        pace.note(progress.done - begun)
+        what = "Before the range" if progress.done <= part.start else "Replaying"
+        left = time_left_words(pace.left(part.stop - progress.done))
+        bar.update(task, completed=progress.done, description=what, left=left)
+
+    return advance
+
+
+def _say_beginning(simulator: Simulator, part: Part, wanted: MessageRange | None) -> None:
+    done = len(simulator.traces)
+    if done:
+        say(f"going on from a replay that was stopped: {done} of {len(simulator.generations)} generations are done.")
+    before = part.before(done)
+    if before and wanted is not None:
+        runs = "1 generation before it is" if before == 1 else f"{before} generations before it are"
+        say(f"{runs} run first, because the range begins with the state that they leave.")
+
+
+def _restore(simulator: Simulator, keep_in: Path | None) -> None:
+    """Take up what a stopped replay has kept; a question that failed then is put again."""
+    if keep_in is None or not is_kept(keep_in, simulator.project):
+        return
+    try:
+        with Keeper(keep_in) as keeper:
+            keeper.restore(simulator)
+            say_all(keeper.problems)
+    except OSError as error:
+        say(f"what was kept of earlier replays cannot be read: {error}")
+        return
+    done = simulator.generations[: len(simulator.traces)]
+    good = next((place for place, one in enumerate(done) if _failed(simulator.traces[one])), len(done))
+    simulator.rewind(good)
+
+
+def _failed(trace: Trace) -> bool:
+    return any(call.error for call in trace.ai_calls) or bool(trace.facts.get("ai_error"))
+
+
+def _stopped(simulator: Simulator, part: Part, keep_in: Path | None) -> str:
+    """Keep what was done; returns how to go on."""
+    done = len(simulator.traces)
+    told = f"stopped after {done} of {part.stop} generations{_after(simulator.generations, done)}."
+    if keep_in is None or not done:
+        return told
+    try:
+        with Keeper(keep_in) as keeper:
+            keeper.keep(simulator)
+    except OSError as error:
+        return f"{told} They could not be kept: {error}"
+    return f"{told} They are kept: run the same command again to go on from there."
+
+
+def _after(generations: tuple[Generation, ...], done: int) -> str:
+    return f", the last one at message #{generations[done - 1].message}" if done else ""

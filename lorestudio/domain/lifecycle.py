@@ -1,0 +1,72 @@
+"""Long work: how far it is, and how it is stopped.
+
+What is closed when it is no longer needed.
+
+Work that is stopped on purpose.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from lorestudio.domain.chat import Generation
+
+
+class Closing(ABC):
+    """Closed at the end of a `with` block, whatever happened in it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give back what is held."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Stopped(Exception):  # noqa: N818  # it is no error
+    """Somebody stopped the work, or something newer took its place.
+
+    Whoever contains failures lets it through: it says nothing about what was being done.
+    """
+
+
+class Cancelled(Stopped):  # the person asked for it
+    """The person stopped the work; what was finished before stays."""
+
+
+class CancelToken:
+    """A request to stop, which any thread may make."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def cancel(self) -> None:
+        """Ask the work to stop at its next step."""
+        self._event.set()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether somebody asked."""
+        return self._event.is_set()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`done` of `total` generations; `generation` is the one just finished, None before the first.
+
+    `kept` of those done were not run, because they are known from before.
+    """
+
+    done: int
+    total: int
+    generation: Generation | None = None
+    kept: int = 0

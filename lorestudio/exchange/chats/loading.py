@@ -1,0 +1,36 @@
+"""Opening a chat file, whatever its kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from lorestudio.exchange.chats.document import digest_of
+from lorestudio.exchange.chats.plain_text import read_plain_text
+from lorestudio.exchange.chats.sillytavern import LoadedChat, parse_chat
+from lorestudio.exchange.problems import InputError
+
+
+def load_chat(path: Path) -> LoadedChat:
+    """Read a SillyTavern chat (JSON lines) or plain text: by the file's ending, else by how its text begins.
+
+    Raises InputError naming the file, and the line where its text is no UTF-8; in a `.jsonl` that line is broken, and
+    the others are read.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(path, f"the chat cannot be read: {error.strerror or error}.") from error
+    if b"\0" in data:
+        raise InputError(path, "this is no text. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
+    jsonl = path.suffix.lower() == ".jsonl"
+    try:
+        # In lines of JSON a bad byte spoils its own line only.
+        text = data.decode("utf-8", "surrogateescape" if jsonl else "strict")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"byte {error.start} of the file is not UTF-8. Save the chat as UTF-8 and open it again."
+        raise InputError(path, message, line) from error
+    lines = jsonl or (path.suffix.lower() != ".txt" and text.removeprefix("\ufeff").lstrip().startswith("{"))
+    loaded = parse_chat(text, path) if lines else read_plain_text(text, path)
+    return replace(loaded, document=replace(loaded.document, digest=digest_of(data)))

@@ -1,0 +1,112 @@
+"""SillyTavern's chat files: one JSON object a line (spec: deeplore-ai-and-tools 5.2)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.entry import EMPTY
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatLine, LineKind
+from lorestudio.exchange.chats.records import METADATA, read_message
+from lorestudio.exchange.json_spelling import parse_record
+from lorestudio.exchange.problems import InputError
+
+__all__ = ["LoadedChat", "parse_chat", "read_message"]
+
+_BAD_BYTE: Final = re.compile("[\udc80-\udcff]")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedChat:
+    """A chat, a sentence for each line that could not be used, and the file's lines to write it back into."""
+
+    chat: Chat
+    problems: tuple[str, ...] = ()
+    document: ChatDocument = field(default_factory=ChatDocument, repr=False)
+
+
+def parse_chat(text: str, source: Path | str) -> LoadedChat:
+    """Read the lines of a chat file; the first may be its header, group chats have none.
+
+    Lines that are no JSON object are reported, and stay in the document; a record without `mes` counts as an empty
+    message and is reported too. Bytes that are no UTF-8 are expected as the halves that `surrogateescape` makes of
+    them. Raises InputError when no line can be used.
+    """
+    header: Mapping[str, Json] = EMPTY
+    messages: list[Message] = []
+    problems: list[str] = []
+    lines: list[ChatLine] = []
+    for number, line in enumerate(_lines(text.removeprefix(BOM)), start=1):
+        record, problem = _read_line(line.removesuffix("\n"))
+        kind = LineKind.MESSAGE
+        if problem:
+            problems.append(f"Line {number} {problem}; it was left out and stays in the file.")
+            kind = LineKind.BROKEN
+        elif record is None:
+            kind = LineKind.BLANK
+        elif not messages and not header and _is_header(record):
+            header = record
+            kind = LineKind.HEADER
+        else:
+            if "mes" not in record:
+                problems.append(f"Line {number} has no “mes”; it counts as an empty message.")
+            messages.append(read_message(record, len(lines)))
+        lines.append(ChatLine(number, line, kind, problem, record))
+    if not header and not any("mes" in message.raw for message in messages):
+        seen = f" {problems[0]}" if problems else " The file is empty."
+        raise InputError(
+            source,
+            f"no line is a message or a header.{seen} Open a SillyTavern chat file (.jsonl) or plain text (.txt).",
+        )
+    metadata = header.get(METADATA)
+    return LoadedChat(
+        Chat(
+            messages=tuple(messages),
+            user_name=_named(header.get("user_name"), messages, user=True, fallback="User"),
+            character_name=_named(header.get("character_name"), messages, user=False, fallback=""),
+            metadata=metadata if isinstance(metadata, Mapping) else EMPTY,
+            header=header,
+        ),
+        tuple(problems),
+        ChatDocument(lines=tuple(lines), bom=text.startswith(BOM)),
+    )
+
+
+def _lines(text: str) -> list[str]:
+    """The lines with their line ends; only line feeds end one."""
+    pieces = text.split("\n")
+    lines = [piece + "\n" for piece in pieces[:-1]]
+    return [*lines, pieces[-1]] if pieces[-1] else lines
+
+
+def _read_line(line: str) -> tuple[Mapping[str, Json] | None, str]:
+    """The record in a line, None for a blank one, and what is wrong with the line, "" where nothing is."""
+    if not line.strip():
+        return None, ""
+    if _BAD_BYTE.search(line):
+        return None, "is not UTF-8 text"
+    try:
+        record = parse_record(line)
+    except json.JSONDecodeError as error:
+        return None, f"is no JSON ({error.msg}, column {error.colno})"
+    except ValueError as error:
+        return None, f"is not readable ({error})"
+    return (record, "") if isinstance(record, dict) else (None, "is no JSON object")
+
+
+def _is_header(record: Mapping[str, Json]) -> bool:
+    return "mes" not in record and any(key in record for key in (METADATA, "user_name", "name"))
+
+
+def _named(value: Json, messages: list[Message], *, user: bool, fallback: str) -> str:
+    """The header's name, or that of the first message of this side."""
+    if isinstance(value, str) and value and value != "unused":
+        return value
+    names = (message.name for message in messages if message.is_user is user and message.name and message.scannable)
+    return next(names, fallback)

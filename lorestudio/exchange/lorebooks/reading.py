@@ -1,0 +1,230 @@
+"""A lorebook from the JSON of a file or a card: its entries, and remarks on what has no effect here.
+
+Source: spec: deeplore-ai-and-tools 5.3, 5.5. Nothing of an entry that is not known is passed over in silence.
+
+Lorebook files: World Info, other programs' books, and the book inside a character card.
+
+A book's name is its file's without the ending, as SillyTavern has it; a card's book has a name of its own, or is named
+after the character (spec: deeplore-ai-and-tools 5.1, 5.5).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.javascript import Json, truthy
+from lorestudio.exchange.character_card import SIGNATURE, CharacterCard, parse_card
+from lorestudio.exchange.json_file import read_file
+from lorestudio.exchange.json_spelling import parse_record
+from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
+from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, Place
+from lorestudio.exchange.lorebooks.foreign import of_agnaistic, of_card, of_novelai, of_risu
+from lorestudio.exchange.lorebooks.keys import broken_patterns
+from lorestudio.exchange.lorebooks.native import USED, WITHOUT_EFFECT, native_entry
+from lorestudio.exchange.problems import InputError
+
+Raw = Mapping[str, Json]
+
+_BOOK_FIELDS: Final = ("scan_depth", "token_budget", "recursive_scanning")
+_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A kind of file: what people call it, its list of entries, and how one becomes native."""
+
+    title: str
+    entries: Json
+    native: Callable[[Raw, str], Raw]
+
+
+def read_lorebook(document: Json, name: str = "", role: BookRole = BookRole.GLOBAL, place: str = "") -> Lorebook:
+    """The lorebook in a document: World Info, a bare list of entries, a card's book, or another program's.
+
+    Raises BookError.
+    """
+    form = _form(document)
+    entries: list[BookEntry] = []
+    raws: list[Raw] = []
+    for key, raw in _listed(form.entries):
+        if not isinstance(raw, Mapping):
+            raise BookError(f"entries.{key}: an object is expected here, as World Info has one for each entry.")
+        raws.append(form.native(raw, key))
+        entries.append(native_entry(raws[-1], key))
+    remarks = (*_about_book(document, form), *_about_entries(raws, entries))
+    return Lorebook(name, tuple(entries), role, place, remarks)
+
+
+def read_book(document: Json) -> tuple[BookEntry, ...]:
+    """The entries alone. Raises BookError."""
+    return read_lorebook(document).entries
+
+
+def _form(document: Json) -> _Form:
+    if isinstance(document, Sequence) and not isinstance(document, str):
+        return _Form("World Info", document, _native_or_card)
+    if not isinstance(document, Mapping):
+        raise BookError("a lorebook is a JSON object with “entries”. Give a World Info file that SillyTavern exported.")
+    data = document.get("data")
+    if document.get("type") == "risu":
+        return _Form("Risu", data, of_risu)
+    inner = data if isinstance(data, Mapping) else document
+    book = inner.get("character_book")
+    if isinstance(book, Mapping):
+        return _Form("card", book.get("entries"), of_card)
+    if "lorebookVersion" in document:
+        return _Form("NovelAI", document.get("entries"), of_novelai)
+    if document.get("kind") == "memory":
+        return _Form("Agnaistic", document.get("entries"), of_agnaistic)
+    return _Form("World Info", document.get("entries"), _native_or_card)
+
+
+def _native_or_card(raw: Raw, name: str) -> Raw:
+    return of_card(raw, name) if "keys" in raw and "key" not in raw else raw
+
+
+def _listed(entries: Json) -> Iterator[tuple[str, Json]]:
+    if isinstance(entries, Mapping):
+        return iter(entries.items())
+    if isinstance(entries, Sequence) and not isinstance(entries, str):
+        return ((str(place), entry) for place, entry in enumerate(entries))
+    raise BookError("entries: a lorebook has its entries there. Give a World Info file that SillyTavern exported.")
+
+
+# ---- remarks --------------------------------------------------------------------------------------------------------
+
+
+def _about_book(document: Json, form: _Form) -> Iterator[str]:
+    if form.title not in {"World Info", "card"}:
+        yield f"This is a lorebook of {form.title}'s; it is read as SillyTavern would import it."
+    book = document if isinstance(document, Mapping) else {}
+    if form.title == "card":
+        data = book.get("data")
+        inner = (data if isinstance(data, Mapping) else book).get("character_book")
+        book = inner if isinstance(inner, Mapping) else {}
+    said = [field for field in _BOOK_FIELDS if book.get(field) is not None]
+    if said:
+        yield (
+            f"The book has settings of its own ({', '.join(said)}). SillyTavern keeps them and does not apply them; "
+            "neither does this."
+        )
+
+
+def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterator[str]:
+    known = USED | WITHOUT_EFFECT | {"automationId", "extensions"}
+    unknown = Counter(
+        field for raw in raws for field, value in raw.items() if field not in known and value not in (None, "", [], {})
+    )
+    for raw in raws:
+        own = raw.get("extensions")
+        unknown.update(f"extensions.{field}" for field in (own if isinstance(own, Mapping) else ()))
+    for field, amount in unknown.items():
+        yield f"{_entries(amount)} the field “{field}”, which the scan does not know: it changes nothing."
+    automated = sum(truthy(raw.get("automationId")) for raw in raws)
+    if automated:
+        yield f"{_entries(automated)} an automation (automationId); no quick reply runs here."
+    nowhere = [entry for entry in entries if entry.place is Place.NOWHERE]
+    if nowhere:
+        yield f"{_named(nowhere)}: this position is not one of World Info's, so the text stands nowhere in the prompt."
+    unnamed = [entry for entry in entries if entry.place is Place.OUTLET and not entry.outlet]
+    if unnamed:
+        yield f"{_named(unnamed)}: the position is an outlet, but none is named, so the text stands nowhere."
+    tagged = sum(bool(entry.tags) for entry in entries)
+    if tagged:
+        yield (
+            f"{_entries(tagged)} a character filter by tags. Only SillyTavern knows a character's tags, so they keep "
+            "no entry out here."
+        )
+    lost = sum(isinstance(raw.get(field), list) and len(_texts(raw[field])) < len(_list(raw[field]))
+               for raw in raws for field in ("key", "keysecondary"))  # fmt: skip
+    if lost:
+        yield f"{_entries(lost)} keys that are no text; these are left out."
+    for entry in entries:
+        for key, problem in broken_patterns((*entry.keys, *entry.secondary)):
+            yield f"{_title(entry)}: the key {key} is no usable pattern ({problem}); it is looked for as plain text."
+
+
+def _entries(amount: int) -> str:
+    return "1 entry has" if amount == 1 else f"{amount} entries have"
+
+
+def _named(entries: Sequence[BookEntry]) -> str:
+    more = f" and {len(entries) - _SHOWN} more" if len(entries) > _SHOWN else ""
+    return ", ".join(_title(entry) for entry in entries[:_SHOWN]) + more
+
+
+def _title(entry: BookEntry) -> str:
+    return f"“{entry.comment or ', '.join(entry.keys) or f'entry {entry.uid}'}”"
+
+
+def _list(value: Json) -> Sequence[Json]:
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _texts(value: Json) -> list[str]:
+    return [item for item in _list(value) if isinstance(item, str)]
+
+
+MAX_BYTES: Final = 256 * 1024 * 1024
+"""The largest file that is read as a lorebook."""
+
+ADVICE: Final = "Give a World Info file that SillyTavern exported, or a character card with a lorebook inside."
+
+
+def load_lorebook(path: Path, role: BookRole | None = None) -> Lorebook:
+    """The lorebook in a file, told by its content. Waits for the disk. Raises InputError.
+
+    Without a role a card's book is the character's and any other one is global.
+    """
+    try:
+        large = path.stat().st_size > MAX_BYTES
+    except OSError:
+        large = False  # reading says what is wrong
+    if large:
+        raise InputError(path, f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, so it is no lorebook.")
+    data = read_file(path)
+    if data.startswith(SIGNATURE):
+        return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
+    try:
+        document = parse_record(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise InputError(path, f"this is neither a PNG picture nor JSON in UTF-8. {ADVICE}") from None
+    except json.JSONDecodeError as error:
+        raise InputError(path, f"not valid JSON ({error.msg}). {ADVICE}", error.lineno) from None
+    except ValueError as error:
+        raise InputError(path, f"not valid JSON ({error}). {ADVICE}") from None
+    if isinstance(document, Mapping) and _is_card(document):
+        return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
+    try:
+        return read_lorebook(document, path.stem, role or BookRole.GLOBAL, str(path))
+    except BookError as error:
+        raise InputError(path, str(error)) from None
+
+
+def card_book(card: CharacterCard, path: Path | None, role: BookRole = BookRole.CHARACTER) -> Lorebook:
+    """The book inside a card. Raises InputError where there is none, or it cannot be read."""
+    source = path if path is not None else f"the card of {card.name}"
+    document = card.data.character_book
+    if document is None:
+        raise InputError(source, f"the card of {card.name} has no lorebook inside. {ADVICE}")
+    name = document.get("name")
+    try:
+        return read_lorebook(
+            {"character_book": document},
+            name if isinstance(name, str) and name.strip() else f"{card.name}'s Lorebook",
+            role,
+            str(source),
+        )
+    except BookError as error:
+        raise InputError(source, str(error), field="character_book") from None
+
+
+def _is_card(document: Mapping[str, object]) -> bool:
+    data = document.get("data")
+    inner = data if isinstance(data, Mapping) else document
+    return "entries" not in document and ("spec" in document or "character_book" in inner or "first_mes" in inner)

@@ -1,0 +1,284 @@
+"""Carrying settings to where they run: into SillyTavern's settings.json, or as text (spec: deeplore-ai-and-tools 4.3).
+
+Only the chosen keys change; everything else in the file stays character for character. Nothing here prints values that
+may be secret: DeepLore's keys that hold them are none of the declared settings.
+
+Taking settings over from a file: SillyTavern's settings.json, a snippet, or the studio's own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.json_edit import INDENT, set_members
+from lorestudio.exchange.json_file import FileChange, change_of, read_file
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.declaration import Declaration, Value
+from lorestudio.settings.deeplore import DeepLoreSettings, declarations, effective_values, same, sanitise, setting_value
+from lorestudio.settings.differences import SettingChange, differences, value_text
+from lorestudio.settings.files import SettingsError, parse_json, read_bytes
+from lorestudio.settings.store import FORMAT, SETTINGS_VERSION, Layout, Stored, read_stored
+
+PLACE: Final = ("extension_settings", "deeplore_enhanced")
+"""Where DeepLore's settings are in SillyTavern's file (spec: deeplore-ai-and-tools 4.1)."""
+
+VERSION_KEY: Final = "settingsVersion"
+
+ADVICE: Final = (
+    "Close SillyTavern first, or reload its page afterwards: it keeps its settings in memory and writes the whole file "
+    "again."
+)
+
+_LOOKS_LIKE: Final = ("power_user", "main_api", "user_avatar", "username", "firstRun", "amount_gen", "kai_settings")
+"""Some top-level fields of SillyTavern's settings; a file without any of them is another program's."""
+
+_LOCALHOST = re.compile(r"^(https?://)localhost(?=[:/]|$)", re.IGNORECASE)
+_EXACT_CHOICES: Final = frozenset({"optimize_keys_mode"})
+
+
+@dataclass(frozen=True, slots=True)
+class KeyChange:
+    """One key of a file before and after. `written` is whether the file had it; else `before` is the default."""
+
+    declaration: Declaration
+    before: Json
+    after: Value
+    written: bool = True
+
+    @property
+    def text(self) -> str:
+        """`maxTokensBudget: 3,072 tokens → 1,300 tokens`."""
+        before = value_text(self.declaration, self.before) + ("" if self.written else " (not written)")
+        return f"{self.declaration.alias}: {before} → {value_text(self.declaration, self.after)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What writing into a file would do: each key's change, what else the person should know, and the file's change."""
+
+    changes: tuple[KeyChange, ...]
+    remarks: tuple[str, ...]
+    file: FileChange = field(repr=False)
+
+
+def exportable() -> tuple[Declaration, ...]:
+    """The settings that somebody can choose to carry over; the version is always written."""
+    return tuple(each for each in declarations() if each.alias != VERSION_KEY)
+
+
+def by_default(changes: Sequence[SettingChange]) -> tuple[SettingChange, ...]:
+    """Those that are carried over unless somebody says otherwise: not what belongs to one computer or window."""
+    return tuple(each for each in changes if not each.declaration.local and each.declaration.alias != VERSION_KEY)
+
+
+def prepared(settings: DeepLoreSettings, keys: Collection[str]) -> tuple[dict[str, Value], tuple[str, ...]]:
+    """The values of the chosen keys as DeepLore takes them, and a sentence for each that is mended or left out.
+
+    DeepLore checks little of what it reads, so what it would take wrongly is not written
+    (spec: deeplore-ai-and-tools 4.2, consistency rules).
+    """
+    values: dict[str, Value] = {}
+    remarks: list[str] = []
+    for each in exportable():
+        if each.alias not in keys:
+            continue
+        value = setting_value(settings, each)
+        if isinstance(value, str) and each.name.endswith("_proxy_url") and _LOCALHOST.match(value):
+            value = _LOCALHOST.sub(r"\g<1>127.0.0.1", value)
+            remarks.append(f"{each.alias}: DeepLore refuses the name localhost; 127.0.0.1 is written.")
+        wrong = _not_taken(each, value)
+        if wrong:
+            remarks.append(f"{each.alias}: {wrong} It is left out.")
+        else:
+            values[each.alias] = value
+    return values, tuple(remarks)
+
+
+def _not_taken(each: Declaration, value: Value) -> str:
+    if each.name.endswith(("_position", "_role")) and each.type is int and value not in (0, 1, 2):
+        return f"{value_text(each, value)} is no place that DeepLore's own window knows."
+    exact = each.checked or each.name in _EXACT_CHOICES
+    if exact and value not in each.choices:
+        return f"{value_text(each, value)} is none of {each.allowed}."
+    return ""
+
+
+def unknown_keys(keys: Collection[str]) -> list[str]:
+    """Those of the keys that no setting has."""
+    known = {each.alias for each in exportable()}
+    return [key for key in keys if key not in known]
+
+
+# ---- SillyTavern's file ---------------------------------------------------------------------------------------------
+
+
+def stored_values(path: Path) -> dict[str, Json]:
+    """DeepLore's settings in SillyTavern's file at `path` as written; empty where DeepLore has not been there yet.
+
+    Raises InputError where the file is not SillyTavern's settings.json.
+    """
+    return dict(_deeplore(_document(path, read_file(path)), path))
+
+
+def plan_merge(path: Path, values: Mapping[str, Value]) -> Merge:
+    """What writing `values` into SillyTavern's settings.json at `path` would do. Nothing is written yet.
+
+    Raises InputError where the file is not what it seems to be.
+    """
+    before = read_file(path)
+    document = _document(path, before)
+    raw = _deeplore(document, path)
+    by_alias = {each.alias: each for each in declarations()}
+    changes: list[KeyChange] = []
+    remarks: list[str] = []
+    wanted: dict[str, Value] = {**_brought_up_to_date(raw, remarks), **values}
+    for alias, value in wanted.items():
+        each = by_alias[alias]
+        if alias not in raw or not same(raw[alias], value):
+            changes.append(KeyChange(each, raw.get(alias, each.default), value, written=alias in raw))
+    inner = document.get(PLACE[0])
+    if not isinstance(inner, Mapping) or PLACE[1] not in inner:
+        remarks.append("DeepLore has no settings in this file yet; they are added. Is it installed there?")
+    if not changes:
+        return Merge((), tuple(remarks), change_of(path, before, before))
+    version = raw.get(VERSION_KEY)
+    newer = isinstance(version, int | float) and not isinstance(version, bool) and version > SETTINGS_VERSION
+    written: dict[str, Json] = {change.declaration.alias: change.after for change in changes}
+    if not newer:
+        written[VERSION_KEY] = SETTINGS_VERSION
+    else:
+        remarks.append(f"The settings are of a newer version ({version}) than is known here; the version stays.")
+    text = before.decode("utf-8-sig")
+    after = set_members(text, PLACE, {key: value for key, value in written.items() if not _has(raw, key, value)})
+    return Merge(tuple(changes), tuple(remarks), change_of(path, before, after.encode("utf-8")))
+
+
+def _has(raw: Mapping[str, Json], key: str, value: Json) -> bool:
+    return key in raw and same(raw[key], value)
+
+
+def _brought_up_to_date(raw: Mapping[str, Json], remarks: list[str]) -> dict[str, Value]:
+    """What DeepLore would change when it meets an older version, which it will not do once the new one is written."""
+    if not raw:
+        return {}
+    effective, by_alias = effective_values(raw), {each.alias: each for each in declarations()}
+    moved: dict[str, Value] = {}
+    for alias in ("librarianModel", "librarianConnectionMode"):
+        value, before = effective[alias], raw.get(alias, by_alias[alias].default)
+        if (
+            isinstance(value, str)
+            and not same(value, before)
+            and not same(effective[VERSION_KEY], raw.get(VERSION_KEY))
+        ):
+            moved[alias] = value
+            remarks.append(f"{alias}: an older version's value is carried on, as DeepLore would do itself.")
+    return moved
+
+
+def _document(path: Path, data: bytes) -> Mapping[str, Json]:
+    try:
+        document = parse_json(data, path)
+    except SettingsError as error:
+        raise InputError(path, str(error).removeprefix(f"{path}").lstrip(",: ")) from None
+    if not isinstance(document, Mapping):
+        raise InputError(path, "the file holds no JSON object, so it is not SillyTavern's settings.json.")
+    if document.get("format") == FORMAT:
+        raise InputError(path, "this is a settings file of lorestudio. Choose SillyTavern's settings.json.")
+    if PLACE[0] not in document and not any(key in document for key in _LOOKS_LIKE):
+        raise InputError(
+            path,
+            f'it has no field "{PLACE[0]}" and nothing else that SillyTavern writes. '
+            "Choose the settings.json in data/default-user of SillyTavern.",
+        )
+    return document
+
+
+def _deeplore(document: Mapping[str, Json], path: Path) -> Mapping[str, Json]:
+    found: Mapping[str, Json] = document
+    for depth, key in enumerate(PLACE, start=1):
+        inner = found.get(key, {})
+        if not isinstance(inner, Mapping):
+            raise InputError(
+                path, "no object stands here, so nothing is written. Use a backup.", field=".".join(PLACE[:depth])
+            )
+        found = inner
+    return found
+
+
+def merge_candidates(path: Path, settings: DeepLoreSettings) -> tuple[SettingChange, ...]:
+    """Every setting that has another value in SillyTavern's file at `path`: from its value there to this one."""
+    found = differences(sanitise(stored_values(path)).settings, settings)
+    return tuple(each for each in found if each.declaration.alias != VERSION_KEY)
+
+
+# ---- texts ----------------------------------------------------------------------------------------------------------
+
+
+def snippet(values: Mapping[str, Value]) -> str:
+    """The values as a JSON object of DeepLore's keys, laid out as in SillyTavern's file."""
+    return json.dumps({**values, VERSION_KEY: SETTINGS_VERSION}, ensure_ascii=False, indent=INDENT) + "\n"
+
+
+def changes_list(changes: Sequence[SettingChange]) -> str:
+    """The changes for somebody who sets them by hand: by section, with DeepLore's key, whole texts below."""
+    if not changes:
+        return "No setting differs.\n"
+    lines: list[str] = []
+    group = ""
+    for change in changes:
+        each = change.declaration
+        if each.group != group:
+            group = each.group
+            lines += ([""] if lines else []) + [group]
+        before, after = value_text(each, change.before), value_text(each, change.after)
+        lines.append(f"  {each.title} ({each.alias}): {before} → {after}")
+        if isinstance(change.after, str) and each.long and change.after:
+            lines += [f"    | {line}" for line in change.after.split("\n")]
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """Settings out of a file. `said` are the keys that the file speaks about; a snippet leaves the others alone."""
+
+    source: str
+    layout: Layout
+    settings: DeepLoreSettings = field(repr=False)
+    said: frozenset[str]
+    problems: tuple[str, ...] = ()
+
+    def changes(self, current: DeepLoreSettings) -> tuple[SettingChange, ...]:
+        """What taking everything over would change."""
+        return tuple(each for each in differences(current, self.settings) if each.declaration.alias in self.said)
+
+
+def import_file(path: Path) -> Imported:
+    """Read a file of any layout. Raises SettingsError naming file and place."""
+    return _imported(str(path), read_stored(read_bytes(path), path))
+
+
+def import_text(text: str, source: str) -> Imported:
+    """Read a text, such as a snippet from the clipboard; `source` is for messages. Raises SettingsError."""
+    return _imported(source, read_stored(text.encode("utf-8", "surrogatepass"), Path(source)))
+
+
+def taken_over(current: DeepLoreSettings, imported: Imported, keys: Collection[str]) -> DeepLoreSettings:
+    """The current settings with the chosen keys of the import."""
+    values = {
+        each.name: setting_value(imported.settings, each)
+        for each in declarations()
+        if each.alias in keys and each.alias in imported.said
+    }
+    return current.model_copy(update=values)
+
+
+def _imported(source: str, stored: Stored) -> Imported:
+    known = {each.alias for each in declarations()} - {"settingsVersion"}
+    said = known & stored.values.keys() if stored.layout is Layout.PLAIN else known
+    return Imported(source, stored.layout, stored.sanitised.settings, frozenset(said), stored.sanitised.problems)

@@ -1,0 +1,250 @@
+"""Recorded answers: a request that was answered once is answered again from a file, exactly and for nothing.
+
+The file `<chat>.answers.jsonl` lies beside the chat: one JSON object a line, added at the end and never rewritten. It
+holds the digest of the request, not its text, and no keys. Of two lines with the same digest the later one counts. A
+line that cannot be read is reported and stays where it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.json_text import parse_json, spell
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, Usage
+
+FORMAT_VERSION: Final = 1
+
+
+def answers_path(chat: Path) -> Path:
+    """The file of recorded answers that belongs to the chat file `chat`."""
+    return chat.with_name(f"{chat.stem}.answers.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The answers of a file by request digest, and what could not be read: file, line, reason and advice.
+
+    `models` are the models that requests named, the one used last at the end.
+    """
+
+    replies: Mapping[str, ChatReply] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+
+
+class RecordedAnswers:
+    """Answers from the file at `path`; what is not in it is asked of `fallback` and then recorded.
+
+    With `fresh` the fallback is asked every time, and its new answers replace the recorded ones. Replies of a
+    `repeatable` source are not recorded. The file is read when the first question comes, in a thread, as is writing:
+    a new answer is on the disk before it is given. One instance serves all tasks and threads.
+    """
+
+    name: Final = "recorded"
+
+    def __init__(self, path: Path, fallback: AnswerSource | None = None, *, fresh: bool = False) -> None:
+        self.path = path
+        self.fallback = fallback
+        self.fresh = fresh
+        self._lock = threading.Lock()
+        self._replies: dict[str, ChatReply] = {}
+        self._problems: tuple[str, ...] = ()
+        self._models: tuple[str, ...] = ()
+        self._is_loaded = False
+
+    @property
+    def label(self) -> str:
+        """That answers are recorded ones, and who is asked for the others."""
+        return f"recorded answers, else {self.fallback.label}" if self.fallback else "recorded answers"
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What could not be read; empty until the file has been read."""
+        return self._problems
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that the file's requests named, the one used last at the end; empty until it has been read.
+
+        A request names its model, so only a replay that names the same one finds its answers here.
+        """
+        return self._models
+
+    def load(self) -> None:
+        """Read the file unless that is done. Raises OSError; blocks, so a window calls it from a worker."""
+        with self._lock:
+            if not self._is_loaded:
+                recording = read_recording(self.path)
+                self._replies, self._problems = dict(recording.replies), recording.problems
+                self._models = recording.models
+                self._is_loaded = True
+
+    def holds(self, request: ChatRequest) -> bool:
+        """Whether an answer to `request` is recorded; False until the file has been read."""
+        return not self.fresh and request.digest in self._replies
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """The recorded reply, else the fallback's. Raises LlmError, of kind `no_recorded_answer` without a fallback.
+
+        A file that cannot be read is an error before anybody is asked. A new answer that cannot be written is given
+        all the same, since it was paid for, and its notes say so.
+        """
+        problem = await _in_thread(self.load)
+        if problem:
+            raise LlmError(ErrorKind.NOT_SUPPORTED, f"{self.path}: {problem}", advice=self._advice(problem))
+        recorded = None if self.fresh else self._replies.get(request.digest)
+        if recorded is not None:
+            return recorded
+        if self.fallback is None:
+            raise LlmError(
+                ErrorKind.NO_RECORDED_ANSWER, f"no answer to this request of kind {request.kind} in {self.path.name}"
+            )
+        reply = await self.fallback.answer(request)
+        if reply.repeatable:
+            return reply
+        problem = await _in_thread(lambda: self.record(request, reply))
+        return replace(reply, notes=(*reply.notes, self._advice(problem))) if problem else reply
+
+    def record(self, request: ChatRequest, reply: ChatReply) -> None:
+        """Keep `reply` as the answer to `request`. Raises OSError; blocks until the disk has it."""
+        digest = request.digest
+        line = spell(_to_json(digest, request, reply), ascii_only=True).encode("ascii") + b"\n"
+        with self._lock:
+            _append(self.path, line)
+            self._replies[digest] = _replayed(reply)
+
+    def _advice(self, problem: str) -> str:
+        return (
+            f"The file of recorded answers {self.path} cannot be used ({problem}). "
+            "Check folder, permissions and free space."
+        )
+
+
+async def _in_thread(work: Callable[[], None]) -> str:
+    """Do `work` in a thread; what the system said where it failed, otherwise empty."""
+    try:
+        await asyncio.to_thread(work)
+    except OSError as error:
+        return error.strerror or str(error) or type(error).__name__
+    return ""
+
+
+def read_recording(path: Path) -> Recording:
+    """Read a file of recorded answers; a missing one is empty. Raises OSError."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return Recording()
+    replies: dict[str, ChatReply] = {}
+    problems: list[str] = []
+    models: dict[str, None] = {}
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            digest, model, reply = _from_json(parse_json(line.decode()))
+        except ValueError as error:
+            reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
+            problems.append(
+                f"{path}, line {number}: not a recorded answer ({reason}). It is passed over and stays in the file; "
+                "its request will be asked again."
+            )
+            continue
+        replies[digest] = reply
+        if model:
+            models.pop(model, None)
+            models[model] = None
+    return Recording(replies, tuple(problems), tuple(models))
+
+
+def _append(path: Path, line: bytes) -> None:
+    """Add a line in a single write. A line that was cut off by a crash before is ended first, so it spoils no other."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    is_new = not path.exists()
+    with path.open("ab+", buffering=0) as stream:
+        end = stream.seek(0, os.SEEK_END)
+        if end:
+            stream.seek(end - 1)
+            if stream.read(1) != b"\n":
+                line = b"\n" + line
+        written = stream.write(line)
+        if written != len(line):
+            stream.truncate(end)
+            raise OSError(0, "the disk took only a part of the answer")
+        os.fsync(stream.fileno())
+    if is_new and hasattr(os, "O_DIRECTORY"):
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)  # the new name itself
+        finally:
+            os.close(folder)
+
+
+def _replayed(reply: ChatReply) -> ChatReply:
+    """The reply as it is given later: the same words, at no cost and in no time."""
+    return replace(reply, source=f"recorded from {reply.source}", duration_ms=0.0, live=False, repeatable=True)
+
+
+def _to_json(digest: str, request: ChatRequest, reply: ChatReply) -> dict[str, Json]:
+    written: dict[str, Json] = {
+        "v": FORMAT_VERSION,
+        "digest": digest,
+        "kind": request.kind,
+        "source": reply.source,
+        "text": reply.text,
+        "usage": [reply.usage.input, reply.usage.output],
+        "duration_ms": reply.duration_ms,
+    }
+    optional: dict[str, Json] = {
+        "model": request.model, "value": reply.value, "finish": reply.finish, "notes": reply.notes, "raw": reply.raw,
+    }  # fmt: skip
+    return written | {name: value for name, value in optional.items() if value not in (None, "", ())}
+
+
+def _from_json(line: Json) -> tuple[str, str, ChatReply]:
+    """Digest, the request's model and reply of a line. Raises ValueError saying what is wrong with it."""
+    match line:
+        case Mapping() as item:
+            pass
+        case _:
+            raise ValueError("it is no object")
+    version = item.get("v")
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise ValueError(f'the field "v" is {version!r}, which is not known here')
+    notes = item.get("notes", ())
+    if not isinstance(notes, list | tuple) or not all(isinstance(note, str) for note in notes):
+        raise ValueError('the field "notes" is no list of texts')
+    reply = ChatReply(
+        _text(item, "text"),
+        _usage(item.get("usage")),
+        _text(item, "source"),
+        raw=_text(item, "raw", ""),
+        value=item.get("value"),
+        finish=_text(item, "finish", ""),
+        notes=tuple(str(note) for note in notes),
+    )
+    return _text(item, "digest"), _text(item, "model", ""), _replayed(reply)
+
+
+def _text(item: Mapping[str, Json], name: str, default: str | None = None) -> str:
+    value = item.get(name, default)
+    if isinstance(value, str):
+        return value
+    raise ValueError(f'the field "{name}" is no text')
+
+
+def _usage(value: Json) -> Usage:
+    match value:
+        case None:
+            return Usage()
+        case [int(given), int(taken)]:
+            return Usage(given, taken)
+    raise ValueError('the field "usage" is no pair of numbers')

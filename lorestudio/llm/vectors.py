@@ -1,0 +1,103 @@
+"""Whose vectors are used, and keeping them: made once for each text and model, found again afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lorestudio.exchange.problems import InputError
+from lorestudio.llm.embedding import Embedder, HashEmbedder, Vector
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.http_embedding import HttpEmbedder
+from lorestudio.llm.profiles import Api
+from lorestudio.llm.vector_cache import VectorCache, cached_vectors, default_path
+from lorestudio.settings.hybrid import NO_EMBEDDER, STAND_IN
+from lorestudio.studio.project.answering import Connections, default_profiles_path
+
+
+def embedder_named(name: str, connections: Connections | None = None) -> Embedder | None:
+    """The stand-in, a provider by the name of its profile, or None for nobody. Raises InputError for another name."""
+    if name in {"", NO_EMBEDDER}:
+        return None
+    if name == STAND_IN:
+        return HashEmbedder()
+    connections = connections or Connections(default_profiles_path())
+    profile = connections.load().find(name)
+    if profile is None:
+        raise InputError("embedder", f"there is no profile “{name}”. Use stand-in, none, or one of your profiles.")
+    if profile.api is not Api.OPENAI:
+        raise InputError("embedder", f"the profile “{name}” speaks an API without embeddings. Choose another one.")
+    return HttpEmbedder(profile, connections.keys)
+
+
+class KnownVectors:
+    """Vectors of one embedder: in memory, for a provider also on disk. The stand-in is as quick as a disk."""
+
+    def __init__(self, embedder: Embedder, cache_file: Path | None = None) -> None:
+        self._embedder = embedder
+        self._known: dict[str, Vector] = {}
+        stand_in = isinstance(embedder, HashEmbedder)
+        self._file = None if stand_in and cache_file is None else cache_file or default_path()
+
+    @property
+    def label(self) -> str:
+        """Who makes them."""
+        return self._embedder.label
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody has to be asked for them."""
+        return isinstance(self._embedder, HashEmbedder)
+
+    @property
+    def model_id(self) -> str:
+        """Whose they are, as the file has it."""
+        return self._embedder.model_id
+
+    def made(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """The vectors that these texts have already. Waits for the disk; nobody is asked."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if missing and self._file is not None and self._file.exists():
+            with VectorCache(self._file) as cache:
+                self._known.update(cache.find(self.model_id, missing))
+        return {text: self._known[text] for text in dict.fromkeys(texts) if text in self._known}
+
+    async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """The vectors of texts, made where they are not known. Raises LlmError; what came before it is kept."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if missing:
+            cache = await asyncio.to_thread(VectorCache, self._file)
+            try:
+                self._known.update(await cached_vectors(missing, self._embedder, cache))
+            finally:
+                cache.close()
+        return self._known
+
+
+class MadeVectors:
+    """The vectors that there are already, for trying things out: nobody is asked for one."""
+
+    def __init__(self, known: KnownVectors) -> None:
+        self._known = known
+        self.missing: dict[str, None] = {}
+        """Texts that had no vector, each once."""
+
+    @property
+    def label(self) -> str:
+        """Whose they are, for people."""
+        return self._known.label
+
+    def afresh(self) -> MadeVectors:
+        """The same vectors, with nothing missing so far."""
+        return MadeVectors(self._known)
+
+    async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """Those of these texts that have one. Raises LlmError where none of them has."""
+        found = await asyncio.to_thread(self._known.made, texts)
+        self.missing.update(dict.fromkeys(text for text in texts if text not in found))
+        if texts and not found:
+            raise LlmError(
+                ErrorKind.ABORTED, f"{len(texts)} texts have no vector yet, and nobody is asked for one here"
+            )
+        return found

@@ -1,1 +1,0 @@
-"""What a chat remembers: notes, summaries, recaps and facts."""

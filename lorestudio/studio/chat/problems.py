@@ -1,0 +1,239 @@
+"""What the open chat says about the entries: which never come in, and which keys find too much or nothing.
+
+What became of entries is read from the traces of the runs. Single keys are looked for with the engine's own matcher.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.javascript import Json, fold, trim
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.systems.deeplore.keys import KeyMatcher
+from lorestudio.systems.deeplore.reasons import REASONS
+from lorestudio.systems.deeplore.scan import ScanWindow
+from lorestudio.trace.journey import FateState, fates
+from lorestudio.trace.model import Phase, StageStatus, Trace
+from lorestudio.vault.lint.model import Finding, NoteKey
+from lorestudio.vault.lint.note import Places
+from lorestudio.vault.lint.table import check_of
+
+BROAD: Final = 1 / 3
+"""A key in more than this share of the messages is too broad: with the default scan depth of 4 it is in the scanned
+text of 1 - (2/3)^4, four generations of five, and so the entry is as good as constant."""
+
+ENOUGH_MESSAGES: Final = 12
+"""In shorter chats shares mean little: three windows of the default scan depth."""
+
+WANTED_TIMES: Final = 3
+"""A search in vain counts from so many times on (spec: deeplore-ai-and-tools 3.3 B01)."""
+
+_INJECTED: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
+
+
+@dataclass(slots=True)
+class _Career:
+    """What became of one entry in all runs. `stops` counts by stage and reason."""
+
+    matched: int = 0
+    injected: int = 0
+    stops: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+def chat_problems(
+    index: VaultIndex,
+    settings: DeepLoreSettings,
+    chat: Chat | None,
+    traces: Collection[Trace],
+    unmet: Sequence[tuple[str, int]] = (),
+    texts: Mapping[NoteKey, str] | None = None,
+) -> tuple[Finding, ...]:
+    """The findings D51 to D55 and B01. `traces` are the runs of the chat, `unmet` searches in vain with their number.
+
+    `texts` are for the line numbers.
+    """
+    lines = _Lines(texts or {})
+    found = list(_careers_told(index, traces, lines))
+    if chat is not None:
+        found += _keys_told(index, settings, chat, lines)
+        unmet = (*unmet, *_gaps(chat.metadata))
+    return (*found, *_unmet_told(unmet))
+
+
+class _Lines:
+    """Where keys stand in notes."""
+
+    def __init__(self, texts: Mapping[NoteKey, str]) -> None:
+        self._texts = texts
+
+    def of(self, entry: Entry, key: str = "") -> int:
+        """The line of a key, or of the note's beginning; 0 where the text is not known."""
+        text = self._texts.get((entry.vault, entry.filename))
+        if text is None:
+            return 0
+        return Places(text.removeprefix("\ufeff"), "").line("keys", key) if key else 1
+
+
+def _finding(code: str, entry: Entry | None, message: str, line: int = 0, name: str = "") -> Finding:
+    check = check_of(code)
+    vault, filename = (entry.vault, entry.filename) if entry is not None else ("", "")
+    place = entry.id if entry is not None else None
+    return Finding(code, check.severity, vault, filename, place, name, line, message, check.advice)
+
+
+# ---- entries that never come in --------------------------------------------------------------------------------------
+
+
+def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
+    """What became of each entry that a run decided about, and how many runs there were; skipped ones do not count."""
+    careers: dict[NoteKey, _Career] = {}
+    runs = 0
+    for trace in traces:
+        if trace.skip_reason:
+            continue
+        runs += 1
+        whole = trace.stage("whole vault")
+        offered = whole is not None and whole.status is StageStatus.RAN
+        for entry, fate in fates(trace).items():
+            ref = trace.entries.get(entry)
+            if ref is None:
+                continue
+            career = careers.setdefault((ref.vault, ref.filename), _Career())
+            if fate.state in _INJECTED:
+                career.matched += 1
+                career.injected += 1
+            elif offered and fate.phase is Phase.SELECT:
+                pass  # every entry is offered to the AI; not to be chosen is no match
+            elif fate.state in {FateState.REMOVED, FateState.UNDECIDED} or (
+                fate.state is FateState.REFUSED and fate.phase is Phase.MATCH
+            ):
+                career.matched += 1
+                career.stops[fate.stage, fate.reason] += 1
+    return careers, runs
+
+
+def _careers_told(index: VaultIndex, traces: Collection[Trace], lines: _Lines) -> Iterator[Finding]:
+    careers, runs = _careers(traces)
+    if not runs:
+        return
+    for entry in index.entries:
+        if entry.guide:
+            continue
+        career = careers.get((entry.vault, entry.filename))
+        if career is None or not career.matched:
+            told = f"“{entry.title}” matched in none of {_times(runs, 'run')}."
+            yield _finding("D51", entry, told, lines.of(entry))
+        elif not career.injected:
+            (stage, code), times = career.stops.most_common(1)[0]
+            reason = REASONS.get(code)
+            why = f" ({reason.label.lower()})" if reason is not None else ""
+            told = (
+                f"“{entry.title}” matched in {_times(career.matched, 'run')} and never went in; "
+                f"{times} times it was stopped in “{stage}”{why}."
+            )
+            if times == 1:
+                told = told.replace("1 times", "once")
+            yield _finding("D52", entry, told, lines.of(entry))
+
+
+def _times(amount: int, noun: str) -> str:
+    return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
+
+
+# ---- keys ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    """Every key of the index as an entry of its own, so that the engine's matcher answers for each."""
+
+    owners: tuple[tuple[Entry, str], ...]
+    matcher: KeyMatcher
+
+    @classmethod
+    def of(cls, index: VaultIndex, settings: DeepLoreSettings) -> _Keys:
+        owners = tuple(
+            (entry, key)
+            for entry in index.entries
+            if not entry.guide and not entry.constant
+            for key in dict.fromkeys(entry.keys)
+            if trim(key)
+        )
+        single = [Entry(place, "", "", "", keys=(key,)) for place, (_, key) in enumerate(owners)]
+        matcher = KeyMatcher(
+            single, case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words
+        )  # fmt: skip
+        return cls(owners, matcher)
+
+
+def _keys_told(index: VaultIndex, settings: DeepLoreSettings, chat: Chat, lines: _Lines) -> Iterator[Finding]:
+    messages = [message for message in chat.messages if message.scannable]
+    keys = _Keys.of(index, settings)
+    if not messages or not keys.owners:
+        return
+    counts: Counter[int] = Counter()
+    for message in messages:
+        text = ScanWindow([message], 1, case_sensitive=settings.case_sensitive).text
+        counts.update(keys.matcher.hit_entries(keys.matcher.find(text)))
+    spoken: dict[int, str] = {}
+    for name in dict.fromkeys(message.name for message in messages if message.name):
+        prefix = f"{name}: "
+        text = prefix if settings.case_sensitive else fold(prefix)
+        for place in keys.matcher.hit_entries(keys.matcher.find(text)):
+            spoken.setdefault(place, name or "")
+    awake = {keys.owners[place][0].id for place in counts}
+    enough = len(messages) >= ENOUGH_MESSAGES
+    for place, (entry, key) in enumerate(keys.owners):
+        times = counts[place]
+        line = lines.of(entry, key)
+        if place in spoken:
+            told = f"The key “{key}” is in the name of the speaker {spoken[place]}."
+            yield _finding("D55", entry, told, line, "keys")
+        elif enough and times > BROAD * len(messages):
+            told = f"The key “{key}” is in {times:,} of {len(messages):,} messages."
+            yield _finding("D53", entry, told, line, "keys")
+        elif enough and not times and entry.id in awake:
+            yield _finding("D54", entry, f"The key “{key}” is in none of {len(messages):,} messages.", line, "keys")
+
+
+# ---- searches in vain ------------------------------------------------------------------------------------------------
+
+
+def _gaps(metadata: Mapping[str, Json]) -> Iterator[tuple[str, int]]:
+    """Searches in vain that the chat's metadata records (spec: deeplore-ai-and-tools 2.9)."""
+    records = metadata.get("deeplore_lore_gaps")
+    for record in records if isinstance(records, list | tuple) else ():
+        if not isinstance(record, Mapping) or record.get("type") != "search" or record.get("hadResults") is True:
+            continue
+        query, times = record.get("query"), record.get("frequency")
+        if isinstance(query, str) and isinstance(times, int | float) and not isinstance(times, bool):
+            yield query, int(times)
+
+
+def unmet_queries(analytics: Json) -> tuple[tuple[str, int], ...]:
+    """Searches in vain that DeepLore's settings count over all chats (spec: deeplore-ai-and-tools 3.9)."""
+    bucket = analytics.get("_librarian") if isinstance(analytics, Mapping) else None
+    queries = bucket.get("topUnmetQueries") if isinstance(bucket, Mapping) else None
+    found: list[tuple[str, int]] = []
+    for item in queries if isinstance(queries, list | tuple) else ():
+        if isinstance(item, Mapping):
+            query, times = item.get("query"), item.get("count")
+            if isinstance(query, str) and isinstance(times, int | float) and not isinstance(times, bool):
+                found.append((query, int(times)))
+    return tuple(found)
+
+
+def _unmet_told(unmet: Iterable[tuple[str, int]]) -> Iterator[Finding]:
+    most: dict[str, tuple[str, int]] = {}
+    for query, times in unmet:
+        key = trim(query).lower()
+        if key and times > most.get(key, ("", 0))[1]:
+            most[key] = (trim(query), times)
+    for query, times in most.values():
+        if times >= WANTED_TIMES:
+            yield _finding("B01", None, f"The Librarian searched {times:,} times for “{query}” and found nothing.")

@@ -1,0 +1,99 @@
+"""The next message of the story, from whoever writes it: the request made of an assembled prompt, and the reply put in.
+
+Asking goes through the answer sources of `answering`: a provider, streamed, whose answers are recorded beside the chat,
+or what is recorded already. Nothing here changes a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.state import ChatControls
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.llm.cost import CostEstimate, estimate
+from lorestudio.llm.messages import REPLY, ChatMessage, ChatReply, ChatRequest
+from lorestudio.llm.recorded_answers import RecordedAnswers
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.chat import editing
+from lorestudio.studio.chat.editing import Voice
+from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.systems.deeplore import notepad
+from lorestudio.systems.deeplore import notepad as message_notes
+from lorestudio.trace.assembled_prompt import AssembledPrompt
+
+TIMEOUT_MS: Final = 300_000
+"""How long a reply may take where the profile does not say: local models are slow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """The chat with a reply in it, and the choices for it with what the reply noted."""
+
+    chat: Chat
+    controls: ChatControls
+
+
+def reply_request(prompt: AssembledPrompt, setup: PromptSetup, model: str = "") -> ChatRequest:
+    """The request that asks for the next reply; `model` is the connection's where none is named."""
+    messages = tuple(ChatMessage(each.role.value, each.text, each.name) for each in prompt.messages)
+    return ChatRequest(REPLY, "", "", setup.reply_tokens, TIMEOUT_MS, model=model, messages=messages)
+
+
+def reply_cost(request: ChatRequest, counter: TokenCounter, recorded: RecordedAnswers | None = None) -> CostEstimate:
+    """What asking costs; an answer in `recorded`, which was read already, is free."""
+    return estimate([request], counter, recorded.holds if recorded is not None else None)
+
+
+def room_for_reply(chat: Chat, place: int | None, now: datetime) -> tuple[Chat, Generation]:
+    """The chat with a place for the reply, and the generation that is to fill it.
+
+    Without a `place` the reply comes at the end, and the chat is as it was; else it is a new, empty swipe of the one
+    at `place`. Raises IndexError for a message that is not there.
+    """
+    if place is None:
+        return chat, Generation(len(chat.messages))
+    made = editing.add_swipe(chat, place, "", now)
+    return made, Generation(place, made.messages[place].swipe)
+
+
+def received(
+    chat: Chat,
+    controls: ChatControls,
+    generation: Generation,
+    reply: ChatReply,
+    now: datetime,
+    *,
+    speaker: str = "",
+    settings: DeepLoreSettings | None = None,
+) -> Received:
+    """Put a reply where `room_for_reply` made room for it.
+
+    In the notepad's tag mode, what the model noted for itself leaves the visible text and goes into the notepad (spec:
+    deeplore-ai-and-tools 2.3). `speaker` is whose reply it is, where not the chat's character's.
+    """
+    text, notes = reply.text, ""
+    if settings is not None and settings.ai_notepad_enabled and settings.ai_notepad_mode == "tag":
+        taken = notepad.tagged_notes(text)
+        text, notes = taken.text, taken.notes
+    extra: dict[str, Json] = {"model": reply.source} if reply.source else {}
+    if generation.message >= len(chat.messages):
+        message = editing.new_message(chat, text, Voice.CHARACTER, now, name=speaker, extra=extra)
+        made = editing.append(chat, message)
+    else:
+        made = editing.edit(chat, generation.message, text, generation.swipe)
+        place = made.messages[generation.message]
+        made = editing.with_message(made, generation.message, _noted(place, extra))
+    if notes:
+        place = made.messages[generation.message]
+        made = editing.with_message(made, generation.message, message_notes.with_notes(place, text, notes))
+        controls = replace(controls, notepad=notepad.added(controls.notepad, notes))
+    return Received(made, controls)
+
+
+def _noted(message: Message, extra: Mapping[str, Json]) -> Message:
+    return editing.synced(replace(message, extra={**message.extra, **extra}))

@@ -1,0 +1,194 @@
+"""Writing a chat into its file when the person asks for it, and not otherwise.
+
+The file is compared with what was read before, replaced in one step, and the version that is overwritten first is kept.
+Everything here waits for the disk, so a window calls it from a worker.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.entry import Folder
+from lorestudio.domain.state import ChatControls
+from lorestudio.exchange.chats.document import ChatDocument, ChatFormat, ChatLine, LineKind, digest_of
+from lorestudio.exchange.chats.metadata import with_controls
+from lorestudio.exchange.chats.plain_text import lost_as_text
+from lorestudio.exchange.chats.records import new_header
+from lorestudio.exchange.json_spelling import spell_record
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import write_atomically
+from lorestudio.studio.chat.editing import Branch, file_date
+
+NO_HEADER: Final = (
+    "The file has no header, as those of group chats: SillyTavern keeps pins, blocks, context and notes of such a chat "
+    "in the group's own file. They were not saved."
+)
+
+
+class ChatChangedError(InputError):
+    """Somebody else has changed the chat file since it was read; it was left as it is."""
+
+
+class ChatLosesError(InputError):
+    """The format cannot hold all of the chat; nothing was written. `losses` are sentences."""
+
+    def __init__(self, source: Path, losses: Sequence[str]) -> None:
+        super().__init__(source, " ".join(losses))
+        self.losses = tuple(losses)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedChat:
+    """A chat that stands in its file now. `backup` is where the version lies that was overwritten, if one was kept.
+
+    `remarks` are sentences for the person.
+    """
+
+    path: Path
+    document: ChatDocument
+    backup: Path | None = None
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChatToSave:
+    """A chat with the choices for it, and the document that it is written into; `folders` are those of the vault."""
+
+    document: ChatDocument
+    chat: Chat
+    controls: ChatControls
+    folders: tuple[Folder, ...] = ()
+
+    def written(self) -> Chat:
+        """The chat with the choices in its metadata."""
+        return replace(self.chat, metadata=with_controls(self.chat.metadata, self.controls, self.folders))
+
+
+def save_chat(
+    wanted: ChatToSave,
+    path: Path,
+    backups: Path | None,
+    now: datetime,
+    *,
+    elsewhere: bool = False,
+    overwrite: bool = False,
+    lossy: bool = False,
+) -> SavedChat:
+    """Write the chat into the file at `path`.
+
+    `elsewhere` says that it is another file than the one that the chat was read from; it then gets the format of its
+    ending. `overwrite` agrees to replace whatever is there, `lossy` to what the format cannot hold. Raises
+    ChatChangedError, ChatLosesError, and InputError where the file cannot be written; then it is as it was.
+    """
+    document, chat = wanted.document, wanted.written()
+    remarks: list[str] = []
+    if elsewhere:
+        document, chat = _for_ending(document, chat, path, now)
+    elif chat.metadata is not wanted.chat.metadata and not chat.header and document.format is ChatFormat.SILLYTAVERN:
+        remarks.append(NO_HEADER)
+    data = _bytes(document, chat, path, lossy=lossy)
+    there = _there(path)
+    if there is not None and not overwrite and (elsewhere or digest_of(there) != document.digest):
+        raise ChatChangedError(
+            path,
+            "the file was changed by another program since it was opened here. Nothing was written. Save the chat "
+            "under another name, overwrite the file (a copy of it is kept), or open it again.",
+        )
+    backup = _keep(there, path, backups, now, foreign=digest_of(there) != document.digest) if there else None
+    try:
+        write_atomically(path, data)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(
+            path, f"the chat was not saved ({reason}). Check folder, permissions and free space."
+        ) from error
+    return SavedChat(path, replace(document, digest=digest_of(data)), backup, tuple(remarks))
+
+
+def save_branch(document: ChatDocument, made: Branch, folder: Path) -> Path:
+    """Write a branch into a new file of the folder. Raises InputError where one of its name is there."""
+    path = folder / f"{made.name}.jsonl"
+    if path.exists():
+        raise InputError(path, "there is a file of this name already, so the branch was not made. Try again.")
+    part = document.until(made.original, len(made.branch.messages))
+    if part.format is not ChatFormat.SILLYTAVERN:
+        path = path.with_suffix(".txt")
+    data = _bytes(part, made.branch, path, lossy=True)
+    try:
+        write_atomically(path, data)
+    except OSError as error:
+        raise InputError(path, f"the branch was not made ({error.strerror or error}).") from error
+    return path
+
+
+def new_chat(user: str, character: str, now: datetime) -> tuple[Chat, ChatDocument]:
+    """An empty chat that is in no file yet."""
+    chat = Chat(user_name=user or "User", character_name=character)
+    return _with_header(chat, now)
+
+
+def _with_header(chat: Chat, now: datetime) -> tuple[Chat, ChatDocument]:
+    header = chat.header or new_header(chat, file_date(now))
+    line = ChatLine(1, spell_record(header), LineKind.HEADER, record=header)
+    return replace(chat, header=header), ChatDocument(lines=(line,))
+
+
+def _for_ending(document: ChatDocument, chat: Chat, path: Path, now: datetime) -> tuple[ChatDocument, Chat]:
+    """The document for a file of this name: a `.txt` is plain text, everything else lines of JSON."""
+    wanted = ChatFormat.PLAIN_TEXT if path.suffix.lower() == ".txt" else ChatFormat.SILLYTAVERN
+    if wanted is document.format:
+        return document, chat
+    if wanted is ChatFormat.PLAIN_TEXT:
+        return ChatDocument(ChatFormat.PLAIN_TEXT), chat
+    chat, made = _with_header(chat, now)
+    return made, chat
+
+
+def _bytes(document: ChatDocument, chat: Chat, path: Path, *, lossy: bool) -> bytes:
+    try:
+        text = document.text_for(chat)
+        data = text.encode("utf-8", "surrogateescape" if document.format is ChatFormat.SILLYTAVERN else "strict")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            path, "a text holds half of a character, which plain text cannot. Save it as .jsonl."
+        ) from error
+    except ValueError as error:
+        raise InputError(path, f"the chat cannot be written: {error}.") from error
+    if document.format is ChatFormat.PLAIN_TEXT and not lossy:
+        losses = lost_as_text(chat, text)
+        if losses:
+            raise ChatLosesError(path, losses)
+    return data
+
+
+def _there(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(path, f"the file that is there cannot be read: {error.strerror or error}.") from error
+
+
+def _keep(data: bytes, path: Path, backups: Path | None, now: datetime, *, foreign: bool) -> Path | None:
+    """Keep the version that is overwritten: the first one of each file, and any that was not read here."""
+    if backups is None:
+        return None
+    key = hashlib.sha256(str(path.resolve()).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    folder = backups / f"{path.stem[:60]}-{key}"
+    if not foreign and folder.is_dir() and any(folder.iterdir()):
+        return None
+    target = folder / f"{file_date(now)}-{digest_of(data)[:8]}{path.suffix}"
+    try:
+        write_atomically(target, data)
+    except OSError as error:
+        raise InputError(
+            path, f"nothing was saved, because the version that is there could not be kept ({error.strerror or error})."
+        ) from error
+    return target

@@ -1,0 +1,78 @@
+"""Asking on behalf of a tool beside the selection: on record, and stoppable (spec: deeplore-ai-and-tools 1.3)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
+from lorestudio.systems.deeplore.ai.asking import as_sent, on_record
+from lorestudio.trace.model import AiCall
+
+_POLL_S: Final = 0.05
+"""How often a waiting tool looks whether somebody asked it to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with its answer in `reply`, or with the reason why there is none in `error`.
+
+    `switches` are the fixed behaviour switches that changed what came of it.
+    """
+
+    call: AiCall
+    reply: ChatReply | None = None
+    error: LlmError | None = None
+    switches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Whom to ask, and how: with `merged` everything goes as one user message. `timer` measures in seconds."""
+
+    answers: AnswerSource
+    merged: bool = False
+    timer: Callable[[], float] = time.perf_counter
+
+    async def ask(self, request: ChatRequest, cancel: CancelToken | None = None) -> Asked:
+        """Ask. A failure is a part of the result; a token that stops the call makes an error of kind `aborted`.
+
+        When the task is cancelled, the call is cancelled with it and CancelledError goes on.
+        """
+        begun = self.timer()
+        try:
+            reply = await _answer(self.answers, as_sent(request, merged=self.merged), cancel)
+        except Cancelled:
+            error = LlmError(ErrorKind.ABORTED)
+        except LlmError as reported:
+            error = reported
+        else:
+            return Asked(self._on_record(request, begun, reply=reply), reply)
+        return Asked(self._on_record(request, begun, error=error), error=error)
+
+    def _on_record(
+        self, request: ChatRequest, begun: float, *, reply: ChatReply | None = None, error: LlmError | None = None
+    ) -> AiCall:
+        duration_ms = 1000 * (self.timer() - begun)
+        return on_record(request, self.answers.label, duration_ms, merged=self.merged, reply=reply, error=error)
+
+
+async def _answer(answers: AnswerSource, request: ChatRequest, cancel: CancelToken | None) -> ChatReply:
+    """The answer. Raises LlmError, and Cancelled where the token said so first; either way nothing goes on running."""
+    if cancel is None:
+        return await answers.answer(request)
+    task = asyncio.ensure_future(answers.answer(request))
+    try:
+        while not cancel.cancelled:
+            done, _ = await asyncio.wait({task}, timeout=_POLL_S)
+            if done:
+                return task.result()
+        raise Cancelled
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

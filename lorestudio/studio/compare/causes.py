@@ -1,0 +1,213 @@
+"""Two runs beside each other, and which of the differences between their inputs made what came out.
+
+Found by running: each difference is carried alone into the first run's inputs, and what then changes as in the second
+run is its doing. What no difference brings about alone is looked at from the other side: a difference without which the
+second run would not have it takes part in it. No model and no provider is asked; answers come from the two runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.studio.compare.differences import DifferenceKind, InputDifference
+from lorestudio.studio.compare.system_differences import Inputs, differences_between, same_system
+from lorestudio.studio.replay.rerun import run_offline
+from lorestudio.studio.replay.system_inputs import SystemInputs
+from lorestudio.studio.tryout.offline_answers import OfflineAnswers, Unanswered
+from lorestudio.trace.diff import EntryChange, Key, TraceDiff, compare
+from lorestudio.trace.model import Trace
+
+MOST_TRIED: Final = 40
+"""So many differences are tried alone; what is beyond them is tried as one."""
+
+
+class What(StrEnum):
+    """What happened to an entry between two runs."""
+
+    ENTERED = "entered"
+    LEFT = "left"
+    MOVED = "moved"
+    RESIZED = "resized"
+    REWRITTEN = "rewritten"
+
+
+Effect: TypeAlias = tuple[What, Key]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSide:
+    """One of two runs. Without `context` (the run is older than this start of the program) causes cannot be found."""
+
+    title: str
+    trace: Trace = field(repr=False)
+    context: Inputs | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A difference and what it does.
+
+    `alone` are the changes between the runs that it brings about by itself; `together` those that need others beside
+    it. `besides` counts what it would do alone but does not come out in the second run.
+    """
+
+    difference: InputDifference
+    alone: frozenset[Effect] = frozenset()
+    together: frozenset[Effect] = frozenset()
+    besides: int = 0
+
+    @property
+    def does_something(self) -> bool:
+        """Whether it had a part in any change."""
+        return bool(self.alone or self.together)
+
+
+@dataclass(frozen=True, slots=True)
+class Causes:
+    """All differences, those that did most first. `unexplained` are changes that none of them was found to make."""
+
+    causes: tuple[Cause, ...]
+    unexplained: frozenset[Effect] = frozenset()
+    runs: int = 0
+
+    def of(self, effect: Effect) -> tuple[Cause, ...]:
+        """Who made one change; those that make it alone, where there are any."""
+        alone = tuple(cause for cause in self.causes if effect in cause.alone)
+        return alone or tuple(cause for cause in self.causes if effect in cause.together)
+
+
+def effects(diff: TraceDiff) -> dict[Effect, EntryChange]:
+    """All changes of a diff; those injected both times can be here several times."""
+    groups = (
+        (What.ENTERED, diff.entered),
+        (What.LEFT, diff.left),
+        (What.MOVED, diff.moved),
+        (What.RESIZED, diff.resized),
+        (What.REWRITTEN, diff.rewritten),
+    )
+    return {(what, change.key): change for what, changes in groups for change in changes}
+
+
+def can_find(before: RunSide, after: RunSide) -> bool:
+    """Whether causes can be found: the inputs of both runs are known, and one system decided."""
+    return same_system(before.context, after.context)
+
+
+def find_causes(
+    before: RunSide,
+    after: RunSide,
+    cancel: CancelToken | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Causes:
+    """Try every difference alone. For a worker thread: it takes as many runs as there are differences, and at most as
+    many again. Raises Cancelled, and ValueError where the inputs of a run are not known.
+    """
+    if not can_find(before, after):
+        message = "What made the difference is not known: the inputs of one of the runs were not kept."
+        if before.context is not None and after.context is not None:
+            message = "Two systems decided, each by inputs of its own, so there is no single difference that did it."
+        raise ValueError(message)
+    trial = _Trial(before, after, cancel or CancelToken(), on_progress)
+    return trial.causes()
+
+
+class _Trial:
+    """The runs that find out who did what."""
+
+    def __init__(
+        self, before: RunSide, after: RunSide, cancel: CancelToken, on_progress: Callable[[Progress], None] | None
+    ) -> None:
+        if before.context is None or after.context is None:
+            raise ValueError
+        self._before, self._after = before, after
+        self._start, self._end = before.context, after.context
+        self._cancel, self._report = cancel, on_progress
+        self._wanted = effects(compare(before.trace, after.trace))
+        self._calls = replace(before.trace, ai_calls=(*before.trace.ai_calls, *after.trace.ai_calls))
+        self._runs = self._total = 0
+
+    def causes(self) -> Causes:
+        """Alone first, then what remains from the other side."""
+        differences = self._differences()
+        self._total = len(differences)
+        alone: list[frozenset[Effect]] = []
+        besides: list[int] = []
+        for difference in differences:
+            made = effects(compare(self._before.trace, self._run(difference.carry(self._start, self._end))))
+            same = frozenset(effect for effect, change in made.items() if self._comes_out(effect, change))
+            alone.append(same)
+            besides.append(len(made) - len(same))
+        left = frozenset(self._wanted) - frozenset().union(*alone)
+        together = self._needed(differences, left) if left and len(differences) > 1 else [frozenset()] * len(alone)
+        causes = [
+            Cause(difference, mine, ours, more)
+            for difference, mine, ours, more in zip(differences, alone, together, besides, strict=True)
+        ]
+        unexplained = left - frozenset().union(*together)
+        order = sorted(causes, key=lambda cause: (-len(cause.alone), -len(cause.together)))
+        return Causes(tuple(order), unexplained, self._runs)
+
+    def _needed(self, differences: Sequence[InputDifference], left: frozenset[Effect]) -> list[frozenset[Effect]]:
+        """For each difference which of these changes the second run would not have without it."""
+        self._total += len(differences)
+        found = []
+        for difference in differences:
+            without = effects(compare(self._before.trace, self._run(difference.carry(self._end, self._start))))
+            found.append(
+                frozenset(
+                    effect for effect in left if effect not in without or not self._comes_out(effect, without[effect])
+                )
+            )
+        return found
+
+    def _comes_out(self, effect: Effect, change: EntryChange) -> bool:
+        """Whether the second run has this very change."""
+        wanted = self._wanted.get(effect)
+        if wanted is None:
+            return False
+        if effect[0] is What.RESIZED and wanted.after is not None and change.after is not None:
+            return wanted.after.tokens == change.after.tokens
+        return True
+
+    def _differences(self) -> tuple[InputDifference, ...]:
+        """At most `MOST_TRIED`: notes that changed places in the prompt first, the rest of the notes as one."""
+        found = differences_between(self._start, self._end)
+        if len(found) <= MOST_TRIED:
+            return found
+        touched = {key for _what, key in self._wanted}
+        notes = [each for each in found if each.kind is DifferenceKind.NOTE]
+        notes.sort(key=lambda each: each.note not in touched)
+        others = [each for each in found if each.kind is not DifferenceKind.NOTE]
+        room = max(1, MOST_TRIED - len(others) - 1)
+        if len(notes) <= room:
+            return found
+        return *notes[:room], _all_of(notes[room:]), *others
+
+    def _run(self, context: Inputs) -> Trace:
+        if self._cancel.cancelled:
+            raise Cancelled
+        if isinstance(context, SystemInputs):
+            trace = context.run()
+        else:
+            answerers = (getattr(each, "answers", None) for each in (self._start, self._end))
+            stands_in = all(isinstance(answers, StandInAnswers) for answers in answerers)
+            unanswered = Unanswered.STAND_IN if stands_in else Unanswered.FAIL
+            trace = run_offline(context, OfflineAnswers(self._calls, None, unanswered), self._cancel)
+        self._runs += 1
+        if self._report is not None:
+            self._report(Progress(self._runs, self._total))
+        return trace
+
+
+def _all_of(notes: Sequence[InputDifference]) -> InputDifference:
+    def carry(target: Inputs, source: Inputs) -> Inputs:
+        for each in notes:
+            target = each.carry(target, source)
+        return target
+
+    return InputDifference(DifferenceKind.NOTE, f"{len(notes)} other notes", "", "changed", carry)

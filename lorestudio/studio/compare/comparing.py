@@ -1,0 +1,133 @@
+"""Running one chat with several systems or settings, and putting what they decide side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, Protocol
+
+from lorestudio.domain.lifecycle import CancelToken, Progress
+from lorestudio.exchange.problems import InputError
+from lorestudio.llm.messages import AnswerSource
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.compare.comparison import Comparison, Contender, TurnComparison, compare
+from lorestudio.studio.project.project import Project, read_settings
+from lorestudio.studio.replay.run_store import ChatRuns
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.systems.registry import DEEPLORE, kind_of
+from lorestudio.trace.model import Trace
+
+__all__ = [
+    "Candidate",
+    "Comparison",
+    "RunKeeper",
+    "TurnComparison",
+    "candidate",
+    "compare_candidates",
+    "run_candidate",
+    "simulator_of",
+]
+
+FEWEST: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One run that is to be compared: a system with its settings, None for those of the project or the defaults.
+
+    `traces` are those of all generations where they are known already; then nothing is run. `slot` is where its runs
+    are kept (see `studio.replay.run_store`); "" is that of the runs that the window shows.
+    """
+
+    label: str
+    system: str
+    settings: Section | None = None
+    settings_path: Path | None = None
+    traces: tuple[Trace, ...] | None = field(default=None, repr=False)
+    slot: str = ""
+
+
+class RunKeeper(Protocol):
+    """Whoever keeps runs from one start to the next."""
+
+    def restore(self, simulator: ChatRuns, candidate: Candidate) -> None:
+        """Give the simulator what was run before on the same inputs."""
+
+    def keep(self, simulator: ChatRuns, candidate: Candidate) -> None:
+        """Keep what was run."""
+
+
+def candidate(text: str) -> Candidate:
+    """A candidate as the command line gives it: `SYSTEM` or `SYSTEM:FILE`, FILE with the system's settings.
+
+    Raises InputError and SettingsError.
+    """
+    name, _, file = text.partition(":")
+    path = Path(file).expanduser() if file else None
+    if name == DEEPLORE:
+        return Candidate(text, name, settings_path=path)
+    kind = kind_of(name)
+    return Candidate(text, name, kind.read(path), path)
+
+
+async def run_candidate(
+    project: Project,
+    chosen: Candidate,
+    answers: AnswerSource | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    cancel: CancelToken | None = None,
+    keeping: RunKeeper | None = None,
+) -> tuple[Trace, ...]:
+    """The traces of a candidate over the project's whole chat. Raises Cancelled, InputError and VaultError."""
+    if chosen.traces is not None:
+        return chosen.traces
+    simulator = simulator_of(project, chosen, answers)
+    if keeping is None:
+        return await simulator.replay(on_progress, cancel)
+    keeping.restore(simulator, chosen)
+    try:
+        return await simulator.replay(on_progress, cancel)
+    finally:
+        keeping.keep(simulator, chosen)
+
+
+def simulator_of(project: Project, chosen: Candidate, answers: AnswerSource | None = None) -> ChatRuns:
+    """Who runs the project's chat as a candidate says. Raises InputError, SettingsError and VaultError."""
+    if chosen.system != DEEPLORE:
+        kind = kind_of(chosen.system)
+        return SystemSimulator(project, kind.make(chosen.settings or kind.settings(), project))
+    own = project
+    if isinstance(chosen.settings, DeepLoreSettings):
+        own = project.with_settings(chosen.settings)
+    if chosen.settings_path is not None:
+        read = read_settings(chosen.settings_path)
+        own = replace(project.with_settings(read.settings), problems=(*project.problems, *read.problems))
+    return Simulator(own, answers)
+
+
+async def compare_candidates(
+    project: Project,
+    chosen: Sequence[Candidate],
+    answers: AnswerSource | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    cancel: CancelToken | None = None,
+    on_candidate: Callable[[Candidate], None] | None = None,
+    keeping: RunKeeper | None = None,
+) -> Comparison:
+    """Run all candidates over the project's chat, one after the other, and compare them turn by turn.
+
+    `on_candidate` is called when the run of one begins; `keeping` gives what was run before, and keeps what is run.
+    Raises InputError where there are fewer than two, and what `run_candidate` raises.
+    """
+    if len(chosen) < FEWEST:
+        raise InputError("--run", "name at least two runs to compare, as in --run deeplore --run context-window.")
+    contenders = []
+    for each in chosen:
+        if on_candidate is not None:
+            on_candidate(each)
+        traces = await run_candidate(project, each, answers, on_progress, cancel, keeping)
+        contenders.append(Contender(each.label, traces))
+    return compare(contenders)

@@ -1,0 +1,210 @@
+"""Several runs of one chat side by side: what each puts into the prompt turn by turn, and how far they agree.
+
+A comparison of several runs of one chat as texts: rows for a file, and Markdown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Final, TypeAlias
+
+from lorestudio.domain.chat import Generation
+from lorestudio.trace.model import Trace, Turn
+from lorestudio.trace.text import turn_words
+
+Note: TypeAlias = tuple[str, str]
+"""An entry by vault and file name, which mean the same one in every run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """One of the runs compared: what it is called, and its traces, one for each generation in order."""
+
+    label: str
+    traces: tuple[Trace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one contender put in at one turn: its notes in the order they stand in the prompt, and their tokens."""
+
+    notes: tuple[Note, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnComparison:
+    """One turn: what each contender put in, in their order; what all of them did, and what only one did."""
+
+    turn: Turn
+    shares: tuple[Share, ...]
+    common: frozenset[Note]
+    alone: tuple[frozenset[Note], ...]
+
+    @property
+    def overlap(self) -> float:
+        """Common notes as a part of all that anybody put in, from 0 to 1; 1 where nobody put anything in."""
+        every = frozenset(note for share in self.shares for note in share.notes)
+        return len(self.common) / len(every) if every else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """A contender over the whole chat: means per turn, and how many different notes ever went in."""
+
+    label: str
+    entries: float
+    tokens: float
+    most_tokens: int
+    different: int
+    silent: int
+    """Turns in which nothing went in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Contenders, their turns side by side, and their totals. `titles` names the notes."""
+
+    labels: tuple[str, ...]
+    turns: tuple[TurnComparison, ...]
+    totals: tuple[Total, ...]
+    titles: dict[Note, str]
+    agreement: tuple[tuple[float, ...], ...]
+    """How far each contender agrees with each other one, from 0 to 1: the mean overlap of their turns."""
+
+
+def compare(contenders: Sequence[Contender]) -> Comparison:
+    """Put runs of the same generations side by side. Raises ValueError where they are not of the same generations."""
+    places = [[(trace.turn.message, trace.turn.swipe) for trace in each.traces] for each in contenders]
+    if not contenders or any(one != places[0] for one in places):
+        raise ValueError("Only runs of the same generations can be compared.")
+    titles: dict[Note, str] = {}
+    turns = []
+    for traces in zip(*(each.traces for each in contenders), strict=True):
+        shares = tuple(_share(trace, titles) for trace in traces)
+        turns.append(_turn(traces[0].turn, shares))
+    return Comparison(
+        tuple(each.label for each in contenders),
+        tuple(turns),
+        tuple(_total(each.label, [turn.shares[place] for turn in turns]) for place, each in enumerate(contenders)),
+        titles,
+        tuple(
+            tuple(_agreement(turns, one, other) for other in range(len(contenders))) for one in range(len(contenders))
+        ),
+    )
+
+
+def _share(trace: Trace, titles: dict[Note, str]) -> Share:
+    notes = []
+    for injection in trace.injections:
+        ref = trace.entries.get(injection.entry)
+        note = (ref.vault, ref.filename) if ref is not None else ("", injection.title)
+        titles.setdefault(note, injection.title)
+        notes.append(note)
+    return Share(tuple(notes), trace.total_tokens)
+
+
+def _turn(turn: Turn, shares: tuple[Share, ...]) -> TurnComparison:
+    sets = [frozenset(share.notes) for share in shares]
+    common = frozenset.intersection(*sets)
+    alone = tuple(
+        one.difference(*(other for place, other in enumerate(sets) if place != at)) for at, one in enumerate(sets)
+    )
+    return TurnComparison(turn, shares, common, alone)
+
+
+def _total(label: str, shares: Sequence[Share]) -> Total:
+    return Total(
+        label,
+        fmean(len(share.notes) for share in shares) if shares else 0.0,
+        fmean(share.tokens for share in shares) if shares else 0.0,
+        max((share.tokens for share in shares), default=0),
+        len({note for share in shares for note in share.notes}),
+        sum(not share.notes for share in shares),
+    )
+
+
+def _agreement(turns: Sequence[TurnComparison], one: int, other: int) -> float:
+    overlaps = []
+    for turn in turns:
+        mine, theirs = frozenset(turn.shares[one].notes), frozenset(turn.shares[other].notes)
+        either = mine | theirs
+        overlaps.append(len(mine & theirs) / len(either) if either else 1.0)
+    return fmean(overlaps) if overlaps else 1.0
+
+
+MOST_NAMES: Final = 6
+"""Titles that a cell of Markdown names."""
+
+
+def names_of(found: Comparison, notes: Sequence[Note] | frozenset[Note]) -> list[str]:
+    """The titles of notes in order, each once."""
+    return sorted(Counter(found.titles[note] for note in notes), key=str.casefold)
+
+
+def generation_of(turn: Turn) -> Generation:
+    """The generation of a turn."""
+    return Generation(turn.message, turn.swipe)
+
+
+def comparison_rows(found: Comparison) -> list[list[str]]:
+    """A heading and a row for every turn: entries, tokens and what it alone puts in for each run, then the overlap."""
+    head = ["Turn"]
+    for label in found.labels:
+        head += [f"{label}: entries", f"{label}: tokens", f"{label}: only here"]
+    rows = [[*head, "Overlap"]]
+    for turn in found.turns:
+        row = [turn_words(turn.turn)]
+        for share, alone in zip(turn.shares, turn.alone, strict=True):
+            row += [str(len(share.notes)), str(share.tokens), "; ".join(names_of(found, alone))]
+        rows.append([*row, f"{turn.overlap:.2f}"])
+    return rows
+
+
+def total_rows(found: Comparison) -> list[list[str]]:
+    """A heading and a row for every run over the whole chat, with how far it agrees with each other one."""
+    head = ["Run", "Entries a turn", "Tokens a turn", "Most tokens", "Different entries", "Turns without any"]
+    rows = [[*head, *(f"Agrees with {label}" for label in found.labels)]]
+    for total, agreement in zip(found.totals, found.agreement, strict=True):
+        rows.append(
+            [
+                total.label,
+                f"{total.entries:.1f}",
+                f"{total.tokens:,.0f}",
+                f"{total.most_tokens:,}",
+                f"{total.different:,}",
+                f"{total.silent:,}",
+                *(f"{share:.0%}" for share in agreement),
+            ]
+        )
+    return rows
+
+
+def comparison_as_markdown(found: Comparison) -> str:
+    """The totals and every turn as Markdown tables."""
+    lines = ["## Totals", "", *_table(total_rows(found)), "", "## Turn by turn", ""]
+    rows = [["Turn", *found.labels, "Overlap"]]
+    for turn in found.turns:
+        cells = [_cell(found, turn, place) for place in range(len(found.labels))]
+        rows.append([turn_words(turn.turn), *cells, f"{turn.overlap:.0%}"])
+    return "\n".join([*lines, *_table(rows)]) + "\n"
+
+
+def _cell(found: Comparison, turn: TurnComparison, place: int) -> str:
+    share, names = turn.shares[place], names_of(found, turn.alone[place])
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    only = f"; only here: {', '.join(names[:MOST_NAMES])}{more}" if names else ""
+    return f"{len(share.notes)} entries, {share.tokens:,} tokens{only}"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    head, *body = [[_escaped(cell) for cell in row] for row in rows]
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *body)]
+
+
+def _escaped(text: str) -> str:
+    line = " ".join(text.split())
+    return "".join(f"\\{letter}" if letter in "\\`*_[]<>|#" else letter for letter in line)

@@ -1,0 +1,113 @@
+"""Which notes differ between two indexes, as they are written, and taking single ones over from one to the other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.trace.diff import Key
+
+
+@dataclass(frozen=True, slots=True)
+class NoteChange:
+    """A note that is another one in the second index; `words` say what is different."""
+
+    key: Key
+    title: str
+    words: str
+
+
+_REFERENCES: Final = ("requires", "excludes", "cascade_links")
+_NOT_WRITTEN: Final = {"id", "resolved_links", "warnings", *_REFERENCES, *(f"written_{name}" for name in _REFERENCES)}
+_FOLLOWING: Final = {"tokens", "content_hash", "links"}
+"""Fields that follow from the text; they are not named beside it."""
+_WRITTEN: Final = tuple(each.name for each in fields(Entry) if each.name not in _NOT_WRITTEN)
+
+
+def note_changes(before: VaultIndex, after: VaultIndex) -> Iterator[NoteChange]:
+    """The notes that are another entry, or an entry in one index only; in the order of the first, then of the second.
+
+    Of notes with the same vault and file name the last one counts.
+    """
+    if before is after:
+        return
+    old, new = _by_key(before), _by_key(after)
+    for key in {**old, **new}:
+        one, other = old.get(key), new.get(key)
+        if one is None and other is not None:
+            yield NoteChange(key, other.title, "is an entry only now")
+        elif other is None and one is not None:
+            yield NoteChange(key, one.title, "is no entry any more")
+        elif one is not None and other is not None and one is not other:
+            names = list(_changed(one, other))
+            if names:
+                yield NoteChange(key, other.title, f"{', '.join(names)} changed")
+
+
+def carry_notes(target: RunContext, source: RunContext, keys: Iterable[Key]) -> RunContext:
+    """The target's inputs with these notes as the source has them: changed, added in their place, or gone.
+
+    References of other notes to them stay as the target resolved them.
+    """
+    vault = carried_notes(target.index.vault, source.index.vault, keys)
+    return replace(target, index=DeepLoreIndex(vault, target.index))
+
+
+def carried_notes(old: VaultIndex, new: VaultIndex, keys: Iterable[Key]) -> VaultIndex:
+    """The old index with these notes as the new one has them, see `carry_notes`."""
+    wanted = set(keys)
+    theirs = _by_key(new)
+    entries: list[Entry] = []
+    for entry in old.entries:
+        key = entry.vault, entry.filename
+        if key not in wanted:
+            entries.append(entry)
+        elif key in theirs:
+            entries.append(theirs[key])
+    known = {(entry.vault, entry.filename) for entry in entries}
+    before: Key | None = None
+    for entry in new.entries:
+        key = entry.vault, entry.filename
+        if key in wanted and key not in known:
+            place = next((at for at, each in enumerate(entries) if (each.vault, each.filename) == before), -1) + 1
+            entries.insert(place, entry)
+            known.add(key)
+        if key in known:
+            before = key
+    numbered = tuple(entry if entry.id == place else replace(entry, id=place) for place, entry in enumerate(entries))
+    told = f"{old.digest} with {sorted(wanted)} of {new.digest}"
+    return replace(old, entries=numbered, digest=hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest())
+
+
+def renamed(index: VaultIndex, names: Sequence[str]) -> VaultIndex:
+    """The index with its vaults called otherwise, in order, so that two copies of a vault can be compared."""
+    called = dict(zip(index.vaults, names, strict=False))
+    entries = tuple(replace(entry, vault=called.get(entry.vault, entry.vault)) for entry in index.entries)
+    return replace(index, entries=entries, vaults=tuple(called.get(name, name) for name in index.vaults))
+
+
+def _by_key(index: VaultIndex) -> dict[Key, Entry]:
+    return {(entry.vault, entry.filename): entry for entry in index.entries}
+
+
+def _changed(one: Entry, other: Entry) -> Iterator[str]:
+    """What an author would call the fields that differ; the text stands for what follows from it."""
+    found = [name for name in _WRITTEN if getattr(one, name) != getattr(other, name)]
+    for name in _REFERENCES:
+        first, second = _reference(one, name), _reference(other, name)
+        if first != second:
+            found.append(name)
+    named = [name for name in found if name not in _FOLLOWING]
+    for name in named or found:
+        yield "text" if name in {"content", *_FOLLOWING} else name.replace("_", " ")
+
+
+def _reference(entry: Entry, name: str) -> object:
+    """The titles that the note itself names."""
+    written = getattr(entry, f"written_{name}")
+    return getattr(entry, name) if written is None else written

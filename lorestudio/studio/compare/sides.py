@@ -1,0 +1,160 @@
+"""The two runs of a comparison: a generation of a simulator, and the project with something of another one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.exchange.problems import InputError
+from lorestudio.llm.messages import AnswerSource
+from lorestudio.studio.compare.causes import RunSide
+from lorestudio.studio.compare.differences import DifferenceKind, InputDifference
+from lorestudio.studio.compare.note_differences import renamed
+from lorestudio.studio.compare.system_differences import differences_between, same_system
+from lorestudio.studio.project.project import Project, open_project, read_settings
+from lorestudio.studio.replay.run_store import ChatRuns
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.replay.system_inputs import SystemInputs
+from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.studio.tryout.preview import Preview
+from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.trace.diff import TraceDiff, compare
+from lorestudio.trace.model import Trace
+from lorestudio.trace.text import turn_words
+
+_OF_THE_CHAT: Final = frozenset({DifferenceKind.TRACKERS, DifferenceKind.ROLLS})
+"""What follows from earlier turns, and so is no difference between two whole replays."""
+
+
+def side_of(simulator: ChatRuns, generation: Generation, title: str = "") -> RunSide:
+    """A generation that was run, as one side of a comparison. Raises KeyError where it was not."""
+    trace = simulator.traces[generation]
+    context = (
+        SystemInputs.of(simulator, generation)
+        if isinstance(simulator, SystemSimulator)
+        else simulator.context(generation)
+    )
+    return RunSide(title or turn_words(trace.turn), trace, context)
+
+
+def edited_side(side: RunSide, preview: Preview, title: str) -> RunSide:
+    """The run with unsaved texts, beside `side`, which is the same generation without them."""
+    context = side.context
+    if context is None:
+        return RunSide(title, preview.trace)
+    if isinstance(context, SystemInputs):
+        update = {change.declaration.name: change.after for change in preview.settings}
+        now = replace(context.moment, index=preview.index)
+        settings = context.settings.model_copy(update=update)
+        return RunSide(title, preview.trace, replace(context, moment=now, settings=settings))
+    return RunSide(title, preview.trace, replace(context, index=DeepLoreIndex(preview.index, context.index)))
+
+
+def run_side(
+    project: Project,
+    generation: Generation,
+    title: str,
+    recorded: AnswerSource | None = None,
+    cancel: CancelToken | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> RunSide:
+    """Run a chat up to one generation, with recorded answers or else the stand-in's; no provider is asked.
+
+    For a worker. Raises Cancelled between two generations after a request to stop, and InputError where the chat does
+    not have the generation.
+    """
+    simulator = Simulator(project, recorded)
+    if generation not in simulator.generations:
+        raise InputError(f"#{generation.message}", "this reply is not in the chat any more. Choose another one.")
+    wanted = simulator.generations[: simulator.generations.index(generation) + 1]
+
+    async def run() -> None:
+        for done, each in enumerate(wanted, start=1):
+            if cancel is not None and cancel.cancelled:
+                raise Cancelled
+            await simulator.generate(each)
+            if on_progress is not None:
+                on_progress(Progress(done, len(wanted), each))
+
+    asyncio.run(run())
+    return side_of(simulator, generation, title)
+
+
+def system_side(
+    simulator: SystemSimulator,
+    generation: Generation,
+    title: str,
+    cancel: CancelToken | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> RunSide:
+    """As `run_side`, by another system than DeepLore."""
+    if generation not in simulator.generations:
+        raise InputError(f"#{generation.message}", "this reply is not in the chat any more. Choose another one.")
+    asyncio.run(simulator.run_missing(on_progress, cancel, simulator.place(generation) + 1))
+    return side_of(simulator, generation, title)
+
+
+def with_settings_of(project: Project, path: Path) -> Project:
+    """The project with the settings of another file; notes are read again where these say how.
+
+    Raises SettingsError or VaultError.
+    """
+    read = read_settings(path)
+    other = project.with_settings(read.settings)
+    told = (*project.problems, *(f"{path.name}: {problem}" for problem in read.problems))
+    return replace(other, settings_path=path, problems=tuple(dict.fromkeys(told)))
+
+
+def with_vaults_of(project: Project, vaults: Sequence[Path | str]) -> Project:
+    """The project with other vaults under the names of its own, in order, as if they were another state of these.
+
+    Raises InputError or VaultError.
+    """
+    other = open_project(vaults, seed=project.seed)
+    if not other.reads_alike(project.settings):
+        other = other.with_settings(project.settings)
+    index = renamed(other.index, project.index.vaults)
+    return replace(
+        project, index=index, vault_folders=other.vault_folders, places=other.places, vault_state=None,
+        problems=tuple(dict.fromkeys((*project.problems, *other.problems))),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDiff:
+    """One generation in two replays; `diff` is None where only one of them has it."""
+
+    generation: Generation
+    before: Trace | None
+    after: Trace | None
+    diff: TraceDiff | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether what was injected differs, or one replay does not have it at all."""
+        return self.diff is None or bool(self.diff)
+
+
+def turn_diffs(before: ChatRuns, after: ChatRuns) -> Iterator[TurnDiff]:
+    """All generations of two replays side by side, in the order of the chat. Both must have been run."""
+    for generation in sorted({*before.generations, *after.generations}):
+        one, other = before.traces.get(generation), after.traces.get(generation)
+        both = compare(one, other) if one is not None and other is not None else None
+        yield TurnDiff(generation, one, other, both)
+
+
+def replay_differences(before: ChatRuns, after: ChatRuns) -> tuple[InputDifference, ...]:
+    """What differs between the inputs of two replays, without what follows from it in later turns.
+
+    Nothing where two systems made them, whose inputs are others.
+    """
+    sides = (side_of(each, each.generations[-1]).context for each in (before, after))
+    one, other = sides
+    if one is None or other is None or not same_system(one, other):
+        return ()
+    return tuple(each for each in differences_between(one, other) if each.kind not in _OF_THE_CHAT)

@@ -1,1 +1,0 @@
-"""Fact memory of chats: drawing facts out, looking after them, and replaying a chat with them."""

@@ -1,0 +1,278 @@
+"""What can be read from the relationship graph: groups, centrality, paths, and what seems to be missing.
+
+Facts: spec deeplore-ai-and-tools 3.8. Every answer is the same for the same graph; chance has a fixed seed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Final
+
+import networkx as nx
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, pair, undirected
+
+SEED: Final = 20_240_531
+MISSING_LIMIT: Final = 50
+"""So many missing connections are named (as in the original)."""
+
+COMMON_FROM: Final = 60
+"""A value that more entries share says nothing about two of them."""
+
+_PIVOT_STEPS: Final = 600_000
+_LEAST_PIVOTS: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """Entries that are connected with each other more than with the rest; `members` begins with the best connected.
+
+    `tag` is what most of them and few others are tagged with, "" where there is no such tag.
+    """
+
+    members: tuple[int, ...]
+    tag: str = ""
+
+    @property
+    def hub(self) -> int:
+        """The best connected member."""
+        return self.members[0]
+
+
+@dataclass(frozen=True, slots=True)
+class MissingConnection:
+    """Two entries that share values of custom fields and no edge; `shared` holds `field: value`."""
+
+    first: int
+    second: int
+    shared: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """What seems to be missing.
+
+    `orphans` have no edge; a bridge is the only connected pair between two communities; `circles` are chains of
+    `requires` that come back to their beginning, so that none of their entries ever goes in alone. `missing` holds the
+    rarest shared values first, at most `MISSING_LIMIT`; `more_missing` counts the others. `too_common` names values
+    (`field: value`) that more than `COMMON_FROM` entries share, which are not looked at.
+    """
+
+    orphans: tuple[int, ...] = ()
+    bridges: tuple[tuple[int, int], ...] = ()
+    circles: tuple[tuple[int, ...], ...] = ()
+    missing: tuple[MissingConnection, ...] = ()
+    more_missing: int = 0
+    too_common: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many there are of all kinds."""
+        return len(self.orphans) + len(self.bridges) + len(self.circles) + len(self.missing)
+
+
+@dataclass(frozen=True)
+class GraphStudy:
+    """A graph with everything that was found out about it. `community_of` lacks entries without an edge.
+
+    `centrality` is betweenness, 0 to 1, relative to the highest. `backbone` are the pairs that the disparity filter
+    keeps.
+    """
+
+    graph: NoteGraph
+    communities: tuple[Community, ...] = ()
+    community_of: Mapping[int, int] = field(default_factory=dict)
+    centrality: Mapping[int, float] = field(default_factory=dict)
+    backbone: frozenset[tuple[int, int]] = frozenset()
+    gaps: Gaps = Gaps()
+
+
+def study(
+    graph: NoteGraph, entries: Sequence[Entry], *, alpha: float = 0.05, cancel: CancelToken | None = None
+) -> GraphStudy:
+    """Everything about a graph of these entries. `alpha` is the disparity filter's (setting `graphEdgeFilterAlpha`).
+
+    Raises Cancelled.
+    """
+    flat = undirected(graph)
+    groups = communities(graph, flat, entries, cancel)
+    member_of = {entry: place for place, group in enumerate(groups) for entry in group.members}
+    _go_on(cancel)
+    central = centrality(flat)
+    _go_on(cancel)
+    return GraphStudy(graph, groups, member_of, central, backbone(flat, alpha), gaps(graph, entries, member_of))
+
+
+def communities(
+    graph: NoteGraph, flat: nx.Graph, entries: Sequence[Entry], cancel: CancelToken | None = None
+) -> tuple[Community, ...]:
+    """Louvain communities, largest first. Entries without an edge are in none."""
+    connected = flat.subgraph([entry for entry in flat if flat.degree(entry)])
+    parts: list[set[int]] = []
+    if len(connected):
+        ordered = nx.Graph()  # a subgraph view gives its nodes in the order of a set
+        ordered.add_nodes_from(sorted(connected))
+        ordered.add_weighted_edges_from(sorted(connected.edges(data="weight")))
+        for level in nx.community.louvain_partitions(ordered, weight="weight", seed=SEED):
+            _go_on(cancel)
+            parts = level
+    rank = {entry: (-len(graph.neighbours[entry]), entry) for entry in graph.nodes}
+    members = sorted((tuple(sorted(part, key=rank.__getitem__)) for part in parts), key=lambda part: (-len(part), part))
+    tags = _tags(members, entries)
+    return tuple(Community(part, tag) for part, tag in zip(members, tags, strict=True))
+
+
+def _tags(parts: Sequence[tuple[int, ...]], entries: Sequence[Entry]) -> list[str]:
+    """For each part a tag that two thirds of it, three at least, have and less than half of all; no tag twice."""
+    everywhere = Counter(tag for entry in entries for tag in set(entry.tags))
+    taken: set[str] = set()
+    found = []
+    for part in parts:
+        own = Counter(tag for entry in part for tag in set(entries[entry].tags))
+        fit = [
+            tag
+            for tag, count in own.items()
+            if count >= max(3, 2 * len(part) / 3) and 2 * everywhere[tag] < len(entries)
+        ]
+        fit = [tag for tag in fit if tag not in taken]
+        best = min(fit, key=lambda tag: (-own[tag], everywhere[tag], tag), default="")
+        taken.add(best)
+        found.append(best)
+    return found
+
+
+def centrality(flat: nx.Graph) -> Mapping[int, float]:
+    """How often a node lies on shortest paths between others, 0 to 1; in large graphs estimated from some nodes."""
+    size = len(flat)
+    if not flat.number_of_edges():
+        return dict.fromkeys(flat, 0.0)
+    pivots = max(_LEAST_PIVOTS, _PIVOT_STEPS // (size + flat.number_of_edges()))
+    found = nx.betweenness_centrality(flat, k=None if pivots >= size else pivots, normalized=True, seed=SEED)
+    most = max(found.values()) or 1.0
+    return {entry: value / most for entry, value in found.items()}
+
+
+def backbone(flat: nx.Graph, alpha: float) -> frozenset[tuple[int, int]]:
+    """The connected pairs whose weight is remarkable for either end (disparity filter of Serrano et al.).
+
+    For a node of degree k and strength s, an edge of weight w has p = (1 - w / s) ** (k - 1); it is kept where
+    p < alpha at either end, or where an end has no other edge.
+    """
+    strength = dict(flat.degree(weight="weight"))
+    degree = dict(flat.degree())
+    kept = set()
+    for first, second, weight in flat.edges(data="weight"):
+        ends = ((degree[end], strength[end]) for end in (first, second))
+        if any(k == 1 or (1 - weight / s) ** (k - 1) < alpha for k, s in ends):
+            kept.add(pair(first, second))
+    return frozenset(kept)
+
+
+def local_graph(neighbours: Mapping[int, Sequence[int]], centre: int, depth: int) -> Mapping[int, int]:
+    """The nodes within `depth` edges of a node in either direction, nearest first, with their distance."""
+    found = {centre: 0}
+    ring = [centre]
+    for hops in range(1, depth + 1):
+        ring = sorted({other for entry in ring for other in neighbours.get(entry, ())} - found.keys())
+        found |= dict.fromkeys(ring, hops)
+    return found
+
+
+def shortest_path(graph: NoteGraph, start: int, end: int) -> tuple[int, ...]:
+    """The fewest steps from one node to another along edges of any kind and direction, () where there is no way."""
+    before: dict[int, int] = {start: start}
+    ring = [start]
+    while ring and end not in before:
+        following = []
+        for entry in ring:
+            for other in graph.neighbours.get(entry, ()):
+                if other not in before:
+                    before[other] = entry
+                    following.append(other)
+        ring = following
+    if end not in before:
+        return ()
+    path = [end]
+    while path[-1] != start:
+        path.append(before[path[-1]])
+    return tuple(reversed(path))
+
+
+def gaps(graph: NoteGraph, entries: Sequence[Entry], community_of: Mapping[int, int]) -> Gaps:
+    """What seems to be missing in a graph of these entries."""
+    missing, common = _missing(graph, entries)
+    return Gaps(
+        tuple(entry for entry, others in graph.neighbours.items() if not others),
+        _bridges(graph, community_of),
+        circles(graph),
+        tuple(missing[:MISSING_LIMIT]),
+        max(0, len(missing) - MISSING_LIMIT),
+        common,
+    )
+
+
+def circles(graph: NoteGraph) -> tuple[tuple[int, ...], ...]:
+    """One circle of `requires` for each knot of entries that require each other, beginning with the lowest id."""
+    directed = nx.DiGraph()
+    directed.add_edges_from((edge.source, edge.target) for edge in graph.edges if edge.kind is EdgeKind.REQUIRES)
+    found = []
+    for knot in nx.strongly_connected_components(directed):
+        if len(knot) > 1:
+            first = min(knot)
+            inside = directed.subgraph(knot)
+            ways = [nx.shortest_path(inside, other, first) for other in sorted(inside.successors(first))]
+            found.append((first, *min(ways, key=len)[:-1]))
+    return tuple(sorted(found))
+
+
+def _bridges(graph: NoteGraph, community_of: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
+    between: dict[tuple[int, int], set[tuple[int, int]]] = {}
+    for edge in graph.edges:
+        first, second = community_of[edge.source], community_of[edge.target]
+        if first != second:
+            between.setdefault(pair(first, second), set()).add(edge.pair)
+    return tuple(sorted(next(iter(pairs)) for pairs in between.values() if len(pairs) == 1))
+
+
+def _missing(graph: NoteGraph, entries: Sequence[Entry]) -> tuple[list[MissingConnection], tuple[str, ...]]:
+    """Unconnected pairs that share a value, those with the rarest values first; and the values left out."""
+    holders: dict[tuple[str, str], list[int]] = {}
+    for entry in graph.nodes:
+        for name, value in entries[entry].custom_fields.items():
+            for item in dict.fromkeys(_values(value)):
+                holders.setdefault((name, item), []).append(entry)
+    shared: dict[tuple[int, int], list[tuple[float, str]]] = {}
+    common = []
+    for (name, item), group in sorted(holders.items()):
+        if len(group) > COMMON_FROM:
+            common.append(f"{name}: {item}")
+            continue
+        for first, second in combinations(group, 2):
+            if second not in graph.neighbours[first]:
+                shared.setdefault((first, second), []).append((1 / (len(group) - 1), f"{name}: {item}"))
+    ranked = sorted(shared.items(), key=lambda found: (-sum(rarity for rarity, _ in found[1]), found[0]))
+    made = [
+        MissingConnection(first, second, tuple(text for _rarity, text in sorted(values, key=lambda value: -value[0])))
+        for (first, second), values in ranked
+    ]
+    return made, tuple(common)
+
+
+def _values(value: Json) -> list[str]:
+    """The texts of a custom field's value, in lower case; empty ones and switches say nothing."""
+    if isinstance(value, str):
+        return [value.strip().lower()] if value.strip() else []
+    if isinstance(value, Sequence):
+        return [text for item in value for text in _values(item)]
+    return [] if value is None or isinstance(value, bool | Mapping) else [str(value)]
+
+
+def _go_on(cancel: CancelToken | None) -> None:
+    if cancel is not None and cancel.cancelled:
+        raise Cancelled

@@ -1,0 +1,279 @@
+"""How the entries of a vault refer to each other: a graph with typed, directed, weighted edges.
+
+The facts are DeepLore's (spec: deeplore-ai-and-tools 3.8). Where its graph loses something, this one does not: edges
+keep their direction, so that circles can be found, and entries are told apart by file, not by title.
+
+How often the texts of connected entries mention each other (spec: deeplore-ai-and-tools 3.8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Final
+
+import ahocorasick
+import networkx as nx
+
+from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.javascript import fold
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.trace.model import Trace
+
+LEAST_NAME: Final = 2
+"""Shorter names are found everywhere and say nothing."""
+
+WHOLE_WORD_UP_TO: Final = 3
+"""Names of up to so many characters count only where they stand as a word."""
+
+
+def mentions(
+    entries: Sequence[Entry], partners: Mapping[int, AbstractSet[int]], cancel: CancelToken | None = None
+) -> Mapping[tuple[int, int], int]:
+    """How often the content of an entry holds the title or a key of another, by (entry, other); only for `partners`.
+
+    All names of all entries are looked for in one pass over each text, in any case. Where names of one entry overlap
+    (a title and a key that is a part of it), the first and longest counts. Raises Cancelled.
+    """
+    automaton = _automaton(entry for entry in entries if entry.id in partners)
+    if automaton is None:
+        return {}
+    counts: dict[tuple[int, int], int] = {}
+    for entry in entries:
+        if cancel is not None and cancel.cancelled:
+            raise Cancelled
+        wanted = partners.get(entry.id)
+        if wanted:
+            for other, spans in _hits(automaton, fold(entry.content), wanted).items():
+                counts[entry.id, other] = _apart(spans)
+    return counts
+
+
+def _automaton(entries: Iterable[Entry]) -> ahocorasick.Automaton | None:
+    owners: dict[str, set[int]] = {}
+    for entry in entries:
+        for name in (entry.title, *entry.keys):
+            folded = fold(name.strip())
+            if len(folded) >= LEAST_NAME:
+                owners.setdefault(folded, set()).add(entry.id)
+    if not owners:
+        return None
+    automaton = ahocorasick.Automaton()
+    for name, ids in owners.items():
+        automaton.add_word(name, (len(name), frozenset(ids)))
+    automaton.make_automaton()
+    return automaton
+
+
+def _hits(automaton: ahocorasick.Automaton, text: str, wanted: AbstractSet[int]) -> Mapping[int, list[tuple[int, int]]]:
+    """Where names of the wanted entries stand in the text, as (start, end)."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for last, (size, owners) in automaton.iter(text):
+        here = owners & wanted
+        if here:
+            span = (last + 1 - size, last + 1)
+            if size > WHOLE_WORD_UP_TO or _is_word(text, *span):
+                for owner in here:
+                    found.setdefault(owner, []).append(span)
+    return found
+
+
+def _is_word(text: str, start: int, end: int) -> bool:
+    return not (start and _in_word(text[start - 1])) and not (end < len(text) and _in_word(text[end]))
+
+
+def _in_word(letter: str) -> bool:
+    return letter == "_" or letter.isalnum()
+
+
+def _apart(spans: list[tuple[int, int]]) -> int:
+    """How many spans are left when of overlapping ones the first and longest counts."""
+    count, reached = 0, 0
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start >= reached:
+            count, reached = count + 1, end
+    return count
+
+
+class NodeKind(StrEnum):
+    """What sort of entry a node is; of several that hold, the first."""
+
+    GUIDE = "guide"
+    CONSTANT = "constant"
+    SEED = "seed"
+    BOOTSTRAP = "bootstrap"
+    REGULAR = "regular"
+
+
+class EdgeKind(StrEnum):
+    """What an edge says of its source: it links to, requires, excludes, or brings along its target."""
+
+    LINK = "link"
+    REQUIRES = "requires"
+    EXCLUDES = "excludes"
+    CASCADE = "cascade"
+
+
+ALL_KINDS: Final = frozenset(EdgeKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An entry. `entry` is its id in the index, `key` what it is known by from one index to the next."""
+
+    entry: int
+    key: str
+    title: str
+    kind: NodeKind
+    priority: float
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One typed relation between two entries, given by their ids.
+
+    `weight` is at least 1: how often the texts of the two mention each other, both ways together.
+    """
+
+    source: int
+    target: int
+    kind: EdgeKind
+    weight: int = 1
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """Both ends, the lower id first."""
+        return pair(self.source, self.target)
+
+
+def pair(first: int, second: int) -> tuple[int, int]:
+    """Two ids as the key of what connects them in either direction."""
+    return (first, second) if first < second else (second, first)
+
+
+@dataclass(frozen=True)
+class NoteGraph:
+    """Nodes by entry id in index order, and edges by source, target and kind; `hidden` counts entries left out."""
+
+    nodes: Mapping[int, Node] = field(default_factory=dict)
+    edges: tuple[Edge, ...] = ()
+    hidden: int = 0
+
+    @cached_property
+    def outgoing(self) -> Mapping[int, tuple[Edge, ...]]:
+        """The edges that begin at each node."""
+        return self._by_end(edge.source for edge in self.edges)
+
+    @cached_property
+    def incoming(self) -> Mapping[int, tuple[Edge, ...]]:
+        """The edges that end at each node."""
+        return self._by_end(edge.target for edge in self.edges)
+
+    @cached_property
+    def neighbours(self) -> Mapping[int, tuple[int, ...]]:
+        """The nodes that each node is connected with by any edge, in index order."""
+        return neighbours(self.nodes, self.edges)
+
+    def edges_of(self, entry: int) -> tuple[Edge, ...]:
+        """All edges of a node: those that begin there first."""
+        return (*self.outgoing.get(entry, ()), *self.incoming.get(entry, ()))
+
+    def only(self, kinds: Collection[EdgeKind]) -> NoteGraph:
+        """The same nodes with the edges of these kinds."""
+        if set(kinds) >= ALL_KINDS:
+            return self
+        return NoteGraph(self.nodes, tuple(edge for edge in self.edges if edge.kind in kinds), self.hidden)
+
+    def _by_end(self, ends: Iterable[int]) -> Mapping[int, tuple[Edge, ...]]:
+        found: dict[int, list[Edge]] = {}
+        for end, edge in zip(ends, self.edges, strict=True):
+            found.setdefault(end, []).append(edge)
+        return {end: tuple(edges) for end, edges in found.items()}
+
+
+def build_graph(index: VaultIndex, *, everything: bool = False, cancel: CancelToken | None = None) -> NoteGraph:
+    """The graph of an index, without the entries that say `graph: false` unless `everything` is asked for.
+
+    A reference names a title, so it leads to every entry that has it, whatever its case (spec: deeplore-engine 1.13);
+    an entry has no edge to itself. Raises Cancelled.
+    """
+    shown = [entry for entry in index.entries if entry.graph or everything]
+    by_title: dict[str, list[int]] = {}
+    for entry in shown:
+        by_title.setdefault(entry.title.lower(), []).append(entry.id)
+    relations = {
+        (entry.id, target, kind): None
+        for entry in shown
+        for kind, titles in _references(entry)
+        for title in titles
+        for target in by_title.get(title.lower(), ())
+        if target != entry.id
+    }
+    partners: dict[int, set[int]] = {}
+    for source, target, _kind in relations:
+        partners.setdefault(source, set()).add(target)
+        partners.setdefault(target, set()).add(source)
+    if cancel is not None and cancel.cancelled:
+        raise Cancelled
+    found = mentions(shown, partners, cancel)
+    edges = sorted(relations, key=lambda relation: (relation[0], relation[1], _ORDER[relation[2]]))
+    return NoteGraph(
+        {entry.id: _node(entry) for entry in shown},
+        tuple(
+            Edge(source, target, kind, max(1, found.get((source, target), 0) + found.get((target, source), 0)))
+            for source, target, kind in edges
+        ),
+        len(index.entries) - len(shown),
+    )
+
+
+def neighbours(nodes: Iterable[int], edges: Iterable[Edge]) -> Mapping[int, tuple[int, ...]]:
+    """What each node is connected with by these edges, in index order."""
+    found: dict[int, set[int]] = {entry: set() for entry in nodes}
+    for edge in edges:
+        found[edge.source].add(edge.target)
+        found[edge.target].add(edge.source)
+    return {entry: tuple(sorted(others)) for entry, others in found.items()}
+
+
+def undirected(graph: NoteGraph) -> nx.Graph:
+    """All nodes, and one weighted edge for each connected pair: what networkx's algorithms work on."""
+    made = nx.Graph()
+    made.add_nodes_from(graph.nodes)
+    made.add_weighted_edges_from((edge.source, edge.target, edge.weight) for edge in graph.edges)
+    return made
+
+
+def fired_counts(traces: Iterable[Trace]) -> Mapping[int, int]:
+    """In how many of these generations each entry was injected, by entry id."""
+    counts: dict[int, int] = {}
+    for trace in traces:
+        for entry in {injection.entry for injection in trace.injections}:
+            counts[entry] = counts.get(entry, 0) + 1
+    return counts
+
+
+_ORDER: Final = {kind: place for place, kind in enumerate(EdgeKind)}
+
+
+def _references(entry: Entry) -> tuple[tuple[EdgeKind, Sequence[str]], ...]:
+    return (
+        (EdgeKind.LINK, entry.resolved_links),
+        (EdgeKind.REQUIRES, entry.requires),
+        (EdgeKind.EXCLUDES, entry.excludes),
+        (EdgeKind.CASCADE, entry.cascade_links),
+    )
+
+
+def _node(entry: Entry) -> Node:
+    flags = (
+        (entry.guide, NodeKind.GUIDE),
+        (entry.constant, NodeKind.CONSTANT),
+        (entry.seed, NodeKind.SEED),
+        (entry.bootstrap, NodeKind.BOOTSTRAP),
+    )
+    kind = next((kind for flag, kind in flags if flag), NodeKind.REGULAR)
+    return Node(entry.id, f"{entry.vault}:{entry.filename}", entry.title, kind, entry.priority)

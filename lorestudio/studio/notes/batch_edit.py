@@ -1,0 +1,193 @@
+"""Plans that change one property in many notes.
+
+What the properties of several notes have in common, for changing one of them in all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lorestudio.domain.javascript import Json, to_string, trim
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.change_set import ChangeSet, NoteChange
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
+from lorestudio.vault.files import VaultError
+from lorestudio.vault.note.document import NoteDocument
+from lorestudio.vault.note.properties import PropertyKind
+from lorestudio.vault.note.text_edits import TextEdit, apply_edits
+from lorestudio.vault.writer import read_note
+
+
+@dataclass(frozen=True, slots=True)
+class SetValue:
+    """The property gets this value; it is made where it is missing."""
+
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeItems:
+    """The property is a list; these items are added at its end and taken out. A list that empties stays as one."""
+
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveProperty:
+    """The property goes."""
+
+
+def plan_property(
+    vaults: Sequence[VaultNotes], paths: Sequence[Path], name: str, change: SetValue | ChangeItems | RemoveProperty
+) -> Planned:
+    """Change one property in these notes. Notes that are so already are left alone; the remarks name those that cannot.
+
+    Raises InputError where no note or no property is named.
+    """
+    if not paths:
+        raise InputError("notes", "no note is chosen.")
+    if not trim(name):
+        raise InputError("property", "no property is named.")
+    made: list[NoteChange] = []
+    remarks: list[str] = []
+    for path in dict.fromkeys(paths):
+        _, filename = home_of(vaults, path)
+        try:
+            text, _ = read_note(path)
+            edit = property_edit(NoteDocument(text), trim(name), change)
+        except (VaultError, ValueError) as error:
+            remarks.append(f"{filename}: {error}")
+            continue
+        after = text if edit is None else apply_edits(text, [edit])
+        if after != text:
+            made.append(NoteChange(path, text, after))
+    return Planned(ChangeSet(_title(trim(name), change, len(made)), tuple(made)), tuple(remarks))
+
+
+def property_edit(
+    document: NoteDocument, name: str, change: SetValue | ChangeItems | RemoveProperty
+) -> TextEdit | None:
+    """The edit of one note, None where it is so already. Raises ValueError where it cannot be done."""
+    found = document.find(name)
+    if isinstance(change, RemoveProperty):
+        return None if found is None else document.remove(name)
+    if isinstance(change, SetValue):
+        if found is not None and _same(found.value, change.value) and found.kind is not PropertyKind.INVALID:
+            return None
+        return document.set(name, change.value)
+    items = [] if found is None else _items(found.name, found.kind, found.value, found.line)
+    wanted = [item for item in items if item not in change.remove]
+    wanted += [item for item in dict.fromkeys(change.add) if item not in wanted]
+    return None if wanted == items else document.set(name, wanted)
+
+
+def _items(name: str, kind: PropertyKind, value: Json, line: int) -> list[str]:
+    """The items of a property that is a list, or one text that stands for a list."""
+    if kind in (PropertyKind.NESTED, PropertyKind.INVALID):
+        raise ValueError(f"“{name}” in line {line} is no list that DeepLore reads. Edit it in the source.")
+    if kind is PropertyKind.FLAG:
+        raise ValueError(f"“{name}” in line {line} is {to_string(value)} and no list.")
+    if isinstance(value, list | tuple):
+        return [to_string(item) for item in value]
+    if value is None or value == "":
+        return []
+    text = to_string(value)
+    if name.lower() == "keys" and "," in text:  # read as several keys (spec: deeplore-engine 1.5)
+        return [key for part in text.split(",") if (key := trim(part))]
+    return [text]
+
+
+def _same(one: Json, other: Json) -> bool:
+    return one == other and isinstance(one, bool) is isinstance(other, bool)
+
+
+def _title(name: str, change: SetValue | ChangeItems | RemoveProperty, count: int) -> str:
+    notes = "1 note" if count == 1 else f"{count} notes"
+    if isinstance(change, RemoveProperty):
+        return f"Remove {name} from {notes}"
+    if isinstance(change, SetValue):
+        return f"Set {name} in {notes}"
+    words = [f"{verb} {', '.join(items)}" for verb, items in (("add", change.add), ("remove", change.remove)) if items]
+    text = f"{' and '.join(words) or 'change nothing'} in {name} of {notes}"
+    return text[0].upper() + text[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class PropertySummary:
+    """One property over some notes. `value` is the common one where `same`; `present` counts the notes that have it.
+
+    `kind` is how most of those notes write it; `items` are all items of its lists, the most frequent first.
+    """
+
+    name: str
+    kind: PropertyKind
+    value: Json
+    same: bool
+    values: int
+    present: int
+    total: int
+    items: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotesSummary:
+    """All properties that the notes have, the most frequent first; `failures` name the notes that cannot be read."""
+
+    notes: int
+    properties: tuple[PropertySummary, ...]
+    failures: tuple[str, ...] = ()
+
+    def find(self, name: str) -> PropertySummary | None:
+        """A property by its name, in any letter case."""
+        wanted = name.casefold()
+        return next((one for one in self.properties if one.name.casefold() == wanted), None)
+
+
+def summarise(paths: Sequence[Path], cancelled: Callable[[], bool] = lambda: False) -> NotesSummary:
+    """Read these notes and compare their properties; a cancelled summary is what was read so far."""
+    found: dict[str, list[tuple[PropertyKind, Json]]] = {}
+    failures: list[str] = []
+    read = 0
+    for path in paths:
+        if cancelled():
+            break
+        try:
+            text, _ = read_note(path)
+        except VaultError as error:
+            failures.append(str(error))
+            continue
+        read += 1
+        for item in {item.name: item for item in NoteDocument(text).properties}.values():
+            found.setdefault(item.name, []).append((item.kind, item.value))
+    summaries = [_summary(name, values, read) for name, values in found.items()]
+    order = sorted(summaries, key=lambda one: -one.present)
+    return NotesSummary(read, tuple(order), tuple(failures))
+
+
+def shown_value(value: Json) -> str:
+    """A value in one line, as people read it."""
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple):
+        return ", ".join(shown_value(item) for item in value)
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    return to_string(value)
+
+
+def _summary(name: str, values: Sequence[tuple[PropertyKind, Json]], total: int) -> PropertySummary:
+    kinds = [kind for kind, _ in values]
+    texts = {(kind, shown_value(value)) for kind, value in values}
+    items: dict[str, int] = {}
+    for _, value in values:
+        for item in value if isinstance(value, list | tuple) else ():
+            text = to_string(item)
+            items[text] = items.get(text, 0) + 1
+    same = len(texts) == 1 and len(values) == total
+    kind = max(dict.fromkeys(kinds), key=kinds.count)
+    common = tuple(sorted(items, key=lambda item: -items[item]))
+    return PropertySummary(name, kind, values[0][1] if same else None, same, len(texts), len(values), total, common)

@@ -1,0 +1,169 @@
+"""Changes to note files as data, and what can go wrong with them.
+
+What a change set does, in numbers and as differences that people read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from enum import StrEnum
+from pathlib import Path
+
+from lorestudio.vault.files import ChangedOnDisk, SaveError
+from lorestudio.vault.links.references import references
+
+
+@dataclass(frozen=True, slots=True)
+class NoteChange:
+    """What happens to one file; the texts are as `read_note` gives them, with line ends and byte order mark.
+
+    `before` None: the file is made. `after` None: it goes to the trash. `new_path`: it is moved there, with `after` as
+    its text.
+    """
+
+    path: Path
+    before: str | None
+    after: str | None
+    new_path: Path | None = None
+
+    @property
+    def place(self) -> Path:
+        """Where the file is afterwards."""
+        return self.new_path or self.path
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it leaves the file as it is."""
+        return self.before is not None and self.before == self.after and self.place == self.path
+
+    @property
+    def inverse(self) -> NoteChange:
+        """What undoes it. Undoing the making of a note puts it into the trash."""
+        if self.new_path is None:
+            return NoteChange(self.path, self.after, self.before)
+        return NoteChange(self.new_path, self.after, self.before, self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSet:
+    """One undoable step, e.g. "Rename Skarn to Skarn the Grey"."""
+
+    title: str
+    changes: tuple[NoteChange, ...]
+
+    @property
+    def inverse(self) -> ChangeSet:
+        """What undoes it; its inverse is this set again."""
+        return ChangeSet(self.title, tuple(change.inverse for change in reversed(self.changes)))
+
+
+class ChangedMeanwhileError(ChangedOnDisk):
+    """Files are not what a change set says they are, so nothing was changed.
+
+    `paths` are these files; `others` the files of the set that could be changed, as `undo(only=...)` takes them.
+    """
+
+    def __init__(self, paths: Sequence[Path], others: Sequence[Path], message: str) -> None:
+        super().__init__(paths[0], message)
+        self.paths = tuple(paths)
+        self.others = tuple(others)
+
+
+class NameTakenError(ChangedOnDisk):
+    """A note cannot be put back because a file of its name exists; `offer` is a name that is free."""
+
+    def __init__(self, path: Path, offer: Path, message: str) -> None:
+        super().__init__(path, message)
+        self.offer = offer
+
+
+class HistoryError(SaveError):
+    """The earlier version could not be kept, so nothing was changed.
+
+    A person who wants to save all the same can be offered `vault.save_note`, which keeps no history.
+    """
+
+
+class RollBackError(SaveError):
+    """A change set failed in the middle and could not be taken back wholly; the message says where the texts are."""
+
+
+CONTEXT = 1
+"""So many unchanged lines are shown around a difference."""
+
+
+class LineKind(StrEnum):
+    """What a line of a difference is."""
+
+    SAME = " "
+    GONE = "-"
+    NEW = "+"
+    GAP = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceLine:
+    """One line of a difference; `number` is the line in the new text, in the old one for a line that is gone."""
+
+    kind: LineKind
+    number: int
+    text: str
+
+
+def changed_references(changes: ChangeSet) -> tuple[int, int]:
+    """How many references another spelling gets, and in how many notes."""
+    links = notes = 0
+    for change in changes.changes:
+        if change.before is None or change.after is None or change.before == change.after:
+            continue
+        before = [(one.target, one.deeplore_name) for one in references(change.before)]
+        after = [(one.target, one.deeplore_name) for one in references(change.after)]
+        amount = sum(old != new for old, new in zip(before, after, strict=False)) + abs(len(before) - len(after))
+        links += amount
+        notes += amount > 0
+    return links, notes
+
+
+def difference(change: NoteChange) -> tuple[DifferenceLine, ...]:
+    """What happens to the text of one note, with a little of what stays around it."""
+    old, new = ((text or "").splitlines() for text in (change.before, change.after))
+    return tuple(_lines(old, new))
+
+
+def shown_name(path: Path, folders: tuple[Path, ...]) -> str:
+    """A file's name relative to its vault, the whole path where it is in none of the folders."""
+    for folder in folders:
+        try:
+            return path.relative_to(folder).as_posix()
+        except ValueError:
+            continue
+    return str(path)
+
+
+def _lines(old: list[str], new: list[str]) -> Iterator[DifferenceLine]:
+    # Nearly all of a note stays, and comparing that line by line with everything would take long.
+    shortest = min(len(old), len(new))
+    head = next((place for place in range(shortest) if old[place] != new[place]), shortest)
+    most = shortest - head
+    tail = next((place for place in range(most) if old[-1 - place] != new[-1 - place]), most)
+    first, last = max(head - CONTEXT, 0), max(tail - CONTEXT, 0)
+    for line in _middle(old[first : len(old) - last], new[first : len(new) - last]):
+        yield replace(line, number=line.number + first if line.number else 0)
+
+
+def _middle(old: list[str], new: list[str]) -> Iterator[DifferenceLine]:
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for number, group in enumerate(matcher.get_grouped_opcodes(CONTEXT)):
+        if number:
+            yield DifferenceLine(LineKind.GAP, 0, "")
+        for tag, old_from, old_to, new_from, new_to in group:
+            if tag == "equal":
+                for place in range(new_from, new_to):
+                    yield DifferenceLine(LineKind.SAME, place + 1, new[place])
+                continue
+            for place in range(old_from, old_to):
+                yield DifferenceLine(LineKind.GONE, place + 1, old[place])
+            for place in range(new_from, new_to):
+                yield DifferenceLine(LineKind.NEW, place + 1, new[place])

@@ -1,0 +1,211 @@
+"""Plans that make, duplicate and delete notes.
+
+What a new note begins with: the templates that come with the studio and those of the vault.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.javascript import Json, fold
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.change_set import ChangeSet, NoteChange
+from lorestudio.studio.notes.renaming import check_free, checked_folder, checked_name, title_property
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of, listed
+from lorestudio.vault import front_matter
+from lorestudio.vault.links.references import heading_text
+from lorestudio.vault.links.targets import NOTE_SUFFIX, base_name
+from lorestudio.vault.note.document import NoteDocument
+from lorestudio.vault.note.property_texts import split_places
+from lorestudio.vault.note.text_edits import TextEdit, apply_edits
+from lorestudio.vault.writer import read_note
+
+FOLDER: Final = "templates"
+"""The folder of a vault's own templates, in any capital letters."""
+_BY_TITLE: Final = "{{title}}"
+_BY_DATE: Final = "{{date}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A note with `{{title}}` and `{{date}}` in it. `filename` is that of a vault's own template, "" for the others."""
+
+    name: str
+    text: str
+    filename: str = ""
+
+
+def _built_in(name: str, tag: str, body: str, fields: str = "") -> Template:
+    front = f'---\ntags:\n  - lorebook\n  - {tag}\nkeys:\n  - "{_BY_TITLE}"\npriority: 50\n{fields}summary: ""\n---\n'
+    return Template(name, f"{front}\n# {_BY_TITLE}\n\n{body}")
+
+
+BUILT_IN: Final = (
+    _built_in(
+        "character", "character",
+        "Who they are, in one sentence.\n\nLooks:\n\nManner and voice:\n\nWhat they want:\n\nTies to others:\n",
+    ),
+    _built_in("place", "location", "What one sees first.\n\nWho is here:\n\nWhat happens here:\n\nWhat lies near:\n"),
+    _built_in("faction", "faction", "What they are after.\n\nMembers:\n\nMeans:\n\nFriends and enemies:\n"),
+    _built_in("event", "event", "What happened, and when.\n\nWho took part:\n\nWhat came of it:\n"),
+    _built_in("rule", "rule", "What always holds in this world.\n\nExceptions:\n", "constant: false\n"),
+)  # fmt: skip
+"""A note of each kind that lore is mostly made of."""
+
+
+def templates(vault: VaultNotes) -> tuple[Template, ...]:
+    """The vault's own templates by name, then those of the studio whose names are not taken."""
+    own = [
+        Template(base_name(filename), note.text, filename)
+        for filename, note in sorted(vault.index.notes.items())
+        if filename.lower().startswith(f"{FOLDER}/")
+    ]
+    taken = {template.name.lower() for template in own}
+    return (*own, *(template for template in BUILT_IN if template.name not in taken))
+
+
+def fill(template: str, title: str, today: date) -> str:
+    """The text of a template with title and date; a property means then what it meant, whatever signs the title has.
+
+    A property is spelled anew only where the bare words would be read as something else.
+    """
+    words = {_BY_TITLE: title, _BY_DATE: today.isoformat()}
+    text = _filled(template, words)
+    wanted = {name: _filled_value(value, words) for name, value in _values(template).items()}
+    for name, value in wanted.items():
+        document = NoteDocument(text)
+        found = document.find(name)
+        if found is not None and found.value != value:
+            try:
+                text = apply_edits(text, [document.set(name, value)])
+            except ValueError:
+                continue  # no spelling holds this title, and the note shows it as the template has it
+    return text
+
+
+def _filled(text: str, words: Mapping[str, str]) -> str:
+    for placeholder, value in words.items():
+        text = text.replace(placeholder, value)
+    return text
+
+
+def _filled_value(value: Json, words: Mapping[str, str]) -> Json:
+    if isinstance(value, str):
+        return _filled(value, words)
+    if isinstance(value, list):
+        return [_filled_value(item, words) for item in value]
+    return value
+
+
+def _values(text: str) -> Mapping[str, Json]:
+    yaml_text, _ = front_matter.split(text)
+    return {} if yaml_text is None else front_matter.parse(yaml_text)
+
+
+_NUMBERED = re.compile(r"(.*?)(?: (\d+))?", re.DOTALL)
+
+
+def plan_new(
+    vaults: Sequence[VaultNotes], vault: VaultNotes, folder: str, title: str, template: Template | None, today: date
+) -> Planned:
+    """Make a note in a folder of one of the vaults, which is made too; without a template it is a bare heading.
+
+    Raises InputError where the name cannot be had or a note has this title.
+    """
+    name = checked_name(title)
+    folder = checked_folder(folder)
+    filename = _joined(folder, name)
+    check_free(vault.folder, filename)
+    other = _titled(vaults, name)
+    if other is not None:
+        raise InputError(name, f"{other} has this title already. Choose another one.")
+    text = f"# {name}\n" if template is None else fill(template.text, name, today)
+    return Planned(ChangeSet(f"New note {name}", (NoteChange(vault.path(filename), None, text),)))
+
+
+def plan_duplicate(vaults: Sequence[VaultNotes], paths: Sequence[Path]) -> Planned:
+    """Make a copy of each note beside it, with the next number that no title and no file has.
+
+    The heading gets the number where it carries the title, the file always. Raises InputError and VaultError.
+    """
+    if not paths:
+        raise InputError("notes", "no note is chosen.")
+    taken: set[str] = set()
+    made = [_copy(vaults, path, taken) for path in paths]
+    first = made[0][0]
+    what = first if len(made) == 1 else f"{len(made)} notes"
+    return Planned(ChangeSet(f"Duplicate {what}", tuple(change for _title, change in made)))
+
+
+def _copy(vaults: Sequence[VaultNotes], path: Path, taken: set[str]) -> tuple[str, NoteChange]:
+    """A note's title and its copy; `taken` are titles and places of copies made in the same step."""
+    vault, filename = home_of(vaults, path)
+    text, _ = read_note(path)
+    names = vault.index.notes[filename].names
+    words = heading_text(text, split_places(text)[2])
+    folder = filename.rpartition("/")[0]
+    title_stem, name_stem = _stem(names.title), _stem(names.base_name)
+    number = 2
+    while True:
+        title, name = f"{title_stem} {number}", f"{name_stem} {number}"
+        copy = _joined(folder, name)
+        known = _titled(vaults, title) is not None or vault.index.targets.by_path(name, "")
+        if not known and taken.isdisjoint({fold(title), fold(str(vault.path(copy)))}) and _is_free(vault, copy):
+            break
+        number += 1
+    taken |= {fold(title), fold(str(vault.path(copy)))}
+    edits = title_property(text, names.title, title)
+    if words is not None and words[0] < words[1]:
+        edits = (*edits, TextEdit(*words, title))
+    return names.title, NoteChange(vault.path(copy), None, apply_edits(text, edits))
+
+
+def plan_delete(vaults: Sequence[VaultNotes], paths: Sequence[Path]) -> Planned:
+    """Put notes into the trash. The remarks name the notes whose references then lead nowhere."""
+    if not paths:
+        raise InputError("notes", "no note is chosen.")
+    changes = []
+    remarks: list[str] = []
+    chosen = dict.fromkeys(paths)
+    for path in chosen:
+        vault, filename = home_of(vaults, path)
+        text, _ = read_note(path)
+        changes.append(NoteChange(path, text, None))
+        links = vault.index.backlinks(filename)
+        sources = [
+            source for source in dict.fromkeys(link.source for link in links) if vault.path(source) not in chosen
+        ]
+        if sources:
+            remarks.append(f"References to {filename} will lead nowhere: {listed(sources)}.")
+    titles = [vault.index.notes[filename].names.title for vault, filename in (home_of(vaults, path) for path in chosen)]
+    what = titles[0] if len(titles) == 1 else f"{len(titles)} notes"
+    return Planned(ChangeSet(f"Delete {what}", tuple(changes)), tuple(remarks))
+
+
+def _titled(vaults: Sequence[VaultNotes], title: str) -> str | None:
+    """The note of this title in any of the vaults."""
+    found = (vault.index.targets.by_title(title) for vault in vaults)
+    return next((target.filename for target in found if target is not None), None)
+
+
+def _is_free(vault: VaultNotes, filename: str) -> bool:
+    try:
+        check_free(vault.folder, filename)
+    except InputError:
+        return False
+    return fold(filename) not in {fold(name) for name in vault.index.notes}
+
+
+def _stem(name: str) -> str:
+    """The name without the number at its end."""
+    found = _NUMBERED.fullmatch(name)
+    return found[1] if found is not None and found[1] else name
+
+
+def _joined(folder: str, name: str) -> str:
+    return f"{folder}/{name}{NOTE_SUFFIX}" if folder else name + NOTE_SUFFIX

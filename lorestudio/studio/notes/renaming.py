@@ -1,0 +1,495 @@
+"""Plans that rename, move and retitle notes together with every reference to them.
+
+DeepLore takes the first heading for the title and only without one the file's name (spec: deeplore-engine 1.6), and
+looks for titles in links and fields; Obsidian looks for file names. So a new name changes whichever carries the old
+one, and references follow what they named.
+
+Names that a note, a folder or a title can have, so that every system, Obsidian and DeepLore take them.
+
+The references in the text of one note, rewritten for files that got other names, other folders or other titles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from posixpath import dirname
+from typing import Final
+
+from lorestudio.domain.javascript import Json, fold, trim
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.change_set import ChangeSet, NoteChange
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of, listed
+from lorestudio.vault.links.index import index_note
+from lorestudio.vault.links.references import Escape, Reference, ReferenceKind, decode, heading_text, references
+from lorestudio.vault.links.targets import NOTE_SUFFIX, FoundBy, LinkTargets, NoteNames, Target, escaped, written_paths
+from lorestudio.vault.note.document import NoteDocument
+from lorestudio.vault.note.property_texts import split_places
+from lorestudio.vault.note.text_edits import TextEdit, apply_edits
+from lorestudio.vault.writer import read_note
+
+_NOT_IN_FILES: Final = '*"\\/<>:|?'
+"""Signs that Windows has in no file name."""
+_NOT_IN_LINKS: Final = "#^[]|"
+"""Signs that mean something inside a link, so that no link could name the note."""
+_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
+_MOST_BYTES: Final = 255
+
+
+def checked_name(name: str) -> str:
+    """The base name of a note, trimmed. Raises InputError with what is wrong."""
+    name = trim(name)
+    _check_part(name, _NOT_IN_FILES + _NOT_IN_LINKS, "a note")
+    if name.lower().endswith(NOTE_SUFFIX):
+        raise InputError(name, f"give the name without {NOTE_SUFFIX}; the studio adds it.")
+    return name
+
+
+def checked_title(title: str) -> str:
+    """A title that links can name, trimmed. Raises InputError with what is wrong."""
+    title = trim(title)
+    if not title:
+        raise InputError("title", "a note needs a title. Write one.")
+    if len(title.splitlines()) > 1:
+        raise InputError(title, "a title is one line. Take the line break out.")
+    _check_signs(title, _NOT_IN_LINKS, "a title, as no link could name it")
+    return title
+
+
+def checked_folder(folder: str) -> str:
+    """A folder relative to the vault, "" for the vault itself, with `/`. Raises InputError with what is wrong."""
+    parts = [part for part in folder.replace("\\", "/").split("/") if part not in ("", ".")]
+    for part in parts:
+        if part == "..":
+            raise InputError(folder, "it has to be inside the vault. Give its path from the vault's own folder.")
+        _check_part(part, _NOT_IN_FILES + _NOT_IN_LINKS, "a folder")
+    return "/".join(parts)
+
+
+def check_free(vault: Path, filename: str, own: Collection[str] = ()) -> None:
+    """Raise InputError where a file of this name is there, also in other capital letters.
+
+    On Windows and macOS those are one name. `own` are files that give up their names in the same step.
+    """
+    place = vault / filename
+    free = {fold(name) for name in own}
+    try:
+        taken = [item.name for item in place.parent.iterdir()] if place.parent.is_dir() else []
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(place.parent, f"the folder cannot be read: {reason}. Check its permissions.") from error
+    folder = filename.rpartition("/")[0]
+    for name in taken:
+        path = f"{folder}/{name}" if folder else name
+        if fold(name) == fold(place.name) and fold(path) not in free:
+            as_written = "" if name == place.name else f" (written “{name}”, which is the same name on some systems)"
+            raise InputError(filename, f"there is a file of this name already{as_written}. Choose another name.")
+
+
+def _check_part(name: str, signs: str, what: str) -> None:
+    if not name:
+        raise InputError("name", f"{what} needs a name. Write one.")
+    _check_signs(name, signs, f"the name of {what}")
+    if name.startswith("."):
+        raise InputError(name, "names that begin with a dot are hidden from Obsidian and DeepLore. Take the dot away.")
+    if name.endswith((".", " ")):
+        raise InputError(name, "Windows has no names that end with a dot or a space. Take it away.")
+    if _RESERVED.fullmatch(name):
+        raise InputError(name, "Windows keeps this name for itself. Choose another one.")
+    if len(f"{name}{NOTE_SUFFIX}".encode("utf-8", "surrogatepass")) > _MOST_BYTES:
+        raise InputError(f"{name[:20]}…", f"the name is longer than {_MOST_BYTES} bytes. Choose a shorter one.")
+
+
+def _check_signs(name: str, signs: str, what: str) -> None:
+    found = [char for char in dict.fromkeys(name) if char in signs]
+    hidden = [char for char in name if ord(char) < 32 or char == "\x7f" or "\ud800" <= char <= "\udfff"]
+    if found or hidden:
+        shown = " ".join([*found, *(f"U+{ord(char):04X}" for char in dict.fromkeys(hidden))])
+        raise InputError(name, f"{shown} cannot stand in {what}. Leave out {' '.join(signs)} and control characters.")
+
+
+_SUBPATH = re.compile(r"#([^#|\]\n)>]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """What becomes of files: `paths` from old names to new ones, `titles` from old names to titles that change.
+
+    `headings` are the old and new words of a first heading that changes, by old file name. `before` and `after` are the
+    names of all files then and now.
+    """
+
+    before: LinkTargets
+    after: LinkTargets
+    paths: Mapping[str, str]
+    titles: Mapping[str, str]
+    headings: Mapping[str, tuple[str, str]]
+    elsewhere: bool = False
+    """The changed notes are of another vault: only DeepLore leads there."""
+
+    def new_path(self, filename: str) -> str:
+        """Where the file is afterwards."""
+        return self.paths.get(filename, filename)
+
+
+@dataclass(slots=True)
+class Rewriting:
+    """The references of one note, one by one. `remarks` are sentences about those that could not be kept."""
+
+    moves: Moves
+    source: str
+    text: str
+    own: Iterable[TextEdit] = ()
+    remarks: list[str] = field(default_factory=list)
+
+    def result(self) -> str:
+        """The note's text afterwards, with the edits of its `own` that were given."""
+        edits = list(self.own)
+        taken = [(edit.start, edit.end) for edit in edits]
+        fields: dict[str, dict[int | None, str]] = {}
+        for reference in references(self.text):
+            if any(reference.start < end and start < reference.end for start, end in taken):
+                continue
+            target = self.moves.before.find(reference, self.source)
+            if target.filename is None or (self.moves.elsewhere and not reference.counts_for_deeplore):
+                continue
+            name = self._new_name(reference, target, target.filename)
+            if reference.target and not self._tell_of_deeplore(reference, name):
+                self._tell_where_it_leads(reference, name, target.filename)
+            if name is not None and reference.names_title and reference.counts_for_deeplore:
+                fields.setdefault(reference.field, {})[reference.item] = name
+                continue
+            found = list(self._edits(reference, target.filename, name))
+            if found and reference.names_title:
+                fields.setdefault(reference.field, {})[reference.item] = _edited_part(self.text, reference, found)
+                continue
+            edits += found
+            taken += [(reference.start, reference.end)] if found else []
+        for name, items in fields.items():
+            edits += self._property_edit(name, items)
+        return apply_edits(self.text, edits)
+
+    def _new_name(self, reference: Reference, target: Target, filename: str) -> str | None:
+        """The words that name the same file afterwards; None where they stay.
+
+        What DeepLore follows goes by the title, everything else by the file.
+        """
+        if not reference.target:
+            return None
+        goal = self.moves.new_path(filename)
+        if self._follows_title(reference, target, filename):
+            title = self.moves.titles.get(filename)
+            return title if title != reference.target else None
+        if target.by not in (FoundBy.PATH, FoundBy.NAME):
+            return None
+        return self._new_path(reference, filename, goal)
+
+    def _follows_title(self, reference: Reference, target: Target, filename: str) -> bool:
+        if target.by is FoundBy.TITLE:
+            return True
+        if reference.deeplore_name is None:
+            return False
+        titled = self.moves.before.by_title(reference.deeplore_name)
+        return titled is not None and titled.filename == filename
+
+    def _new_path(self, reference: Reference, old: str, goal: str) -> str | None:
+        source_after = self.moves.new_path(self.source)
+        unmoved = goal == old and dirname(source_after) == dirname(self.source)
+        relative_first = reference.escape is not Escape.NONE
+        if unmoved and self._leads(reference.target, goal, relative_first=relative_first, surely=False):
+            return None
+        for name in written_paths(reference, old, goal, self.source, source_after):
+            if self._leads(name, goal, relative_first=relative_first):
+                return name if name != reference.target else None
+        return None
+
+    def _leads(self, name: str, goal: str, *, relative_first: bool, surely: bool = True) -> bool:
+        """Whether the words lead to the file; `surely`: a mere name is no other file's, or a file's at the root."""
+        after = self.moves.after
+        found = after.by_path(name, self.moves.new_path(self.source), relative_first=relative_first)
+        if found is None or found.filename != goal:
+            return False
+        return not surely or "/" in name or "/" not in goal or after.unique(name)
+
+    def _tell_of_deeplore(self, reference: Reference, name: str | None) -> bool:
+        """A remark where DeepLore will not find the note that it found; says whether there is one."""
+        if reference.deeplore_name is None:
+            return False
+        before = self.moves.before.by_title(reference.deeplore_name)
+        if before is None or before.filename is None:
+            return False
+        after = self.moves.after.by_title(reference.deeplore_name if name is None else name + reference.subpath)
+        if after is not None and after.filename == self.moves.new_path(before.filename):
+            return False
+        elsewhere = "nowhere" if after is None else f"to {after.filename}, which has the same title"
+        self.remarks.append(
+            f"“{reference.target}” led to {before.filename} in DeepLore and will lead {elsewhere}. Notes of the same "
+            "title or name cannot be told apart; give them different ones."
+        )
+        return True
+
+    def _tell_where_it_leads(self, reference: Reference, name: str | None, filename: str) -> None:
+        """A remark where the reference does not lead to the same file any more, or not for both readers."""
+        goal, source = self.moves.new_path(filename), self.moves.new_path(self.source)
+        renamed = reference if name is None else replace(reference, target=name)
+        words = renamed.target
+        found = self.moves.after.find(renamed, source).filename
+        titled = self.moves.after.by_title(words)
+        if reference.counts_for_deeplore and titled is not None and titled.filename == goal:
+            before = self.moves.before.by_path(reference.target, self.source)
+            after = self.moves.after.by_path(words, source)
+            lost = reference.in_obsidian and before is not None and before.filename == filename
+            if found != goal or (lost and (after is None or after.filename != goal)):
+                elsewhere = "will not find it" if found in (goal, None) else f"finds {found}"
+                self.remarks.append(
+                    f"“{words}” goes on to lead to {goal} in DeepLore, which looks for the title. "
+                    f"Obsidian looks for the file's name and {elsewhere}."
+                )
+        elif found != goal:
+            elsewhere = "nowhere" if found is None else f"to {found}, which has the same name or title"
+            self.remarks.append(f"“{words}” led to {goal} and will lead {elsewhere}. Mend it by hand.")
+
+    def _edits(self, reference: Reference, filename: str, name: str | None) -> Iterator[TextEdit]:
+        as_written = self.text[reference.target_start : reference.target_end]
+        if name is not None:
+            if reference.in_heading and reference.kind is not ReferenceKind.WIKILINK:
+                self.remarks.append("A link in the heading stays as it is, or the title would change.")
+                return
+            spelled = escaped(name, reference, as_written)
+            if reference.kind is ReferenceKind.PROPERTY and self.text[reference.start - 1] == "'":
+                spelled = spelled.replace("'", "''")
+            yield TextEdit(reference.target_start, reference.target_end, spelled)
+            if reference.in_heading and reference.alias is None:
+                # The heading is a title: what is read there stays.
+                shown = self.text[reference.start + 2 : reference.end - 2]
+                yield TextEdit(reference.end - 2, reference.end - 2, f"|{shown}")
+        words = self.moves.headings.get(filename)
+        subpath = _SUBPATH.match(self.text, reference.target_end) if words is not None and reference.subpath else None
+        if words is not None and subpath is not None and decode(subpath[1]).strip() == words[0]:
+            yield TextEdit(subpath.start(1), subpath.end(1), escaped(words[1], reference, subpath[1]))
+
+    def _property_edit(self, name: str, items: Mapping[int | None, str]) -> list[TextEdit]:
+        """The edit of a field whose items are titles; `items` are the new ones by their place in the list."""
+        document = NoteDocument(self.text)
+        found = document.find(name)
+        if found is None:
+            return []
+        value: Json = items.get(None)
+        if value is None and isinstance(found.value, list | tuple):
+            value = [items.get(place, item) for place, item in enumerate(found.value)]
+        if value is None:
+            return []
+        try:
+            return [document.set(found.name, value)]
+        except ValueError as error:
+            self.remarks.append(str(error))
+            return []
+
+
+def _edited_part(text: str, reference: Reference, edits: Iterable[TextEdit]) -> str:
+    """The text of the reference with these edits, which are all inside it."""
+    start = reference.start
+    moved = [TextEdit(edit.start - start, edit.end - start, edit.text) for edit in edits]
+    return apply_edits(text[start : reference.end], moved)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What one note is to be called and where it is to be; None leaves as it is.
+
+    `title` alone renames what carries the title: the heading and, where it says the same but for capital letters, the
+    file. A file's name that is all in small letters stays so.
+    """
+
+    title: str | None = None
+    name: str | None = None
+    folder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """One note's names before and after; `heading` are the words of its heading before and after, where they change.
+
+    `edits` are those of the note's own text that say its new title.
+    """
+
+    before: NoteNames
+    after: NoteNames
+    heading: tuple[str, str] | None = None
+    edits: tuple[TextEdit, ...] = ()
+
+
+def plan_rename(vaults: Sequence[VaultNotes], path: Path, wanted: Wanted) -> Planned:
+    """Rename one note. `vaults` are those that DeepLore merges: titles are looked up in all of them.
+
+    Files are read again, so the plan fits what is on disk. Raises InputError where the name cannot be had, and
+    VaultError where a file cannot be read.
+    """
+    vault, filename = home_of(vaults, path)
+    change = _change(vault, filename, wanted)
+    if change.after == change.before:
+        raise InputError(filename, "the note is called so already.")
+    if change.after.filename != filename:
+        check_free(vault.folder, change.after.filename, [filename])
+    _check_title(vaults, change)
+    retitled = change.after.title != change.before.title
+    title = (
+        f"Rename {change.before.title} to {change.after.title}"
+        if retitled
+        else f"Rename {filename} to {change.after.filename}"
+    )
+    return _plan(vaults, vault, [change], title)
+
+
+def plan_move(vaults: Sequence[VaultNotes], paths: Sequence[Path], folder: str) -> Planned:
+    """Move notes into a folder of their vault, "" for the vault itself; those that are there already stay.
+
+    Raises InputError where a name is taken there, and VaultError where a file cannot be read.
+    """
+    if not paths:
+        raise InputError("notes", "no note is chosen.")
+    vault = home_of(vaults, paths[0])[0]
+    folder = checked_folder(folder)
+    changes: dict[str, _Change] = {}
+    for path in paths:
+        home, filename = home_of(vaults, path)
+        if home is not vault:
+            raise InputError(path, "notes of several vaults cannot be moved in one step. Choose those of one vault.")
+        change = _change(vault, filename, Wanted(folder=folder))
+        if change.after != change.before:
+            changes[filename] = change
+    if not changes:
+        raise InputError(folder or str(vault.folder), "the notes are in this folder already.")
+    targets: dict[str, str] = {}
+    for filename, change in changes.items():
+        check_free(vault.folder, change.after.filename, list(changes))
+        other = targets.setdefault(change.after.filename.lower(), filename)
+        if other != filename:
+            raise InputError(change.after.filename, f"{other} and {filename} would have the same name there.")
+    where = folder or "the vault's own folder"
+    what = next(iter(changes.values())).before.title if len(changes) == 1 else f"{len(changes)} notes"
+    return _plan(vaults, vault, list(changes.values()), f"Move {what} to {where}")
+
+
+def _change(vault: VaultNotes, filename: str, wanted: Wanted) -> _Change:
+    text, _ = read_note(vault.path(filename))
+    before = index_note(filename, text).names
+    words = heading_text(text, split_places(text)[2])
+    has_heading = words is not None and words[0] < words[1]
+    title = before.title if wanted.title is None else checked_title(wanted.title)
+    name = before.base_name if wanted.name is None else checked_name(wanted.name)
+    if wanted.title is not None and wanted.name is None and (not has_heading or fold(name) == fold(before.title)):
+        is_small = name == before.title.lower() != before.title
+        name = checked_name(title.lower() if is_small else title)
+    if not has_heading:
+        if wanted.title is not None and name != title:
+            raise InputError(
+                filename, "the note has no heading, so its file's name is its title and cannot be another one."
+            )
+        title = name
+    folder, _, last = filename.rpartition("/")
+    if wanted.folder is not None:
+        folder = checked_folder(wanted.folder)
+    if name != before.base_name:
+        last = name + NOTE_SUFFIX
+    after = NoteNames(f"{folder}/{last}" if folder else last, title, before.aliases)
+    if title == before.title:
+        return _Change(before, after)
+    edits = title_property(text, before.title, title)
+    if words is None or not has_heading:
+        return _Change(before, after, edits=edits)
+    return _Change(before, after, (text[slice(*words)], title), (*edits, TextEdit(*words, title)))
+
+
+def title_property(text: str, old: str, new: str) -> tuple[TextEdit, ...]:
+    """The edit of a property `title` that says the old title too. DeepLore does not read it, but people do."""
+    document = NoteDocument(text)
+    found = document.find("title")
+    if found is None or found.value != old:
+        return ()
+    try:
+        return (document.set("title", new),)
+    except ValueError:
+        return ()  # no spelling holds this title; nothing but people's eyes depends on it
+
+
+def _check_title(vaults: Sequence[VaultNotes], change: _Change) -> None:
+    """Raise InputError where another note has the new title: DeepLore tells notes apart by their titles."""
+    if change.after.title.lower() == change.before.title.lower():
+        return
+    for vault in vaults:
+        other = vault.index.targets.by_title(change.after.title)
+        if other is not None and other.filename != change.before.filename:
+            raise InputError(
+                change.after.title,
+                f"{other.filename} has this title already, and references could not tell the two apart. "
+                "Choose another title.",
+            )
+
+
+def _plan(vaults: Sequence[VaultNotes], home: VaultNotes, changes: Sequence[_Change], title: str) -> Planned:
+    by_name = {change.before.filename: change for change in changes}
+    remarks: dict[str, list[str]] = {}
+    made: list[NoteChange] = []
+    for vault in vaults:
+        moves = _moves(vault, by_name) if vault is home else _moves_elsewhere(vault, by_name)
+        for source in _sources(vault, moves, by_name):
+            text, _ = read_note(vault.path(source))
+            change = by_name.get(source) if vault is home else None
+            rewriting = Rewriting(moves, source, text, () if change is None else change.edits)
+            after = rewriting.result()
+            for remark in dict.fromkeys(rewriting.remarks):
+                remarks.setdefault(remark, []).append(source)
+            new_path = vault.path(moves.new_path(source))
+            if after != text or new_path != vault.path(source):
+                path = vault.path(source)
+                made.append(NoteChange(path, text, after, None if new_path == path else new_path))
+    told = [f"{remark} In {listed(sources)}." for remark, sources in remarks.items()]
+    return Planned(ChangeSet(title, tuple(made)), (*told, *_broken(vaults)))
+
+
+def _moves(vault: VaultNotes, changes: Mapping[str, _Change]) -> Moves:
+    before = vault.index.targets.changed({name: change.before for name, change in changes.items()})
+    gone: dict[str, NoteNames | None] = dict.fromkeys(changes)
+    after = before.changed(gone).changed({change.after.filename: change.after for change in changes.values()})
+    return Moves(
+        before,
+        after,
+        {name: change.after.filename for name, change in changes.items() if change.after.filename != name},
+        {name: change.after.title for name, change in changes.items() if change.after.title != change.before.title},
+        {name: change.heading for name, change in changes.items() if change.heading is not None},
+    )
+
+
+def _moves_elsewhere(vault: VaultNotes, changes: Mapping[str, _Change]) -> Moves:
+    """What another vault sees of it: titles only, since DeepLore looks for them in all vaults and Obsidian in one."""
+    before = {_elsewhere(name): NoteNames(_elsewhere(name), change.before.title) for name, change in changes.items()}
+    after = {_elsewhere(name): NoteNames(_elsewhere(name), change.after.title) for name, change in changes.items()}
+    titles = {name: after[name].title for name in before if after[name].title != before[name].title}
+    targets = vault.index.targets
+    return Moves(targets.changed(before), targets.changed(after), {}, titles, {}, elsewhere=True)
+
+
+def _elsewhere(filename: str) -> str:
+    """The name under which another vault knows the note; no file can have it."""
+    return f"\0{filename}"
+
+
+def _sources(vault: VaultNotes, moves: Moves, changes: Mapping[str, _Change]) -> list[str]:
+    """The notes to look through: those that may name a changed note, by its old or its new names, and itself."""
+    found: set[str] = set()
+    for change in changes.values():
+        found |= vault.index.naming(change.before) | vault.index.naming(change.after)
+    return sorted(found | (moves.before.notes.keys() & changes.keys() & vault.index.notes.keys()))
+
+
+def _broken(vaults: Sequence[VaultNotes]) -> list[str]:
+    """A remark where notes could not be read, as references in them stay as they are."""
+    return [
+        f"{note.filename} cannot be read, so references in it stay as they are. {note.message}"
+        for vault in vaults
+        for note in vault.left_out
+        if note.problem.broken
+    ]

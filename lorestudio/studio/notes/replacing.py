@@ -1,0 +1,185 @@
+"""Replacing what a search found: a preview for each hit, and the plan for the chosen ones.
+
+Plans that make links of names that stand in plain text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import regex
+
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.change_set import ChangeSet, NoteChange
+from lorestudio.studio.notes.search import FoundNote, SearchHit, SearchQuery, Term, Where, matched_spans
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
+from lorestudio.vault.files import VaultError
+from lorestudio.vault.front_matter import BOM
+from lorestudio.vault.links.mentions import Mention, link_edit
+from lorestudio.vault.note.document import NoteDocument
+from lorestudio.vault.note.text_edits import TextEdit, apply_edits
+from lorestudio.vault.writer import read_note
+
+
+def plan_links(vaults: Sequence[VaultNotes], path: Path, mentions: Sequence[Mention]) -> Planned:
+    """Link these mentions of a note to it, as one step. The remarks name the notes that stay as they are.
+
+    Raises InputError where no mention is given or no link can name the note.
+    """
+    if not mentions:
+        raise InputError("mentions", "no mention is chosen.")
+    vault, filename = home_of(vaults, path)
+    title = vault.index.notes[filename].names.title
+    by_source: dict[str, list[Mention]] = {}
+    for mention in mentions:
+        by_source.setdefault(mention.source, []).append(mention)
+    made: list[NoteChange] = []
+    remarks: list[str] = []
+    places = 0
+    for source, found in by_source.items():
+        known = vault.index.notes.get(source)
+        try:
+            before, _ = read_note(vault.path(source))
+        except VaultError as error:
+            remarks.append(str(error))
+            continue
+        if known is None or before.removeprefix(BOM) != known.text.removeprefix(BOM):
+            remarks.append(f"{source} has changed meanwhile and stays as it is. Look at its mentions again.")
+            continue
+        offset = len(before) - len(known.text)
+        try:
+            edits = [link_edit(before, one.start + offset, one.end + offset, title) for one in found]
+        except ValueError as error:
+            raise InputError(filename, str(error)) from error
+        places += len(edits)
+        made.append(NoteChange(vault.path(source), before, apply_edits(before, edits)))
+    where = "1 mention" if places == 1 else f"{places} mentions"
+    return Planned(ChangeSet(f"Link {where} of {title}", tuple(made)), tuple(remarks))
+
+
+_PART = re.compile(r"\$(?:(?P<number>\d{1,2})|\{(?P<name>\w+)\}|(?P<dollar>\$))|\\(?P<escape>.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "$": "$"}
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What a hit is replaced by."""
+
+    hit: SearchHit
+    text: str
+
+
+class Replacer:
+    r"""A query with one term and what takes its place.
+
+    With a regular expression `$1` and `${name}` stand for groups, `$$` for a dollar sign, `\n` and `\t` for line break
+    and tabulator, two backslashes for one; otherwise the words are taken as they are.
+    Raises InputError where the query has not exactly one term, or the replacement names a group that is not there.
+    """
+
+    def __init__(self, query: SearchQuery, words: str) -> None:
+        if query.only is None:
+            raise InputError(
+                "replace",
+                "only one thing can be replaced at a time. Put several words in quotes to replace the phrase.",
+            )
+        self.query = query
+        self.term: Term = query.only
+        self._parts = tuple(_parts(words, self.term.pattern)) if query.options.regex else (words,)
+
+    def replacements(self, note: FoundNote) -> tuple[Replacement, ...]:
+        """For each hit in the note's text what takes its place; hits in the file's name have no replacement.
+
+        Raises InputError where the expression takes too long.
+        """
+        by_span = {(hit.start, hit.end): hit for hit in note.hits if not hit.in_name}
+        try:
+            spans = {span[1:] for span in matched_spans(note.text, self.term, self.query)}
+            return tuple(
+                Replacement(by_span[match.span()], self._text(match))
+                for match in self._matches(note.text)
+                if match.span() in by_span and match.span() in spans
+            )
+        except TimeoutError as error:
+            raise InputError(note.filename, "the regular expression takes too long in this note.") from error
+
+    def _matches(self, text: str) -> Iterator[regex.Match[str]]:
+        body_start = NoteDocument(text).body_start
+        yield from self.term.matches(text, 0, body_start)
+        yield from self.term.matches(text, body_start)
+
+    def _text(self, match: regex.Match[str]) -> str:
+        return "".join(part if isinstance(part, str) else match[part.group] or "" for part in self._parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    group: int | str
+
+
+def _parts(words: str, pattern: regex.Pattern[str]) -> Iterator[str | _Group]:
+    done = 0
+    for found in _PART.finditer(words):
+        yield words[done : found.start()]
+        done = found.end()
+        if found["escape"]:
+            yield _ESCAPES.get(found["escape"], found[0])
+        elif found["dollar"]:
+            yield "$"
+        else:
+            group: int | str = int(found["number"]) if found["number"] else found["name"]
+            there = group <= pattern.groups if isinstance(group, int) else group in pattern.groupindex
+            if not there:
+                raise InputError(
+                    "replace",
+                    f"the expression has no group for {found[0]} at character {found.start() + 1}. "
+                    "Write $$ for a dollar sign.",
+                )
+            yield _Group(group)
+    yield words[done:]
+
+
+def plan_replace(replacer: Replacer, chosen: Sequence[FoundNote]) -> Planned:
+    """Replace the hits of these notes; leave out of `hits` what is to stay.
+
+    A note whose file is no longer what was searched is left alone, and a remark says so.
+    """
+    made: list[NoteChange] = []
+    remarks: list[str] = []
+    count = 0
+    for note in chosen:
+        if any(hit.in_name for hit in note.hits):
+            remarks.append(f"{note.filename}: its name stays. Rename the note, so that references follow.")
+        try:
+            before, _ = read_note(note.path)
+        except VaultError as error:
+            remarks.append(str(error))
+            continue
+        if before.removeprefix(BOM) != note.text.removeprefix(BOM):
+            remarks.append(f"{note.filename} has changed since the search and stays as it is. Search again.")
+            continue
+        offset = len(before) - len(note.text)
+        found = replacer.replacements(note)
+        edits = [TextEdit(one.hit.start + offset, one.hit.end + offset, one.text) for one in found]
+        after = apply_edits(before, edits)
+        if after == before:
+            continue
+        count += len(found)
+        made.append(NoteChange(note.path, before, after))
+        remarks += _consequences(note, before, after, found)
+    what = f"{count} place" if count == 1 else f"{count} places"
+    notes = "1 note" if len(made) == 1 else f"{len(made)} notes"
+    return Planned(ChangeSet(f"Replace {what} in {notes}", tuple(made)), tuple(remarks))
+
+
+def _consequences(note: FoundNote, before: str, after: str, found: Sequence[Replacement]) -> Iterator[str]:
+    if any(one.hit.where is Where.TITLE for one in found):
+        yield f"{note.filename}: its title changes, and references to it do not. Rename the note to change both."
+    if any(one.hit.where is Where.PROPERTIES for one in found):
+        problems = {problem.message for problem in NoteDocument(before).problems}
+        for problem in NoteDocument(after).problems:
+            if problem.message not in problems:
+                yield f"{note.filename}, line {problem.line}: {problem.message}"

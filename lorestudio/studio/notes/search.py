@@ -1,0 +1,313 @@
+"""Full-text search over the notes of a vault, note by note.
+
+What is searched for: words, phrases and operators as in Obsidian, or a regular expression.
+
+    ferry "long flood"          notes that have both, each anywhere
+    storm OR flood              notes that have one of the two
+    -draft                      notes without the word
+    path:characters/ file:hob   only where path or file name has this
+    tag:npc key:bell            only where a tag is this one or below it, or a key has this
+
+Operators take quotes (`path:"old town"`) and a minus sign. With regular expressions on, operators stand at the front,
+and everything behind them is one expression.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+import regex
+
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.vault_notes import VaultNotes
+from lorestudio.vault.links.index import IndexedNote
+from lorestudio.vault.links.mentions import stands_alone
+from lorestudio.vault.links.references import Excerpt, excerpt, heading_text
+from lorestudio.vault.links.targets import base_name
+from lorestudio.vault.note.property_texts import split_places
+
+
+class Where(StrEnum):
+    """The parts of a note that are searched. TITLE: the heading or the file's name, whichever carries the title."""
+
+    TITLE = "title"
+    PROPERTIES = "properties"
+    BODY = "body"
+
+
+ANYWHERE: Final = frozenset(Where)
+_PATIENCE_SECONDS: Final = 2.0
+"""No sensible expression takes so long in one note."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How words are compared and where they are looked for."""
+
+    case: bool = False
+    word: bool = False
+    regex: bool = False
+    where: frozenset[Where] = ANYWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """An operator: `name` is path, file, tag or key; `wanted` False after a minus sign."""
+
+    name: str
+    value: str
+    wanted: bool
+
+    def holds(self, note: IndexedNote) -> bool:
+        """Whether the note is searched at all. Letter case does not matter here."""
+        return self._is_so(note) is self.wanted
+
+    def _is_so(self, note: IndexedNote) -> bool:
+        value = self.value.lower()
+        if self.name == "path":
+            return value in note.filename.lower()
+        if self.name == "file":
+            return value in note.filename.rpartition("/")[2].lower()
+        if self.name == "key":
+            return any(value in key.lower() for key in note.keys)
+        tag = value.removeprefix("#")
+        return any(own == tag or own.startswith(f"{tag}/") for own in note.tags)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One thing to look for. `alone`: only where it is no part of a longer word, in any script.
+
+    `seconds` is how long an expression may take in one note, None without limit.
+    """
+
+    pattern: regex.Pattern[str]
+    alone: bool = False
+    seconds: float | None = None
+
+    def matches(self, text: str, start: int = 0, end: int | None = None) -> Iterator[regex.Match[str]]:
+        """Where it occurs from `start` to `end`; empty matches are passed over.
+
+        Raises TimeoutError where the expression takes too long.
+        """
+        limit = len(text) if end is None else end
+        for found in self.pattern.finditer(text, start, limit, timeout=self.seconds):
+            if found.end() > found.start() and not (self.alone and not stands_alone(text, *found.span())):
+                yield found
+
+    def occurs(self, text: str, start: int = 0, end: int | None = None) -> bool:
+        """Whether it occurs at all. Raises TimeoutError as `matches` does."""
+        return next(self.matches(text, start, end), None) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """A query that was understood.
+
+    A note is found where all `conditions` hold, none of `unwanted` occurs in it, and of each group of `wanted` at least
+    one occurs. Without `wanted` it is found by the conditions alone.
+    """
+
+    text: str
+    options: SearchOptions
+    conditions: tuple[Condition, ...]
+    wanted: tuple[tuple[Term, ...], ...]
+    unwanted: tuple[Term, ...] = ()
+
+    @property
+    def only(self) -> Term | None:
+        """The one term that is looked for, None where there are several or none: replacing needs one."""
+        terms = [term for group in self.wanted for term in group]
+        return terms[0] if len(terms) == 1 else None
+
+
+_OPERATOR = re.compile(r"(-?)(path|file|tag|key):(?:\"([^\"]*)\"?|(\S*))", re.IGNORECASE)
+_TERM = re.compile(r"(-?)(?:\"([^\"]*)\"?|(\S+))")
+_SPACES = re.compile(r"\s*")
+
+
+def parse_query(text: str, options: SearchOptions | None = None) -> SearchQuery:
+    """Understand what was typed. Raises InputError: nothing to look for, or a bad expression with the place."""
+    options = options or SearchOptions()
+    query = _parse_regex(text, options) if options.regex else _parse_words(text, options)
+    if not (query.conditions or query.wanted or query.unwanted):
+        raise InputError("search", "there is nothing to look for. Type a word, a “phrase”, path:, tag: or key:.")
+    return query
+
+
+def _parse_regex(text: str, options: SearchOptions) -> SearchQuery:
+    conditions: list[Condition] = []
+    place = _after_spaces(text, 0)
+    while (operator := _OPERATOR.match(text, place)) is not None:
+        conditions += _condition(operator)
+        place = _after_spaces(text, operator.end())
+    expression = text[place:] if conditions else text
+    wanted = ((_expression(expression, options, place if conditions else 0),),) if expression else ()
+    return SearchQuery(text, options, tuple(conditions), wanted)
+
+
+def _parse_words(text: str, options: SearchOptions) -> SearchQuery:
+    conditions: list[Condition] = []
+    wanted: list[tuple[Term, ...]] = []
+    unwanted: list[Term] = []
+    either = False
+    place = _after_spaces(text, 0)
+    while place < len(text):
+        operator = _OPERATOR.match(text, place)
+        term = _TERM.match(text, place)
+        if operator is not None:
+            conditions += _condition(operator)
+            place = _after_spaces(text, operator.end())
+        elif term is not None:
+            place = _after_spaces(text, term.end())
+            words = term[2] if term[3] is None else term[3]
+            if words == "OR" and term[3] and not term[1] and wanted:
+                either = True
+                continue
+            if words:
+                one = _literal(words, options)
+                if term[1]:
+                    unwanted.append(one)
+                elif either:
+                    wanted[-1] = (*wanted[-1], one)
+                else:
+                    wanted.append((one,))
+        either = False
+    return SearchQuery(text, options, tuple(conditions), tuple(wanted), tuple(unwanted))
+
+
+def _after_spaces(text: str, place: int) -> int:
+    found = _SPACES.match(text, place)
+    return place if found is None else found.end()
+
+
+def _condition(operator: re.Match[str]) -> Sequence[Condition]:
+    """Nothing for an operator that nothing stands behind yet."""
+    value = operator[4] if operator[3] is None else operator[3]
+    return [Condition(operator[2].lower(), value, wanted=not operator[1])] if value else []
+
+
+def _literal(words: str, options: SearchOptions) -> Term:
+    """Words as they are; white space in them stands for any white space."""
+    expression = r"\s+".join(regex.escape(word, literal_spaces=True) for word in re.split(r"\s+", words))
+    return Term(regex.compile(expression, _flags(options)), alone=options.word)
+
+
+def _expression(expression: str, options: SearchOptions, offset: int) -> Term:
+    try:
+        pattern = regex.compile(expression, _flags(options))
+        if options.word:
+            pattern = regex.compile(rf"(?<!\w)(?:{expression})(?!\w)", _flags(options))
+    except regex.error as error:
+        place = offset + (getattr(error, "pos", None) or 0) + 1
+        what = getattr(error, "msg", str(error))
+        raise InputError(
+            "search", f"the regular expression is not well formed at character {place}: {what}. Mend it there."
+        ) from error
+    except (RecursionError, OverflowError, ValueError) as error:
+        raise InputError("search", f"the regular expression cannot be used: {error}.") from error
+    return Term(pattern, seconds=_PATIENCE_SECONDS)
+
+
+def _flags(options: SearchOptions) -> int:
+    return int(regex.MULTILINE | (0 if options.case else regex.IGNORECASE))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One place that was found. `start` and `end` are code points of the note's text, or of its name with `in_name`."""
+
+    where: Where
+    start: int
+    end: int
+    in_name: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNote:
+    """A note with its hits in the order of the text, those in its name first; none where only operators were given."""
+
+    path: Path
+    filename: str
+    title: str
+    hits: tuple[SearchHit, ...]
+    text: str = field(repr=False)
+
+    def excerpt(self, hit: SearchHit) -> Excerpt:
+        """The line of the hit, worked out when it is shown. For a hit in the name: the name, and line 0."""
+        if hit.in_name:
+            return Excerpt(0, base_name(self.filename), hit.start, hit.end)
+        return excerpt(self.text, hit.start, hit.end)
+
+
+def search(vault: VaultNotes, query: SearchQuery, cancel: CancelToken | None = None) -> Iterator[FoundNote]:
+    """The notes that the query finds, one by one in the order of the vault.
+
+    Raises Cancelled, and InputError where a regular expression takes too long.
+    """
+    for note in vault.index.notes.values():
+        if cancel is not None and cancel.cancelled:
+            raise Cancelled
+        if not all(condition.holds(note) for condition in query.conditions):
+            continue
+        try:
+            hits = hits_in(note, query)
+        except TimeoutError as error:
+            raise InputError(
+                note.filename, "the regular expression takes too long in this note. Repeat fewer things inside it."
+            ) from error
+        if hits is not None:
+            yield FoundNote(vault.path(note.filename), note.filename, note.names.title, tuple(hits), note.text)
+
+
+def hits_in(note: IndexedNote, query: SearchQuery) -> list[SearchHit] | None:
+    """The hits in one note, None where it is not found. Raises TimeoutError where an expression takes too long."""
+    # Most notes have no hit, so the parts of a note are looked at only where all of it has one.
+    name = note.names.base_name
+    if not all(any(term.occurs(note.text) or term.occurs(name) for term in group) for group in query.wanted):
+        return None
+    if any(next(_hits(note, term, query), None) is not None for term in query.unwanted):
+        return None
+    hits: list[SearchHit] = []
+    for group in query.wanted:
+        found = [hit for term in group for hit in _hits(note, term, query)]
+        if not found:
+            return None
+        hits += found
+    if sum(map(len, query.wanted)) > 1:
+        hits = sorted(set(hits), key=_order)
+    return hits
+
+
+def _order(hit: SearchHit) -> tuple[bool, int, int]:
+    return not hit.in_name, hit.start, hit.end
+
+
+def _hits(note: IndexedNote, term: Term, query: SearchQuery) -> Iterator[SearchHit]:
+    name = note.names.base_name
+    if Where.TITLE in query.options.where:
+        for match in term.matches(name):
+            yield SearchHit(Where.TITLE, *match.span(), in_name=True)
+    for where, start, end in matched_spans(note.text, term, query):
+        yield SearchHit(where, start, end)
+
+
+def matched_spans(text: str, term: Term, query: SearchQuery) -> Iterator[tuple[Where, int, int]]:
+    """Where the term occurs in the parts of a note that the query looks at, in the order of the text."""
+    wanted = query.options.where
+    yaml_start, yaml_end, body_start = split_places(text)
+    if Where.PROPERTIES in wanted:
+        for match in term.matches(text, yaml_start, yaml_end):
+            yield (Where.PROPERTIES, *match.span())
+    if Where.TITLE in wanted or Where.BODY in wanted:
+        heading = heading_text(text, body_start) or (0, 0)
+        for match in term.matches(text, body_start):
+            where = Where.TITLE if heading[0] <= match.start() < heading[1] else Where.BODY
+            if where in wanted:
+                yield (where, *match.span())

@@ -1,0 +1,222 @@
+"""The notes of a vault as plans and searches take them: texts and references, entries or not.
+
+The notes of some folders with their references, kept between questions: only files that changed are read again.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.entry import LeftOutNote
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.change_set import ChangeSet
+from lorestudio.vault.files import NoteFile
+from lorestudio.vault.folder import list_folder, read_folder, read_listed
+from lorestudio.vault.folder_scan import SETTLING_NS, Stamp, file_stamp
+from lorestudio.vault.front_matter import BOM
+from lorestudio.vault.links.index import LinkIndex
+from lorestudio.vault.links.targets import NOTE_SUFFIX
+
+_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class VaultNotes:
+    """The notes of one folder, a snapshot. Names of files are relative to it, with `/`.
+
+    `left_out` are those that could not be read.
+    """
+
+    folder: Path
+    index: LinkIndex
+    left_out: tuple[LeftOutNote, ...] = ()
+
+    def path(self, filename: str) -> Path:
+        """Where the file is."""
+        return self.folder / filename
+
+    def filename(self, path: Path) -> str | None:
+        """The name of a note of this vault, None for any other path."""
+        try:
+            name = path.relative_to(self.folder).as_posix()
+        except ValueError:
+            return None
+        return name if name in self.index.notes else None
+
+    def changed(self, filename: str, text: str | None) -> VaultNotes:
+        """With this text of the note; None takes the note out."""
+        return replace(self, index=self.index.changed(filename, text))
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Changes to show and to apply, and what the person should know about them: notes left out, links that break."""
+
+    changes: ChangeSet
+    remarks: tuple[str, ...] = ()
+
+
+def read_vault_notes(
+    folder: Path,
+    on_progress: Callable[[int, int], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> VaultNotes:
+    """All notes below the folder with their references. Raises VaultError and ReadingCancelledError."""
+    folder = folder.expanduser().resolve()
+    read = read_folder(folder, cancelled=cancelled)
+    index = LinkIndex.build(read.files, attachments(folder), on_progress, cancelled)
+    return VaultNotes(folder, index, read.left_out)
+
+
+def attachments(folder: Path) -> tuple[str, ...]:
+    """The files below the folder that are no notes, without those in folders whose names begin with a dot."""
+    found: list[str] = []
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        prefix = Path(place).relative_to(folder).as_posix()
+        found += [
+            name if prefix == "." else f"{prefix}/{name}"
+            for name in sorted(files)
+            if not (name.startswith(".") or name.endswith(NOTE_SUFFIX))
+        ]
+    return tuple(found)
+
+
+def find_note(vault: VaultNotes, words: str) -> str:
+    """The note that a person means by a path, file name, title or alias. Raises InputError."""
+    target = vault.index.targets.resolve(words.strip(), "")
+    if target.filename is None or target.filename not in vault.index.notes:
+        raise InputError(words, "there is no note with this path, file name, title or alias in the vault.")
+    return target.filename
+
+
+def listed(filenames: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(filenames) - _SHOWN
+    return ", ".join(filenames[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def home_of(vaults: Sequence[VaultNotes], path: Path) -> tuple[VaultNotes, str]:
+    """The vault that has the note and the note's name in it. Raises InputError."""
+    for vault in vaults:
+        filename = vault.filename(path)
+        if filename is not None:
+            return vault, filename
+    raise InputError(path, "this is no note of the open vaults. Reload the vault and try again.")
+
+
+MOST_CHANGES: Final = 24
+"""With more changed files than this, making the references anew is quicker than changing them one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    notes: VaultNotes
+    attachments: tuple[str, ...]
+    stamps: Mapping[str, Stamp] = field(repr=False)
+
+
+class FreshNotes:
+    """Answers with the notes as they are on disk now. For workers: every question may wait for the disk.
+
+    Questions from several threads wait for one another.
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = tuple(folders)
+        self._known: dict[Path, _Known] = {}
+        self._guard = threading.Lock()
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the notes were read before, so that the next question is quick."""
+        return len(self._known) == len(self.folders)
+
+    def get(
+        self,
+        on_progress: Callable[[int, int], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> tuple[VaultNotes, ...]:
+        """All vaults, in order. Raises VaultError and ReadingCancelledError.
+
+        `on_progress` gets steps done and all steps of the vault that is being read.
+        """
+        with self._guard:
+            for folder in self.folders:
+                self._known[folder] = _look(folder, self._known.get(folder), on_progress, cancelled)
+            return tuple(self._known[folder].notes for folder in self.folders)
+
+    def take(self, done: ChangeSet) -> None:
+        """Take in what was just done to the files, which saves reading them again."""
+        with self._guard:
+            for folder, known in self._known.items():
+                self._known[folder] = _changed(known, done)
+
+
+def _look(
+    folder: Path,
+    known: _Known | None,
+    on_progress: Callable[[int, int], None] | None,
+    cancelled: Callable[[], bool] | None,
+) -> _Known:
+    listing = list_folder(folder, cancelled=cancelled)
+    texts: dict[str, str] = {}
+    stamps: dict[str, Stamp] = {}
+    left_out = list(listing.left_out)
+    before: Mapping[str, str] = {}
+    if known is not None:
+        before = {filename: note.text for filename, note in known.notes.index.notes.items()}
+    for filename, place in listing.found:
+        stamp = file_stamp(place)
+        if known is not None and stamp is not None and known.stamps.get(filename) == stamp and filename in before:
+            texts[filename], stamps[filename] = before[filename], stamp
+            continue
+        now = time.time_ns()
+        found = read_listed(filename, place, listing.name)
+        if isinstance(found, LeftOutNote):
+            left_out.append(found)
+            continue
+        texts[filename] = found.text
+        # A file that was changed a moment ago may change again without another stamp.
+        if stamp is not None and max(stamp.modified_ns, stamp.changed_ns) < now - SETTLING_NS:
+            stamps[filename] = stamp
+    beside = attachments(folder)
+    texts = {filename: text for filename, text in texts.items() if filename.endswith(".md")}
+    changed = [name for name in {**before, **texts} if before.get(name) != texts.get(name)]
+    if known is not None and known.attachments == beside and len(changed) <= MOST_CHANGES:
+        index = known.notes.index
+        for name in changed:
+            index = index.changed(name, texts.get(name))
+    else:
+        files = [NoteFile(filename, text) for filename, text in texts.items()]
+        index = LinkIndex.build(files, beside, on_progress, cancelled)
+    return _Known(VaultNotes(folder, index, tuple(left_out)), beside, stamps)
+
+
+def _changed(known: _Known, done: ChangeSet) -> _Known:
+    texts: dict[str, str | None] = {}
+    for change in done.changes:
+        for path, text in ((change.path, None), (change.place, change.after)):
+            name = _name(known.notes.folder, path)
+            if name is not None:
+                texts[name] = text
+    if not texts or len(texts) > MOST_CHANGES:
+        return known  # the next question reads them
+    notes = known.notes
+    for name, text in texts.items():
+        notes = notes.changed(name, None if text is None else text.removeprefix(BOM))
+    stamps = {name: stamp for name, stamp in known.stamps.items() if name not in texts}
+    return replace(known, notes=notes, stamps=stamps)
+
+
+def _name(folder: Path, path: Path) -> str | None:
+    try:
+        return path.relative_to(folder).as_posix()
+    except ValueError:
+        return None

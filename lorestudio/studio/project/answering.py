@@ -1,0 +1,316 @@
+"""Who answers where a model decides: a person's choice made into an answer source, and the profiles behind it.
+
+The front ends' only door to `lorestudio.llm`. What waits (files, the keyring, the network) says so, and a window calls
+it from a worker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, Protocol
+
+import platformdirs
+
+from lorestudio.llm.answers import LiveAnswers, TypedAnswers
+from lorestudio.llm.client import ChatClient, client_for
+from lorestudio.llm.cost import CostEstimate
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.keys import Keys
+from lorestudio.llm.messages import DRAFT, KEYS, PREFILTER, REPLY, SEARCH, SUMMARY, AnswerSource, ChatReply, ChatRequest
+from lorestudio.llm.profiles import Api, KeySource, Profile, ProfileError, ProfileFile, load_profiles, save_profiles
+from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
+from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.costs import estimate_note, estimate_replay
+
+__all__ = [
+    "DRAFT",
+    "KEYS",
+    "PREFILTER",
+    "PRESETS",
+    "REPLY",
+    "RESERVED_NAMES",
+    "SEARCH",
+    "SUMMARY",
+    "AnswerKind",
+    "AnswerSource",
+    "AnsweringError",
+    "Api",
+    "Asked",
+    "ChatReply",
+    "ChatRequest",
+    "Connections",
+    "CostEstimate",
+    "ErrorKind",
+    "KeySource",
+    "Keys",
+    "LlmError",
+    "Observer",
+    "Profile",
+    "ProfileError",
+    "ProfileFile",
+    "Question",
+    "Source",
+    "default_profiles_path",
+    "live_cost",
+    "load_profiles",
+    "load_recorded",
+    "make_answers",
+    "note_cost",
+    "try_profile",
+]
+
+TEST_TOKENS: Final = 64
+TEST_TIMEOUT_MS: Final = 20_000
+
+
+class AnsweringError(ValueError):
+    """An answer source that cannot be used as it is chosen; the message says what to do."""
+
+
+class AnswerKind(StrEnum):
+    """The sorts of answer sources."""
+
+    STAND_IN = "stand-in"
+    RECORDED = "recorded"
+    PROVIDER = "provider"
+    TYPED = "typed"
+
+
+RESERVED_NAMES: Final = frozenset({AnswerKind.STAND_IN.value, AnswerKind.RECORDED.value, AnswerKind.TYPED.value})
+"""Words that name a kind of source, so that no profile should have them as its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who is to answer; `profile` names the connection of a provider."""
+
+    kind: AnswerKind = AnswerKind.STAND_IN
+    profile: str = ""
+
+    @classmethod
+    def named(cls, name: str) -> Source:
+        """The source that a command line calls so: the word of a kind that needs nothing else, otherwise a profile."""
+        if name in RESERVED_NAMES:
+            return cls(AnswerKind(name))
+        return cls(AnswerKind.PROVIDER, name)
+
+    @property
+    def waits(self) -> bool:
+        """Whether a replay spends money or somebody's time, so that it never starts by itself."""
+        return self.kind in {AnswerKind.PROVIDER, AnswerKind.TYPED}
+
+
+PRESETS: Final = (
+    Profile("Ollama", url="http://127.0.0.1:11434/v1"),
+    Profile("llama.cpp", url="http://127.0.0.1:8080/v1"),
+    Profile("LM Studio", url="http://127.0.0.1:1234/v1"),
+    Profile("vLLM", url="http://127.0.0.1:8000/v1"),
+    Profile("OpenRouter", url="https://openrouter.ai/api/v1", key_source=KeySource.KEYRING),
+    Profile("OpenAI", url="https://api.openai.com/v1", key_source=KeySource.KEYRING),
+    Profile("Anthropic", Api.ANTHROPIC, "https://api.anthropic.com", key_source=KeySource.KEYRING),
+)
+"""Where the usual servers listen, to begin a profile with; local ones at the port that they open by default."""
+
+
+def default_profiles_path() -> Path:
+    """The person's file of profiles; it holds no keys."""
+    return platformdirs.user_config_path("lorestudio", appauthor=False) / "profiles.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """The profiles in a file, their keys, and how a profile is talked to. Everything but `client` waits."""
+
+    path: Path
+    keys: Keys = field(default_factory=Keys)
+    make_client: Callable[[Profile, Keys], ChatClient] = client_for
+
+    def load(self) -> ProfileFile:
+        """The profiles. Raises SettingsError."""
+        return load_profiles(self.path)
+
+    def save(self, file: ProfileFile) -> None:
+        """Write the profiles; what could not be read stays. Raises ProfileError or SettingsError."""
+        save_profiles(self.path, file.profiles, file.unreadable)
+
+    def client(self, profile: Profile) -> ChatClient:
+        """The client of a profile."""
+        return self.make_client(profile, self.keys)
+
+    def find(self, name: str) -> Profile:
+        """The profile called `name`. Raises AnsweringError where there is none."""
+        profile = self.load().find(name)
+        if profile is None:
+            message = f"There is no provider profile called “{name}” any more. Choose another one under Answers."
+            raise AnsweringError(message)
+        return profile
+
+
+class Observer(Protocol):
+    """Sees questions and answers while they are under way; called from the worker."""
+
+    def asked(self, request: ChatRequest) -> None:
+        """A question was put."""
+        ...
+
+    def heard(self, piece: str) -> None:
+        """A piece of a streamed reply arrived."""
+        ...
+
+    def answered(self) -> None:
+        """The question is settled, one way or the other."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """A request that waits for a person. `reply` may be called from any thread; None declines."""
+
+    request: ChatRequest = field(repr=False)
+    suggestion: str = field(repr=False)
+    reply: Callable[[str | None], None] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Observed:
+    """A source whose questions somebody may see. Its name tells apart what would otherwise be taken for the same."""
+
+    source: AnswerSource
+    name: str
+    observer: Observer | None = None
+
+    @property
+    def label(self) -> str:
+        """The source's own label."""
+        return self.source.label
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """The source's answer. Raises LlmError."""
+        if self.observer is None:
+            return await self.source.answer(request)
+        self.observer.asked(request)
+        try:
+            return await self.source.answer(request)
+        finally:
+            self.observer.answered()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How a person is asked: `put` shows a question, `withdrawn` takes it away again."""
+
+    put: Callable[[Question], None]
+    withdrawn: Callable[[Question], None]
+
+
+def make_answers(
+    source: Source,
+    chat: Path | None,
+    connections: Connections,
+    observer: Observer | None = None,
+    asked: Asked | None = None,
+    *,
+    fresh: bool = False,
+) -> tuple[AnswerSource, str]:
+    """The answer source of a choice, and the model that its requests name ("" where there is none). Waits for the disk.
+
+    A provider's and a person's answers are recorded beside the chat file where there is one; with `fresh`, what is
+    recorded is asked again. Recorded answers alone are those of the model that was asked last, because a request that
+    names another model is another request. `observer` and `asked` are for those who look on, and for typed answers.
+    Raises AnsweringError or SettingsError.
+    """
+    file = answers_path(chat) if chat is not None else None
+    made: AnswerSource = StandInAnswers()
+    name, model = source.kind.value, ""
+    if source.kind is AnswerKind.RECORDED:
+        recorded = load_recorded(chat)
+        made, model = recorded, recorded.models[-1] if recorded.models else ""
+    elif source.kind is AnswerKind.PROVIDER:
+        profile = connections.find(source.profile)
+        made = LiveAnswers(connections.client(profile), observer.heard if observer is not None else None)
+        name, model = f"{name}:{profile.name}:{profile.url}", profile.model
+    elif source.kind is AnswerKind.TYPED:
+        if asked is None:
+            raise AnsweringError("Answers can be typed in the window only. Choose another answer source.")
+        made = TypedAnswers(_asking(asked))
+    if source.waits and file is not None:
+        made = RecordedAnswers(file, made, fresh=fresh)
+    return _Observed(made, name, observer), model
+
+
+def load_recorded(chat: Path | None) -> RecordedAnswers:
+    """The answers recorded beside a chat file, read. Raises AnsweringError where there can be none."""
+    if chat is None:
+        message = "Recorded answers lie beside a chat file, and this chat has none. Choose another answer source."
+        raise AnsweringError(message)
+    recorded = RecordedAnswers(answers_path(chat))
+    try:
+        recorded.load()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise AnsweringError(f"{recorded.path}: the recorded answers cannot be read ({reason}).") from error
+    return recorded
+
+
+def _asking(asked: Asked) -> Callable[[ChatRequest], Awaitable[str | None]]:
+    async def ask(request: ChatRequest) -> str | None:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[str | None] = loop.create_future()
+
+        def settle(text: str | None) -> None:
+            if not answer.done():
+                answer.set_result(text)
+
+        def reply(text: str | None) -> None:
+            with contextlib.suppress(RuntimeError):  # the replay was stopped, and its loop is closed
+                loop.call_soon_threadsafe(settle, text)
+
+        question = Question(request, await _stand_in_says(request), reply)
+        asked.put(question)
+        try:
+            return await answer
+        finally:
+            asked.withdrawn(question)
+
+    return ask
+
+
+async def _stand_in_says(request: ChatRequest) -> str:
+    """What the stand-in would answer, "" where it has no answer to such a question."""
+    try:
+        return (await StandInAnswers().answer(request)).text
+    except LlmError:
+        return ""
+
+
+async def live_cost(project: Project, chat: Path | None, model: str, *, fresh: bool = False) -> CostEstimate:
+    """What a replay costs with a provider; recorded answers are free unless everything is asked again.
+
+    Replays the chat with what is recorded and the stand-in, so it takes as long as that. Raises AnsweringError where
+    the recording is unreadable.
+    """
+    if chat is None or fresh:
+        return await estimate_replay(project, model=model)
+    recorded = await asyncio.to_thread(load_recorded, chat)
+    return await estimate_replay(project, recorded, model=model)
+
+
+async def note_cost(project: Project, focus: str = "") -> CostEstimate:
+    """What one session note about the project's chat costs with a provider; a recorded one is free.
+
+    Raises AnsweringError where the recording is unreadable.
+    """
+    path = project.chat_path
+    return await estimate_note(project, focus, await asyncio.to_thread(load_recorded, path) if path else None)
+
+
+async def try_profile(profile: Profile, connections: Connections) -> ChatReply:
+    """A short question to a provider, to see whether the connection works. Raises LlmError."""
+    request = ChatRequest("test", "", "Answer with one word: ready", max_tokens=TEST_TOKENS, timeout_ms=TEST_TIMEOUT_MS)
+    return await connections.client(profile).complete(request)

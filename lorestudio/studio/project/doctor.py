@@ -1,0 +1,144 @@
+"""The doctor: whether everything that the studio needs is here and works."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from lorestudio.settings.files import SettingsError
+from lorestudio.studio.project.answering import KeySource, Profile, default_profiles_path, load_profiles
+from lorestudio.studio.project.project import demo_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.model import StageStatus
+from lorestudio.trace.store import TraceStore
+from lorestudio.trace.summary import summary
+
+LIBRARIES: Final = (
+    "httpx",
+    "httpx-sse",
+    "keyring",
+    "networkx",
+    "numpy",
+    "platformdirs",
+    "pyahocorasick",
+    "pydantic",
+    "pyuca",
+    "rank-bm25",
+    "rapidfuzz",
+    "regex",
+    "rich",
+    "ruamel.yaml",
+    "typer",
+    "watchfiles",
+    "PySide6-Essentials",
+    "shiboken6",
+    "qasync",
+)
+"""What the program needs at run time, as `pyproject.toml` has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `message` says what was found, and what to do where it is not fine."""
+
+    subject: str
+    ok: bool
+    message: str
+
+
+def examine(*, has_display: bool, window_problem: str = "") -> tuple[Finding, ...]:
+    """Look at Python, the libraries, the folders, and the way from the demo vault to a stored trace.
+
+    The front end says whether there is a display, and in `window_problem` why its window does not load ("" = it does).
+    """
+    return (
+        Finding(
+            "Python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.platform(terse=True)}"
+        ),
+        *(_library(name) for name in LIBRARIES),
+        *(_folder(name, path) for name, path in _folders().items()),
+        _answers(),
+        _demo(),
+        _store(),
+        Finding("Window", not window_problem, window_problem or "Qt loads"),
+        Finding(
+            "Display",
+            True,
+            "a window can be opened" if has_display else "none; “demo” and “replay” work in the terminal",
+        ),
+    )
+
+
+def _folders() -> dict[str, Path]:
+    return {
+        "Settings folder": platformdirs.user_config_path("lorestudio", appauthor=False),
+        "Data folder": platformdirs.user_data_path("lorestudio", appauthor=False),
+        "Cache folder": platformdirs.user_cache_path("lorestudio", appauthor=False),
+    }
+
+
+def _library(name: str) -> Finding:
+    try:
+        return Finding(name, True, version(name))
+    except PackageNotFoundError:
+        return Finding(name, False, f"not installed. Run: pip install {name}")
+
+
+def _folder(name: str, path: Path) -> Finding:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            return Finding(name, True, str(path))
+    except OSError as error:
+        return Finding(name, False, f"{path} cannot be written ({error.strerror or error}). Check its permissions.")
+
+
+def _answers() -> Finding:
+    """Who can answer for a model. No key is looked at, so that no keyring asks to be unlocked."""
+    path = default_profiles_path()
+    try:
+        file = load_profiles(path)
+    except SettingsError as error:
+        return Finding("Answers", False, str(error))
+    told = ["offline stand-in", *(f"“{profile.name}” ({_key_words(profile)})" for profile in file.profiles)]
+    return Finding("Answers", not file.problems, ". ".join((", ".join(told), *file.problems)))
+
+
+def _key_words(profile: Profile) -> str:
+    if profile.key_source is KeySource.ENVIRONMENT:
+        state = "" if os.environ.get(profile.key_variable) else ", which is not set"
+        return f"{profile.host}, key in {profile.key_variable}{state}"
+    return f"{profile.host}, {'key in the keyring' if profile.key_source is KeySource.KEYRING else 'no key'}"
+
+
+def _demo() -> Finding:
+    try:
+        project = demo_project()
+        traces = asyncio.run(Simulator(project).replay())
+    except Exception as error:  # noqa: BLE001  # any failure of the demo is a line of the list, none may end the list
+        return Finding("Demo", False, f"{type(error).__name__}: {error} Install the program again.")
+    failed = sorted({record.name for trace in traces for record in trace.stages if record.status is StageStatus.FAILED})
+    if failed:
+        return Finding("Demo", False, f"These stages failed: {', '.join(failed)}. Install the program again.")
+    return Finding(
+        "Demo", True, f"{len(project.index.entries)} entries, {len(traces)} generations. {summary(traces[-1])}"
+    )
+
+
+def _store() -> Finding:
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with TraceStore(Path(folder) / "traces.sqlite") as store:
+                store.latest_all("doctor")
+        except Exception as error:  # noqa: BLE001  # as above
+            return Finding("Trace store", False, f"SQLite does not work here: {error}")
+    return Finding("Trace store", True, "SQLite keeps traces")

@@ -1,0 +1,64 @@
+"""Where a vault is: a folder, or Obsidian with its Local REST API plugin."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from lorestudio.llm.errors import LlmError
+from lorestudio.llm.keys import Keys
+from lorestudio.llm.profiles import KeySource, Profile
+from lorestudio.vault.files import VaultError
+from lorestudio.vault.obsidian.address import ObsidianAddress, obsidian_address
+from lorestudio.vault.obsidian.breaker import CircuitBreakers
+from lorestudio.vault.obsidian.vault import ObsidianVault
+from lorestudio.vault.sources import FolderSource, ObsidianSource, VaultSource
+
+KEY_VARIABLE: Final = "LORESTUDIO_OBSIDIAN_KEY"
+"""The environment variable with the plugin's key, where it is not in the keyring."""
+
+
+def is_address(place: str) -> bool:
+    """Whether the place is the address of Obsidian's plugin and no folder."""
+    return place.startswith(("http://", "https://"))
+
+
+def vault_sources(places: Sequence[str], keys: Keys | None = None) -> list[VaultSource]:
+    """The sources of these places. Raises VaultError for an address that cannot be one."""
+    breakers = CircuitBreakers()
+    return [
+        _obsidian(place, breakers, keys or Keys()) if is_address(place) else FolderSource(Path(place))
+        for place in places
+    ]
+
+
+def obsidian_profile(address: ObsidianAddress) -> Profile:
+    """Under what name the key of this vault's plugin is kept: by host and port, as several vaults need several keys."""
+    name = f"Obsidian {address.host}:{address.port}"
+    if os.environ.get(KEY_VARIABLE):
+        return Profile(name, url=address.url, key_source=KeySource.ENVIRONMENT, key_variable=KEY_VARIABLE)
+    return Profile(name, url=address.url, key_source=KeySource.KEYRING)
+
+
+def keep_key(place: str, key: str, keys: Keys | None = None) -> None:
+    """Keep the key of the plugin at this address in the keyring. Raises VaultError; waits for the keyring."""
+    try:
+        (keys or Keys()).store(obsidian_profile(obsidian_address(place)).name, key)
+    except LlmError as error:
+        raise VaultError(f"{error} Or set the environment variable {KEY_VARIABLE}.") from error
+
+
+def _obsidian(place: str, breakers: CircuitBreakers, keys: Keys) -> ObsidianSource:
+    address = obsidian_address(place)
+
+    def read_key() -> str:
+        try:
+            secret = keys.read(obsidian_profile(address))
+        except LlmError as error:
+            advice = f"Enter it under “Open Obsidian vault…”, or set the environment variable {KEY_VARIABLE}."
+            raise VaultError(f"The key for {address.url} cannot be read. {advice}") from error
+        return "" if secret is None else secret.reveal()
+
+    return ObsidianSource(ObsidianVault(address, read_key, breakers))

@@ -1,0 +1,249 @@
+"""All problems of a project: of its notes and settings, and of its chat as far as it was run.
+
+The texts of a project's notes as they are on disk, read again only where a file has changed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.entry import LeftOutNote
+from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.settings.files import SettingsError
+from lorestudio.settings.store import load
+from lorestudio.studio.chat.problems import chat_problems, unmet_queries
+from lorestudio.studio.project.project import Project
+from lorestudio.trace.model import Trace
+from lorestudio.vault.files import VaultError
+from lorestudio.vault.folder import ReadingCancelledError, list_folder, read_listed
+from lorestudio.vault.folder_scan import SETTLING_NS, Stamp, file_stamp
+from lorestudio.vault.index import definition_path
+from lorestudio.vault.lint.fixes import Repair
+from lorestudio.vault.lint.linter import LintCancelled, Linter, Scope, ordered
+from lorestudio.vault.lint.model import Check, Finding, Fix, Group, NoteKey, Severity
+from lorestudio.vault.lint.settings import SettingsFile
+from lorestudio.vault.lint.table import CHECKS, as_markdown, check_of
+from lorestudio.vault.note.text_edits import apply_edits
+
+__all__ = [
+    "CHECKS",
+    "Check",
+    "Finding",
+    "Fix",
+    "Group",
+    "ProblemFinder",
+    "Problems",
+    "Repair",
+    "Severity",
+    "as_markdown",
+    "check_of",
+    "preview",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    text: str
+    stamp: Stamp | None
+
+
+class NoteTexts:
+    """Reads and remembers. Notes behind Obsidian's plugin have no text here. Not for several threads at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, _Read] = {}
+
+    def read(
+        self, project: Project, cancelled: Callable[[], bool] | None = None
+    ) -> tuple[dict[NoteKey, str], tuple[str, ...]]:
+        """Every note's text by vault and file name, a byte order mark included, and sentences about what failed.
+
+        Raises ReadingCancelledError.
+        """
+        texts: dict[NoteKey, str] = {}
+        failures: list[str] = []
+        fresh: dict[Path, _Read] = {}
+        for vault, folder in zip(project.index.vaults, project.vault_folders, strict=False):
+            if folder is None:
+                continue
+            try:
+                listing = list_folder(folder, vault, cancelled, definition_path=definition_path(project.settings))
+            except VaultError as error:
+                failures.append(str(error))
+                continue
+            for filename, path in listing.found:
+                if cancelled is not None and cancelled():
+                    raise ReadingCancelledError
+                read = self._one(filename, path, vault) if filename.endswith(".md") else None
+                if read is not None:
+                    fresh[path] = read
+                    texts[vault, filename] = read.text
+        self._known = fresh
+        return texts, tuple(failures)
+
+    def _one(self, filename: str, path: Path, vault: str) -> _Read | None:
+        """The text of a file, None where it cannot be read: the index says why."""
+        stamp, now = file_stamp(path), time.time_ns()
+        known = self._known.get(path)
+        if known is not None and stamp is not None and known.stamp == stamp:
+            return known
+        note = read_listed(filename, path, vault, keep_bom=True)
+        if isinstance(note, LeftOutNote):
+            return None
+        settled = stamp is not None and max(stamp.modified_ns, stamp.changed_ns) < now - SETTLING_NS
+        return _Read(note.text, stamp if settled else None)
+
+
+_OF_CHAT: Final = Group.CHAT
+
+
+@dataclass(frozen=True, slots=True)
+class Problems:
+    """What was found, the worst first, and what was looked at.
+
+    `notes` counts files, `unread` those whose text is not known here because their vault has no folder, `runs` the
+    generations that were taken into account. `failures` are sentences about what could not be looked at.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    notes: int = 0
+    entries: int = 0
+    unread: int = 0
+    runs: int = 0
+    failures: tuple[str, ...] = ()
+    _counts: Counter[Severity] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Count once: a large vault has tens of thousands of findings."""
+        object.__setattr__(self, "_counts", Counter(finding.severity for finding in self.findings))
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of this severity."""
+        return self._counts[severity]
+
+    @property
+    def checked(self) -> str:
+        """What was looked at, as a sentence."""
+        checks = sum(check.group is not _OF_CHAT or bool(self.runs) for check in CHECKS.values())
+        told = f"{checks} checks over {_number(self.notes, 'note')} and the settings"
+        return f"{told}, and over {_number(self.runs, 'run')} of the chat." if self.runs else f"{told}."
+
+
+def _number(amount: int, noun: str) -> str:
+    return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
+
+
+class ProblemFinder:
+    """Finds problems, and remembers what holds until a note changes. Its methods wait for the disk or compute.
+
+    `find` and `repairs` are for one thread at a time; `find_in_note` may be called from another one meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._linter = Linter()
+        self._live = Linter()
+        self._texts = NoteTexts()
+        self._scope: Scope | None = None
+
+    def find(
+        self,
+        project: Project,
+        traces: Collection[Trace] = (),
+        drafts: Mapping[Path, str] | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Problems:
+        """Everything there is to say about the project. `drafts` are unsaved texts by file, which count instead.
+
+        Raises Cancelled.
+        """
+        try:
+            scope, unmet, failures = self._look(project, cancelled)
+            report = self._linter.run(scope, on_progress, cancelled)
+        except (LintCancelled, ReadingCancelledError) as stopped:
+            raise Cancelled from stopped
+        self._scope = scope
+        self._live = self._linter.share()
+        found = list(report.findings)
+        for path, text in (drafts or {}).items():
+            key = _note_of(project, path)
+            if key is not None:
+                found = [finding for finding in found if finding.note != key]
+                found += self._linter.note(scope, key, text)
+        found += chat_problems(project.index, project.settings, project.chat, traces, unmet, scope.texts)
+        folderless = {
+            vault for vault, folder in zip(project.index.vaults, project.vault_folders, strict=False) if folder is None
+        }
+        vaults = [item.vault for part in (project.index.entries, project.index.left_out) for item in part]
+        return Problems(
+            ordered(found, project.index.vaults),
+            report.checked,
+            len(project.index.entries),
+            sum(vault in folderless for vault in vaults),
+            sum(not trace.skip_reason for trace in traces),
+            failures,
+        )
+
+    def find_in_note(self, project: Project, vault: str, filename: str, text: str) -> tuple[Finding, ...]:
+        """The problems of one note as it stands in an editor, the chat's left out; a matter of milliseconds.
+
+        Of the other notes the project's index tells; the first call for an index takes longer.
+        """
+        scope = self._scope
+        if scope is None or scope.index is not project.index or scope.settings != project.settings:
+            scope = Scope(project.index, project.settings, counter=project.counter)
+        return self._live.note(scope, (vault, filename), text)
+
+    def repairs(self, project: Project, notes: Iterable[NoteKey] | None = None) -> tuple[Repair, ...]:
+        """The notes with all their safe fixes made, as they are on disk now: all notes, or those named."""
+        scope, _, _ = self._look(project, None)
+        wanted = scope.texts if notes is None else [key for key in dict.fromkeys(notes) if key in scope.texts]
+        found = [self._linter.repair(scope, key) for key in wanted]
+        return tuple(repair for repair in found if repair is not None)
+
+    def text(self, note: NoteKey) -> str | None:
+        """The text of a note as it was read for the last findings."""
+        return self._scope.texts.get(note) if self._scope is not None else None
+
+    def _look(
+        self, project: Project, cancelled: Callable[[], bool] | None
+    ) -> tuple[Scope, tuple[tuple[str, int], ...], tuple[str, ...]]:
+        texts, failures = self._texts.read(project, cancelled)
+        file, unmet, more = _settings_file(project)
+        scope = Scope(project.index, project.settings, texts, file, counter=project.counter)
+        return scope, unmet, (*failures, *more)
+
+
+def preview(finding: Finding, text: str) -> Repair | None:
+    """What the fix of one finding makes of its note's text; None where it has none."""
+    fix = finding.fix
+    edits = fix.edits.get(finding.filename) if fix is not None else None
+    if fix is None or edits is None:
+        return None
+    return Repair(finding.vault, finding.filename, text, apply_edits(text, edits), (fix.title,))
+
+
+def _note_of(project: Project, path: Path) -> NoteKey | None:
+    """The note behind a file, None where it is not in a vault of the project."""
+    for vault, folder in zip(project.index.vaults, project.vault_folders, strict=False):
+        if folder is not None and path.is_relative_to(folder):
+            return vault, path.relative_to(folder).as_posix()
+    return None
+
+
+def _settings_file(
+    project: Project,
+) -> tuple[SettingsFile | None, tuple[tuple[str, int], ...], tuple[str, ...]]:
+    """What the project's settings file says beside the settings, and why it could not be read."""
+    if project.settings_path is None:
+        return None, (), ()
+    try:
+        read = load(project.settings_path)
+    except SettingsError as error:
+        return None, (), (str(error),)
+    return SettingsFile(read.settings, read.unknown.get("vaults")), unmet_queries(read.unknown.get("analyticsData")), ()

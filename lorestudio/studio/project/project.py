@@ -1,0 +1,176 @@
+"""A project: vaults, a chat and settings, read together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.state import ChatControls
+from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.exchange.chats.control_problems import control_problems
+from lorestudio.exchange.chats.document import ChatDocument
+from lorestudio.exchange.chats.loading import load_chat
+from lorestudio.exchange.chats.metadata import existing_folders, read_controls
+from lorestudio.settings.behaviour import Behaviour
+from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
+from lorestudio.settings.store import load
+from lorestudio.studio.project.library import read_once, reading_key
+from lorestudio.studio.project.places import is_address, vault_sources
+from lorestudio.studio.project.resources import resource
+from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.vault.files import VaultError
+from lorestudio.vault.index_refresh import VaultState
+
+_SWITCHED_ON: Final[dict[str, Json]] = {"enabled": True}
+"""DeepLore itself starts switched off; whoever opens the studio wants to see it work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A snapshot of everything that a run reads; a change makes a new one.
+
+    `vault_folders` are the vaults' folders, None for one that lies behind Obsidian's plugin; `places` names them all.
+    `seed` begins the chat's stream of random numbers. `context_size` is the room of the model that writes the story, in
+    tokens: the host's to know, so 0 where nobody said it; without it no run warns of lore that takes a large share of
+    it (spec: deeplore-engine 6.8). `problems` are sentences for the person.
+    """
+
+    vault_folders: tuple[Path | None, ...]
+    index: VaultIndex
+    settings: DeepLoreSettings
+    chat: Chat | None = None
+    chat_path: Path | None = None
+    settings_path: Path | None = None
+    places: tuple[str, ...] = ()
+    controls: ChatControls = field(default_factory=ChatControls)
+    behaviour: Behaviour = field(default_factory=Behaviour)
+    seed: int = 0
+    counter: TokenCounter = CHARS_4
+    context_size: int = 0
+    problems: tuple[str, ...] = ()
+    document: ChatDocument | None = field(default=None, repr=False)
+    """The lines of the chat's file, to write the chat back into; None without a chat."""
+    setup: PromptSetup = field(default_factory=PromptSetup, repr=False)
+    """Card, persona and frame of the prompts; they decide nothing about lore."""
+    vault_state: VaultState | None = field(default=None, repr=False, compare=False)
+    """What `index` was made of, where that is known: with it, notes can be tried out before they are saved."""
+
+    @property
+    def name(self) -> str:
+        """The vaults' names, as a title."""
+        return " + ".join(self.index.vaults) or "untitled"
+
+    def with_chat(self, path: Path) -> Project:
+        """The same project with another chat. Raises InputError where it cannot be used."""
+        loaded = load_chat(path)
+        controls = read_controls(loaded.chat.metadata)
+        folders = existing_folders(controls.folders, self.index.folders)
+        told = (*loaded.problems, *control_problems(loaded.chat.metadata))
+        problems = [f"{path.name}: {problem}" for problem in told]
+        if folders != controls.folders:
+            gone = ", ".join(folder for folder in controls.folders if folder not in folders)
+            problems.append(f"{path.name}: the folder filter names folders that the vault does not have: {gone}.")
+        return replace(
+            self,
+            chat=loaded.chat,
+            chat_path=path,
+            document=loaded.document,
+            setup=self.setup if path == self.chat_path else PromptSetup(),
+            controls=replace(controls, folders=folders),
+            problems=(*self.problems, *problems),
+        )
+
+    def reads_alike(self, settings: DeepLoreSettings) -> bool:
+        """Whether other settings leave the index as it is, because they do not decide how notes are read."""
+        return reading_key(self.settings, self.counter) == reading_key(settings, self.counter)
+
+    def with_settings(self, settings: DeepLoreSettings) -> Project:
+        """The same project with other settings; the vaults are read again where these say how.
+
+        Raises VaultError where a vault cannot be read.
+        """
+        if self.reads_alike(settings):
+            return replace(self, settings=settings)
+        news = read_once(vault_sources(self.places), settings, self.counter)
+        if news.failures:
+            raise VaultError(news.failures[0])
+        return replace(self, settings=settings, index=news.index, vault_state=news.state)
+
+    def reloaded(self) -> Project:
+        """The project read from disk again."""
+        again = open_project(self.places, self.chat_path, self.settings_path, seed=self.seed)
+        return replace(again, context_size=self.context_size, setup=self.setup)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSettings:
+    """Settings as the studio uses them, and what the person should know about them."""
+
+    settings: DeepLoreSettings
+    problems: tuple[str, ...] = ()
+
+
+def read_settings(path: Path | None) -> ReadSettings:
+    """The settings of a file, or DeepLore's own. Raises SettingsError where the file cannot be used."""
+    loaded = load(path) if path is not None else sanitise(_SWITCHED_ON)
+    if loaded.settings.enabled:
+        return ReadSettings(loaded.settings, loaded.problems)
+    told = "DeepLore is switched off in these settings; the studio simulates it as switched on."
+    return ReadSettings(loaded.settings.model_copy(update={"enabled": True}), (*loaded.problems, told))
+
+
+def open_project(
+    vaults: Sequence[Path | str], chat: Path | None = None, settings: Path | None = None, seed: int = 0
+) -> Project:
+    """Read vaults, chat and settings. A vault is a folder, or the address of Obsidian's plugin (see `places`).
+
+    Notes that cannot be read are part of the index as such. Raises InputError, SettingsError or VaultError (all with a
+    sentence for the person) where the chat, the settings or a vault cannot be used at all.
+    """
+    places = place_names(vaults)
+    read = read_settings(settings)
+    news = read_once(vault_sources(places), read.settings, CHARS_4)
+    if news.failures:
+        raise VaultError(news.failures[0])
+    return replace(assembled(places, news.index, read, chat, settings, seed), vault_state=news.state)
+
+
+def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:
+    """Vaults by their places: whole paths of folders, addresses as they are."""
+    return tuple(str(vault) if is_address(str(vault)) else str(Path(vault).expanduser().resolve()) for vault in vaults)
+
+
+def assembled(
+    places: Sequence[str],
+    index: VaultIndex,
+    read: ReadSettings,
+    chat: Path | None = None,
+    settings: Path | None = None,
+    seed: int = 0,
+) -> Project:
+    """A project of an index that was read from these places. Raises InputError where the chat cannot be used."""
+    project = Project(
+        tuple(None if is_address(place) else Path(place) for place in places),
+        index,
+        read.settings,
+        places=tuple(places),
+        settings_path=settings,
+        seed=seed,
+        problems=(*read.problems, *index.field_errors),
+    )
+    return project if chat is None else project.with_chat(chat.expanduser().resolve())
+
+
+def demo_project() -> Project:
+    """The vault, chat and settings that come with the program."""
+    demo = resource("demo")
+    return open_project([demo / "vault"], demo / "chat.jsonl", demo / "settings.json", seed=DEMO_SEED)
+
+
+DEMO_SEED: Final = 3
+"""Chosen so that each of the demo chat's probability notes loses a roll and wins one (see resources/demo/STORY.md)."""

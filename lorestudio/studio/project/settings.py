@@ -1,0 +1,130 @@
+"""What a person set for the systems beside DeepLore: one JSON file for each, with what differs from its defaults.
+
+What speaks against settings: the checks on them, what their file says oddly, and what a run warned about.
+
+Settings by what a person calls them: a file, the name of a profile, or the defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.deeplore import DeepLoreSettings, declarations
+from lorestudio.settings.files import SettingsError, json_bytes, write_atomically
+from lorestudio.settings.sections import dump_section, read_section
+from lorestudio.settings.store import SettingsProfiles, load
+from lorestudio.systems.registry import KINDS, kind_of
+from lorestudio.trace.model import Trace
+from lorestudio.vault.lint.model import Severity
+from lorestudio.vault.lint.settings import settings_checks
+from lorestudio.vault.lint.table import CHECKS
+
+_NOT_HERE: Final = frozenset({"S10"})
+"""Checks that concern the extension's network traffic only."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingWarning:
+    """One sentence against a setting. `alias` is DeepLore's key, "" where it concerns several or none."""
+
+    alias: str
+    text: str
+    advice: str = ""
+    is_error: bool = False
+
+
+def setting_warnings(
+    settings: DeepLoreSettings, index: VaultIndex, problems: Sequence[str] = (), trace: Trace | None = None
+) -> tuple[SettingWarning, ...]:
+    """All warnings. Of `problems`, those count that are about a setting, as from reading a file: `scanDepth: ...`."""
+    found = [SettingWarning("", text) for text in (trace.warnings if trace is not None else ())]
+    for hit in settings_checks(settings, index, None, None):
+        if hit.code not in _NOT_HERE:
+            check = CHECKS[hit.code]
+            found.append(SettingWarning(hit.field, hit.message, check.advice, check.severity is Severity.ERROR))
+    known = {each.alias for each in declarations()}
+    for problem in problems:
+        alias, colon, text = problem.partition(": ")
+        if colon and alias in known:
+            found.append(SettingWarning(alias, text))
+    return tuple(found)
+
+
+PROFILE: Final = "profile:"
+"""Begins the name of a profile where a file may be named too."""
+
+DEFAULTS: Final = "defaults"
+"""Names DeepLore's own settings."""
+
+
+def named_settings(source: str, profiles: SettingsProfiles | None = None) -> DeepLoreSettings:
+    """The settings of a file, of `profile:NAME`, or with `defaults` DeepLore's own. Raises SettingsError."""
+    if source == DEFAULTS:
+        return DeepLoreSettings()
+    if source.startswith(PROFILE):
+        return (profiles or SettingsProfiles()).find(source.removeprefix(PROFILE)).settings or DeepLoreSettings()
+    return load(Path(source).expanduser()).settings
+
+
+def settings_path(settings: Path | None, profile: str | None, profiles: SettingsProfiles | None = None) -> Path | None:
+    """The file to read settings from, where a file or a profile may be given. Raises InputError, SettingsError."""
+    if profile is None:
+        return settings
+    if settings is not None:
+        raise InputError("--profile", "settings come from --settings or from --profile, not from both.")
+    return (profiles or SettingsProfiles()).find(profile).path
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSettings:
+    """The settings of every system by its name, and sentences about files that cannot be used.
+
+    A system whose file cannot be used has its defaults; the file stays as it is until the settings are changed.
+    """
+
+    values: Mapping[str, Section]
+    problems: tuple[str, ...] = field(default=())
+
+
+class SystemSettingsFiles:
+    """The files in one folder, as in `hybrid.json`. Everything here waits for the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def path(self, system: str) -> Path:
+        """The file of a system. Raises InputError where there is no such system."""
+        return self._folder / f"{kind_of(system).name}.json"
+
+    def read(self) -> KnownSettings:
+        """The settings of all systems; the defaults where there is no file."""
+        values: dict[str, Section] = {}
+        problems: list[str] = []
+        for name, kind in KINDS.items():
+            path = self.path(name)
+            try:
+                values[name] = read_section(path, kind.settings) if path.exists() else kind.settings()
+            except SettingsError as error:
+                values[name] = kind.settings()
+                problems.append(f"{error} {kind.title} runs with its defaults.")
+        return KnownSettings(values, tuple(problems))
+
+    def write(self, system: str, settings: Section) -> Path:
+        """Keep settings. Raises InputError and OSError; what was kept before is still there then.
+
+        A file that could not be read is kept beside the new one, as in `hybrid.json.unreadable`.
+        """
+        path = self.path(system)
+        if path.exists():
+            try:
+                read_section(path, type(settings))
+            except SettingsError:
+                write_atomically(path.with_name(f"{path.name}.unreadable"), path.read_bytes())
+        write_atomically(path, json_bytes(dump_section(settings)))
+        return path

@@ -1,0 +1,297 @@
+"""The whole prompt of a generation: lore, card, persona and chat in the order and roles that the model gets.
+
+The order is that of SillyTavern's chat completion: of the chosen preset, or of the Prompt Manager as it is delivered
+(spec: deeplore-ai-and-tools 5.7): main prompt, persona, description, personality, scenario, example messages, chat
+history, post-history. The lore is what the trace says that the host was handed, by position:
+
+* 2 before the main prompt, 0 after it, each a message of its own; where the preset puts the main prompt among the
+  messages, it goes there with it;
+* 1 in the chat; texts of one depth and role are one message;
+* -1 nowhere, except where `{{outlet::name}}` asks for it.
+
+`lorestudio.trace.prompt_order` says which stands before which, `prompt_layout` what the preset leaves out.
+
+The chat's author's note and the card's depth prompt are placed by the same rules. Where the context is full, the oldest
+messages give way first, with what was injected among them, then example messages. Attachments are not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.entry import Position
+from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.exchange.chat_preset import DELIVERED, PresetPrompt
+from lorestudio.studio.prompt.card import card_texts, is_group, macros_for, speaker_of
+from lorestudio.studio.prompt.injections import ROLES, InChat, Injection, OwnInChat, examples_of, handed_over, in_chat
+from lorestudio.studio.prompt.messages import (
+    CHAT_MARK,
+    EXAMPLE_MARK,
+    GROUP_MARK,
+    empty_place,
+    example_messages,
+    message_of,
+    said,
+    squashed,
+)
+from lorestudio.studio.prompt.regex import RegexRun
+from lorestudio.studio.prompt.setup import PromptSetup, scripts_of
+from lorestudio.studio.prompt.texts import CHAT, EXAMPLES, MAIN, SECTIONS, PromptTexts, layout_of, role_of
+from lorestudio.systems.macros import Segment
+from lorestudio.trace.assembled_prompt import (
+    AssembledMessage,
+    AssembledPrompt,
+    Left,
+    LeftOutPart,
+    Origin,
+    PromptOrigin,
+    Role,
+    Section,
+)
+from lorestudio.trace.model import Trace
+from lorestudio.trace.prompt_order import PromptOrder, prompt_order
+
+MESSAGE_OVERHEAD: Final = 4
+"""Tokens that a message costs beside its text, and 3 for the reply's beginning; rules of thumb for the room."""
+
+_REPLY_OVERHEAD: Final = 3
+_IF_EMPTY: Final = PromptOrigin(Origin.PRESET, "in the place of an empty message")
+_PREFILL: Final = PromptOrigin(Origin.PRESET, "prefill")
+
+
+def assemble(
+    trace: Trace, chat: Chat, setup: PromptSetup | None = None, counter: TokenCounter = CHARS_4
+) -> AssembledPrompt:
+    """The prompt that the run of `trace` leads to, in this chat.
+
+    The chat ends before the reply that the run is for. Nothing is decided about lore here: the texts and their places
+    are those of the trace.
+    """
+    setup = setup or PromptSetup()
+    return _Assembly(trace, chat, setup, counter).made()
+
+
+class _Assembly:
+    """One prompt while it is put together."""
+
+    def __init__(self, trace: Trace, chat: Chat, setup: PromptSetup, counter: TokenCounter) -> None:
+        if setup.group is not None and not chat.metadata and setup.group_metadata:
+            chat = replace(chat, metadata=setup.group_metadata)
+        self._trace, self._chat, self._counter = trace, chat, counter
+        self._preset = setup.preset or DELIVERED
+        self._group = is_group(setup, chat)
+        self._end = min(trace.turn.message, len(chat.messages))
+        self._speaker, doubt = speaker_of(setup, chat, self._end)
+        self._remarks = [doubt] if doubt else []
+        self._setup = setup = _of_speaker(setup, self._speaker)
+        self._card = card_texts(setup.card, chat, setup.group, self._speaker)
+        self._macros = macros_for(setup, chat, self._end, self._speaker, self._card)
+        self._scripts = RegexRun(scripts_of(setup, self._speaker), self._macros)
+        self._bots = tuple(each.name for each in setup.group.members) if setup.group is not None else ()
+        self._left: list[LeftOutPart] = []
+        self._used = _REPLY_OVERHEAD
+        self._room = max(0, setup.context_size - setup.reply_tokens) if setup.context_size > 0 else None
+
+    def made(self) -> AssembledPrompt:
+        preset, fields = self._preset, self._preset.fields
+        layout = layout_of(preset, _kind_of(self._trace))
+        injections = handed_over(self._trace, self._chat, self._end, self._card, self._scripts)
+        order = prompt_order(injections)
+        texts = PromptTexts(self._setup, preset, self._card, self._macros, layout)
+        slots = {
+            prompt.identifier: self._slot(prompt, texts, order)
+            for prompt in layout.relative
+            if prompt.identifier not in {CHAT, EXAMPLES}
+        }
+        for prompt, reason in layout.left_out if self._setup.preset is not None else ():
+            self._leave(texts.raw(prompt), reason)
+        start = self._message(Role.SYSTEM, self._macros.expand(self._new_chat(), CHAT_MARK), Section.HISTORY)
+        nudge = self._macros.expand(fields.group_nudge_prompt, GROUP_MARK) if self._group else []
+        last = self._message(Role.SYSTEM, nudge, Section.HISTORY)
+        around = [each for each in (start, last) if each is not None and layout.has(CHAT)]
+        self._used += sum(_cost(each) for slot in slots.values() for each in slot) + sum(map(_cost, around))
+        own = self._own_in_chat(layout.in_chat, texts, order, beside_main=MAIN not in slots)
+        history = self._history(in_chat(order, own), has_chat=layout.has(CHAT))
+        slots[CHAT] = [each for each in (start, *history, last) if each is not None] if layout.has(CHAT) else []
+        slots[EXAMPLES] = self._examples() if layout.has(EXAMPLES) else []
+        messages = tuple(each for prompt in layout.relative for each in slots[prompt.identifier])
+        if fields.squash_system_messages:
+            messages = squashed(messages, self._counter)
+        prefill = self._message(Role.ASSISTANT, self._macros.expand(preset.prefill, _PREFILL), Section.PREFILL)
+        self._note_places(order)
+        return AssembledPrompt(
+            messages=(*messages, prefill) if prefill is not None else messages,
+            left_out=tuple(self._left),
+            room=self._room,
+            counter=self._counter.name,
+            exact=self._counter.exact,
+            unknown_macros=tuple(self._macros.unknown),
+            group=self._group,
+            speaker=self._speaker,
+            remarks=(*self._remarks, *self._scripts.problems),
+        )
+
+    def _new_chat(self) -> str:
+        fields = self._preset.fields
+        return fields.new_group_chat_prompt if self._group else fields.new_chat_prompt
+
+    def _note_places(self, order: PromptOrder[Injection]) -> None:
+        """Tell what no place of the prompt took."""
+        for each in order.nowhere:
+            if not each.outlet or each.position != Position.OUTLET:
+                self._leave(each.segments, Left.NO_PLACE)
+            elif each.outlet not in self._macros.used:
+                self._leave(each.segments, Left.OUTLET_UNUSED)
+
+    def _leave(self, segments: Iterable[Segment], reason: Left) -> None:
+        for text, source in segments:
+            if text.strip():
+                self._left.append(LeftOutPart(source, reason, self._counter.count(text)))
+
+    # ---- the parts of the prompt ------------------------------------------------------------------------------------
+
+    def _slot(self, prompt: PresetPrompt, texts: PromptTexts, order: PromptOrder[Injection]) -> list[AssembledMessage]:
+        """The messages at a prompt's place: its own, and the lore beside the main prompt."""
+        section = SECTIONS.get(prompt.identifier, Section.PRESET)
+        own = self._message(role_of(prompt), texts.of(prompt), section)
+        if prompt.identifier != MAIN:
+            return [own] if own is not None else []
+        before = [self._relative(each, Section.BEFORE_MAIN) for each in order.before]
+        after = [self._relative(each, Section.AFTER_MAIN) for each in order.after]
+        return [each for each in (*before, own, *after) if each is not None]
+
+    def _relative(self, injection: Injection, section: Section) -> AssembledMessage | None:
+        return self._message(ROLES.get(injection.role, Role.SYSTEM), injection.segments, section)
+
+    def _own_in_chat(
+        self,
+        prompts: Iterable[PresetPrompt],
+        texts: PromptTexts,
+        order: PromptOrder[Injection],
+        *,
+        beside_main: bool,
+    ) -> list[OwnInChat]:
+        """The preset's prompts among the messages; `beside_main` says that the main prompt has no place of its own.
+
+        Lore that belongs beside it goes along, the last one nearest; where there is no main prompt at all, the host
+        has no place for it.
+        """
+        own: list[OwnInChat] = []
+        main_found = False
+        for prompt in prompts:
+            here = OwnInChat(prompt.injection_depth, prompt.injection_order, role_of(prompt), texts.of(prompt))
+            if not here.has_place:
+                self._leave(here.segments, Left.NO_PLACE)
+                continue
+            beside: list[list[OwnInChat]] = [[], []]
+            if prompt.identifier == MAIN:
+                main_found = True
+                sides = (reversed(order.before), reversed(order.after))
+                beside = [[replace(here, segments=each.segments) for each in side] for side in sides]
+            own += [*beside[0], here, *beside[1]]
+        if beside_main and not main_found:
+            for each in (*order.before, *order.after):
+                self._leave(each.segments, Left.SWITCHED_OFF)
+        return own
+
+    def _examples(self) -> list[AssembledMessage]:
+        made: list[AssembledMessage] = []
+        head = self._message(
+            Role.SYSTEM,
+            self._macros.expand(self._preset.fields.new_example_chat_prompt, EXAMPLE_MARK),
+            Section.EXAMPLES,
+        )
+        for block in self._example_blocks():
+            parts = [(turn.text_of(part), part.source) for turn in block for part in turn.parts]
+            if head is not None and not self._fits(head):
+                self._leave(parts, Left.NO_ROOM)
+                continue
+            opened = _cost(head) if head is not None else 0
+            self._used += opened
+            turns: list[AssembledMessage] = []
+            for turn in block:
+                if self._fits(turn):
+                    self._used += _cost(turn)
+                    turns.append(turn)
+                else:
+                    self._leave([(turn.text_of(part), part.source) for part in turn.parts], Left.NO_ROOM)
+            if turns:
+                made += [*([head] if head is not None else []), *turns]
+            else:
+                self._used -= opened
+        return made
+
+    def _example_blocks(self) -> Iterator[list[AssembledMessage]]:
+        """The card's examples, between those of World Info; of the latter one in which nobody speaks has no place."""
+        top, bottom = examples_of(self._trace, self._scripts)
+        for text, source in (*top, *self._card.examples, *bottom):
+            blocks = list(example_messages([(text, source)], self._macros, self._counter, self._bots))
+            if not blocks and source.entry is not None:
+                self._leave([(text, source)], Left.NO_PLACE)
+            yield from blocks
+
+    def _history(self, among: Iterable[InChat], *, has_chat: bool) -> list[AssembledMessage]:
+        """The messages and what is injected among them, as many of the newest as there is room for.
+
+        A preset that has the chat switched off sends neither.
+        """
+        groups = [(group.depth, self._message(group.role, group.segments, Section.HISTORY)) for group in among]
+        injected = [(depth, replace(made, depth=depth)) for depth, made in groups if made is not None]
+        chat = said(self._chat, self._end, self._setup, self._preset, self._scripts, self._counter)
+        if not has_chat:
+            lost = [*chat, *(message for _depth, message in injected)]
+            self._leave([(each.text_of(part), part.source) for each in lost for part in each.parts], Left.SWITCHED_OFF)
+            return []
+        newest: list[AssembledMessage] = []
+        done = 0
+        for depth, message in reversed(injected):
+            newest += chat[done:depth]
+            done = max(done, depth)
+            newest.append(message)
+        newest += chat[done:]
+        asked = self._if_empty(newest)
+        kept: list[AssembledMessage] = []
+        for place, message in enumerate(newest):
+            if not self._fits(message):
+                for lost_one in newest[place:]:
+                    self._leave([(lost_one.text_of(part), part.source) for part in lost_one.parts], Left.NO_ROOM)
+                break
+            self._used += _cost(message)
+            kept.append(message)
+        return [*(message for message in reversed(kept) if not empty_place(message)), *asked]
+
+    def _if_empty(self, newest: list[AssembledMessage]) -> list[AssembledMessage]:
+        """The preset's words of the person's behind a message of the character's."""
+        if not newest or newest[0].role is not Role.ASSISTANT:
+            return []
+        segments = self._macros.expand(self._preset.fields.send_if_empty, _IF_EMPTY)
+        message = self._message(Role.USER, segments, Section.HISTORY)
+        if message is None or not self._fits(message):
+            return []
+        self._used += _cost(message)
+        return [message]
+
+    def _fits(self, message: AssembledMessage) -> bool:
+        return self._room is None or self._used + _cost(message) <= self._room
+
+    def _message(self, role: Role, segments: Iterable[Segment], section: Section) -> AssembledMessage | None:
+        return message_of(role, segments, section, self._counter)
+
+
+def _of_speaker(setup: PromptSetup, speaker: str) -> PromptSetup:
+    """The setup with the card of whoever speaks in the group."""
+    member = setup.group.member(speaker) if setup.group is not None else None
+    return setup if member is None else replace(setup, card=member.card)
+
+
+def _cost(message: AssembledMessage) -> int:
+    return message.tokens + MESSAGE_OVERHEAD
+
+
+def _kind_of(trace: Trace) -> str:
+    """SillyTavern's word for the generation."""
+    turn = trace.turn
+    return "swipe" if turn.kind == "normal" and turn.swipe > 0 else turn.kind

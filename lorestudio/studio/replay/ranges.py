@@ -1,0 +1,141 @@
+"""A part of a chat to replay: the replies from one message to another, with their swipes.
+
+A generation begins with the state that the ones before it left, so these belong to the work too: what of them was run
+already is taken as it is, the rest is run first.
+
+How long work will still take: the rate at which it goes, smoothed, and words for it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lorestudio.domain.chat import Generation
+from lorestudio.exchange.problems import InputError
+
+MEMORY_SECONDS: Final = 4.0
+"""What happened so long ago counts for a third of what happens now."""
+
+FIRST_SECONDS: Final = 1.0
+"""Nothing is said before so much was measured; a short job ends without a guess."""
+
+
+class Pace:
+    """Measures steps. `clock` gives seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._begun = self._last = clock()
+        self._done = 0
+        self._seconds_a_step = 0.0
+
+    def note(self, done: int) -> None:
+        """`done` steps are done by now."""
+        now = self._clock()
+        passed, steps = now - self._last, done - self._done
+        if steps <= 0 or passed <= 0:
+            return
+        measured = passed / steps
+        if self._done == 0:
+            self._seconds_a_step = measured
+        else:
+            weight = 1 - math.exp(-passed / MEMORY_SECONDS)
+            self._seconds_a_step += weight * (measured - self._seconds_a_step)
+        self._last, self._done = now, done
+
+    def left(self, remaining: int) -> float | None:
+        """Seconds that `remaining` steps will take, None where nobody can tell yet."""
+        if not self._done or self._clock() - self._begun < FIRST_SECONDS:
+            return None
+        running = self._clock() - self._last  # of the step under way
+        return max(0.0, remaining * self._seconds_a_step - min(running, self._seconds_a_step))
+
+
+def time_left_words(seconds: float | None) -> str:
+    """`about 40 s left`: rounded so that it does not flicker; "" where nothing is known."""
+    if seconds is None:
+        return ""
+    if seconds < 3:
+        return "a few seconds left"
+    if seconds < 60:
+        step = 1 if seconds < 10 else 5
+        return f"about {step * math.ceil(seconds / step)} s left"
+    minutes = math.ceil(seconds / 60)
+    if minutes < 60:
+        return f"about {minutes} min left"
+    hours, rest = divmod(5 * math.ceil(minutes / 5), 60)
+    return f"about {hours} h {rest} min left" if rest else f"about {hours} h left"
+
+
+_SYNTAX = re.compile(r"\s*#?(\d*)\s*(?:(-|–)\s*#?(\d*))?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRange:
+    """The messages from `first` to `last`, both included; None is the chat's own beginning or end."""
+
+    first: int | None = None
+    last: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.first is not None and self.last is not None and self.first > self.last:
+            message = f"The range ends (#{self.last}) before it begins (#{self.first})."
+            raise ValueError(message)
+
+    @classmethod
+    def parse(cls, text: str, source: str = "the range") -> MessageRange:
+        """`12-40`, `12-` (to the end), `-40` (from the beginning) or `12`. Raises InputError."""
+        found = _SYNTAX.fullmatch(text)
+        if found is None or not (found[1] or found[3]):
+            raise InputError(source, f"“{text}” is no range of messages. Write 12-40, 12- (to the end), -40 or 12.")
+        first = int(found[1]) if found[1] else None
+        last = first if found[2] is None else int(found[3]) if found[3] else None
+        try:
+            return cls(first, last)
+        except ValueError as error:
+            raise InputError(source, str(error)) from error
+
+    def part(self, generations: Sequence[Generation]) -> Part:
+        """Where the range is among all generations of a chat. Raises ValueError where it holds none."""
+        messages = [generation.message for generation in generations]
+        start = 0 if self.first is None else bisect_left(messages, self.first)
+        stop = len(messages) if self.last is None else bisect_left(messages, self.last + 1)
+        if start >= stop:
+            message = f"No reply stands {self.words}. The replies are messages {_listed(messages)}."
+            raise ValueError(message)
+        return Part(start, stop)
+
+    @property
+    def words(self) -> str:
+        """`from message 12 to 40`."""
+        if self.first is None and self.last is None:
+            return "in the chat"
+        if self.first is None:
+            return f"up to message {self.last}"
+        if self.last is None:
+            return f"from message {self.first} on"
+        return f"at message {self.first}" if self.first == self.last else f"from message {self.first} to {self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The generations at places `start` to `stop` (not included) of all; those before `start` make the state for it."""
+
+    start: int
+    stop: int
+
+    def before(self, done: int) -> int:
+        """How many generations have to be run before the part begins, where `done` of all are done."""
+        return max(0, self.start - done)
+
+
+def _listed(messages: Sequence[int]) -> str:
+    different = sorted(set(messages))
+    shown = [f"#{message}" for message in different]
+    return ", ".join(shown if len(shown) <= 6 else [*shown[:3], "…", shown[-1]])

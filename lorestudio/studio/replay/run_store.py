@@ -1,0 +1,297 @@
+"""Keeping what was run: traces and counters of a chat survive the studio, and a replay goes on where it stopped.
+
+DeepLore itself forgets its counters when the page is reloaded; here they are as lasting as the traces.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import platformdirs
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.lifecycle import Closing
+from lorestudio.domain.state import EngineState, Tally
+from lorestudio.settings.files import write_atomically
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.runs import with_counts
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.studio.replay.system_states import state_from_json, state_to_json
+from lorestudio.systems.base import Decided
+from lorestudio.systems.context import RunResult
+from lorestudio.systems.deeplore.counts import counted
+from lorestudio.systems.registry import DEEPLORE
+from lorestudio.trace.model import Trace
+from lorestudio.trace.serialize import record_from_json, record_to_json
+from lorestudio.trace.store import TraceStore
+
+VERSION: Final = 3
+_QUICK: Final = 3  # of gzip's levels; the default takes three times as long for a tenth less
+
+
+def default_folder() -> Path:
+    """The folder of the person's data."""
+    return platformdirs.user_data_path("lorestudio", appauthor=False) / "runs"
+
+
+ChatRuns: TypeAlias = Simulator | SystemSimulator
+"""Whoever runs a chat: DeepLore's simulator, or that of another system."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where the runs of a chat with one system are kept.
+
+    A `slot` keeps runs with other settings beside those that the chat is run with as it is shown, whose slot is "".
+    """
+
+    chat: str
+    system: str = DEEPLORE
+    slot: str = ""
+
+    @classmethod
+    def of(cls, simulator: ChatRuns, slot: str = "") -> Shelf:
+        """That of a simulator's runs."""
+        system = simulator.system.name if isinstance(simulator, SystemSimulator) else DEEPLORE
+        return cls(chat_id(simulator.project), system, slot)
+
+    @property
+    def states_file(self) -> str:
+        """The name of the file of states."""
+        name = self.chat if self.system == DEEPLORE else f"{self.chat}.{self.system}"
+        if self.slot:
+            name += f".{hashlib.sha256(self.slot.encode()).hexdigest()[:12]}"
+        return f"{name}.states.json.gz"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A chat's generations as they were kept: the digest of each one's inputs, its mark, and the state after it.
+
+    DeepLore's states are without their counts; `tallies` say what each generation counted.
+    """
+
+    inputs: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    states: tuple[object, ...] = ()
+    tallies: tuple[Tally | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LastRuns:
+    """The runs of a chat that were kept last, in order; the first `current` of them are what a run would give now."""
+
+    traces: tuple[Trace, ...] = ()
+    current: int = 0
+
+
+class Keeper(Closing):
+    """The kept runs of all chats with all systems: a trace store, and files of states for each chat.
+
+    Opening, keeping and restoring wait for the disk, so a window calls them from a worker.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._store = TraceStore(folder / "traces.sqlite")
+        self._unread: dict[str, None] = {}
+
+    @property
+    def problems(self) -> list[str]:
+        """Sentences about what could not be read so far."""
+        return [*(problem.message for problem in self._store.problems), *self._unread]
+
+    def keep(self, simulator: ChatRuns, slot: str = "") -> None:
+        """Keep all generations run so far. Raises OSError; then what was kept before is still there.
+
+        What was kept beyond them stays as long as it goes on from them. Of the generations that were added, only the
+        newest runs stay (`trace.store.KEPT_RUNS`).
+        """
+        shelf = Shelf.of(simulator, slot)
+        chat, system = shelf.chat, shelf.system
+        kept = self._read(shelf)
+        done = len(simulator.traces)
+        inputs = simulator.inputs[:done]
+        traces = [simulator.traces[generation] for generation in simulator.generations[:done]]
+        marks = tuple(mark(trace) for trace in traces)
+        known = min(_common(kept.inputs, inputs), _common(kept.marks, marks))
+        if known and not self._holds(shelf, traces[known - 1]):  # the store was lost: it is begun anew
+            known = 0
+        if known == done:
+            return
+        self._store.add_many(chat, traces[known:])
+        document = {
+            "version": VERSION,
+            "inputs": list(inputs),
+            "marks": list(marks),
+            **_states_document(simulator, done),
+        }
+        packed = gzip.compress(json.dumps(document).encode(), _QUICK, mtime=0)
+        write_atomically(self._folder / shelf.states_file, packed)
+        # Only now: until then the file of states may refer to any of the older runs.
+        added = [(trace.turn.message, trace.turn.swipe) for trace in traces[known:]]
+        self._store.prune(chat, added, system=system)
+
+    def restore(self, simulator: ChatRuns, slot: str = "") -> int:
+        """Give the simulator what was run before on the same inputs; returns how many generations that are.
+
+        A state or trace that cannot be read ends what is restored there; `problems` says so.
+        """
+        shelf = Shelf.of(simulator, slot)
+        kept = self._read(shelf)
+        known = _common(kept.inputs, simulator.inputs)
+        restored = self._traces(shelf, simulator.generations[:known], kept.marks)
+        if isinstance(simulator, SystemSimulator):
+            simulator.resume([Decided(*one) for one in zip(restored, kept.states, strict=False)])
+            return len(restored)
+        results, counts = [], EngineState()
+        for trace, state, tally in zip(restored, kept.states, kept.tallies, strict=False):
+            if not isinstance(state, EngineState):
+                raise TypeError(f"{type(state).__name__} is no state of DeepLore's")
+            counts = counted(counts, tally)
+            results.append(RunResult(trace, with_counts(state, counts), tally))
+        simulator.resume(results)
+        return len(results)
+
+    def last(self, simulator: ChatRuns, slot: str = "") -> LastRuns:
+        """What was kept last of the simulator's generations, also where its inputs have changed since.
+
+        It ends at the first generation that nothing is kept of. The simulator stays as it is.
+        """
+        shelf = Shelf.of(simulator, slot)
+        kept = self._read(shelf)
+        traces = self._traces(shelf, simulator.generations, kept.marks)
+        return LastRuns(tuple(traces), min(len(traces), _common(kept.inputs, simulator.inputs)))
+
+    def history(self, project: Project, generation: Generation, system: str = DEEPLORE) -> tuple[Trace, ...]:
+        """The kept runs of one generation of a project's chat with a system, oldest first."""
+        return self._store.history(chat_id(project), generation.message, generation.swipe, system)
+
+    def latest(self, project: Project, system: str = DEEPLORE) -> tuple[Trace, ...]:
+        """The run that was kept last of each generation of a project's chat with a system, by message and swipe."""
+        return self._store.latest_all(chat_id(project), system)
+
+    def counts(self, project: Project) -> dict[str, int]:
+        """How many runs of generations of a project's chat are kept, by system."""
+        return self._store.counts(chat_id(project))
+
+    def _traces(self, shelf: Shelf, generations: Sequence[Generation], marks: Sequence[str]) -> list[Trace]:
+        """The traces with these marks, as far as they are there."""
+        if not marks:
+            return []
+        newest = self._store.latest_all(shelf.chat, shelf.system)
+        traces = {(trace.turn.message, trace.turn.swipe): trace for trace in newest}
+        found: list[Trace] = []
+        for generation, expected in zip(generations, marks, strict=False):
+            place = (generation.message, generation.swipe)
+            trace = traces.get(place)
+            if trace is None or mark(trace) != expected:  # of another run than the state
+                older = self._store.history(shelf.chat, *place, shelf.system)
+                trace = next((one for one in older if mark(one) == expected), None)
+            if trace is None:
+                break
+            found.append(trace)
+        return found
+
+    def _holds(self, shelf: Shelf, trace: Trace) -> bool:
+        """Whether the store has this trace."""
+        place = (trace.turn.message, trace.turn.swipe)
+        stored = self._store.latest(shelf.chat, *place, shelf.system)
+        if stored is not None and mark(stored) == mark(trace):
+            return True
+        # Runs of another slot may be newer.
+        return any(mark(one) == mark(trace) for one in self._store.history(shelf.chat, *place, shelf.system))
+
+    def _read(self, shelf: Shelf) -> Kept:
+        path = self._folder / shelf.states_file
+        try:
+            return _kept(json.loads(gzip.decompress(path.read_bytes())), shelf.system)
+        except FileNotFoundError:
+            return Kept()
+        except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError) as error:
+            reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+            self._unread[f"{path} cannot be read ({reason}); its chat is replayed from the beginning."] = None
+            return Kept()
+
+    def close(self) -> None:
+        """Close the trace store."""
+        self._store.close()
+
+
+def is_kept(folder: Path, project: Project) -> bool:
+    """Whether runs of the project's chat were ever kept in that folder; asks only for a file."""
+    return (folder / Shelf(chat_id(project)).states_file).exists()
+
+
+def forget(folder: Path, project: Project) -> None:
+    """Begin anew with the next replay of the project's chat. Raises OSError."""
+    (folder / Shelf(chat_id(project)).states_file).unlink(missing_ok=True)
+
+
+def chat_id(project: Project) -> str:
+    """The name under which a chat's runs are kept: by its file, or by its vaults where there is none."""
+    places = [project.chat_path] if project.chat_path is not None else list(project.places)
+    return hashlib.sha256("\n".join(str(place) for place in places).encode()).hexdigest()[:24]
+
+
+def _states_document(simulator: ChatRuns, done: int) -> dict[str, list[object]]:
+    """The states of the first generations, and what each counted."""
+    if isinstance(simulator, SystemSimulator):
+        return {"states": [state_to_json(state) for state in simulator.states[:done]], "tallies": [None] * done}
+    kept = simulator.counted_apart()[:done]
+    return {
+        "states": [record_to_json(state) for state, _ in kept],
+        "tallies": [None if tally is None else record_to_json(tally) for _, tally in kept],
+    }
+
+
+def _state(system: str, item: object, path: str) -> object:
+    return record_from_json(EngineState, item, path) if system == DEEPLORE else state_from_json(item, path)
+
+
+def _kept(document: object, system: str) -> Kept:
+    """What a file of states says. Raises ValueError, KeyError or TypeError where it says something else."""
+    if not isinstance(document, Mapping):
+        raise TypeError("it holds no states")
+    if document["version"] != VERSION:
+        raise ValueError("it was written by another version")
+    states = (_state(system, item, f"states[{place}]") for place, item in enumerate(document["states"]))
+    tallies = (
+        None if item is None else record_from_json(Tally, item, f"tallies[{place}]")
+        for place, item in enumerate(document["tallies"])
+    )
+    kept = Kept(tuple(document["inputs"]), tuple(document["marks"]), tuple(states), tuple(tallies))
+    if not len(kept.inputs) == len(kept.marks) == len(kept.states) == len(kept.tallies):
+        raise ValueError("its lists differ in length")
+    return kept
+
+
+def mark(trace: Trace) -> str:
+    """What tells one run of a generation from another: its inputs, what it took its time with, and what came of it."""
+    told = (
+        trace.digests.get("inputs"),
+        [record.duration_ms for record in trace.stages],
+        [(call.duration_ms, call.reply, call.error) for call in trace.ai_calls],
+        trace.labels,
+        [(injection.entry, injection.tokens) for injection in trace.injections],
+    )
+    return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _common(first: tuple[str, ...], second: tuple[str, ...]) -> int:
+    """How many digests the two share from the beginning on."""
+    count = 0
+    for one, other in zip(first, second, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

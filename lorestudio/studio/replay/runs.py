@@ -1,0 +1,310 @@
+"""Finished generations of a chat in the order they were run, in bounded memory.
+
+A trace of a large vault takes some hundred kilobytes, and a long chat has thousands. The newest and the lately looked
+at are kept as they are, `UNPACKED` of them; the others are packed, to about a twentieth, and unpacked when somebody
+asks. The counts of the states (`domain.state.Tally`) are kept at every `CHECKPOINT`th generation and counted again from
+there.
+
+Traces by generation, for those who look at a chat's runs: cheap to copy, unpacked only when they are asked for.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import io
+import pickle
+import threading
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final, overload
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.entry import EMPTY
+from lorestudio.domain.state import EngineState, Tally
+from lorestudio.systems.context import RunResult
+from lorestudio.systems.deeplore.counts import counted
+from lorestudio.systems.deeplore.reads import uncounted
+from lorestudio.trace.model import Trace
+from lorestudio.trace.timeline import fired_in
+
+UNPACKED: Final = 600
+"""So many generations stay as they are: about 60 MB for a vault of a thousand notes."""
+
+CHECKPOINT: Final = 32
+_QUICK: Final = 1  # of zlib's levels; the others take three times as long for a tenth less
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A generation that was run, and the state after it without its counts."""
+
+    trace: Trace
+    state: EngineState
+
+
+@dataclass(frozen=True, slots=True)
+class Gist:
+    """What is asked of all runs of a chat at once: ids of the entries that a run matched, and that it injected."""
+
+    matched: tuple[int, ...]
+    injected: frozenset[int]
+
+
+def gist_of(trace: Trace) -> Gist:
+    """The gist of a trace."""
+    matched, injected = fired_in(trace)
+    return Gist(tuple(sorted(matched)), injected)
+
+
+class Cell:
+    """One finished generation, as it is or packed; only its shelf looks inside. Its gist is there in any case."""
+
+    __slots__ = ("finished", "gist", "packed")
+
+    def __init__(self, finished: Finished) -> None:
+        self.finished: Finished | None = finished
+        self.packed = b""  # until it is packed for the first time
+        self.gist = gist_of(finished.trace)
+
+
+class Shelf:
+    """Hands out what is in cells, and packs all but the `unpacked` ones that were asked for last. For any thread."""
+
+    def __init__(self, unpacked: int = UNPACKED) -> None:
+        self._unpacked = unpacked
+        self._order: OrderedDict[Cell, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def put(self, finished: Finished) -> Cell:
+        """A new cell."""
+        cell = Cell(finished)
+        with self._lock:
+            self._touch(cell)
+        return cell
+
+    def get(self, cell: Cell) -> Finished:
+        """What is in a cell."""
+        with self._lock:
+            finished = cell.finished
+            if finished is None:
+                finished = cell.finished = _unpacked(cell.packed)
+            self._touch(cell)
+            return finished
+
+    def _touch(self, cell: Cell) -> None:
+        self._order[cell] = None
+        self._order.move_to_end(cell)
+        while len(self._order) > self._unpacked:
+            oldest, _ = self._order.popitem(last=False)
+            if oldest.finished is not None:
+                oldest.packed = oldest.packed or _packed(oldest.finished)
+                oldest.finished = None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A trace on a shelf."""
+
+    shelf: Shelf
+    cell: Cell
+
+    @property
+    def trace(self) -> Trace:
+        """The trace, unpacked."""
+        return self.shelf.get(self.cell).trace
+
+
+class Runs:
+    """Finished generations by their place, from 0; the state before the first is `first`. Any thread may read."""
+
+    def __init__(self, first: EngineState, unpacked: int = UNPACKED) -> None:
+        self._first = self._last = first
+        self._shelf = Shelf(unpacked)
+        self._cells: list[Cell] = []
+        self._tallies: list[Tally | None] = []
+        self._checkpoints: dict[int, EngineState] = {}
+        self._words: dict[str, str] = {}
+        self._lock = threading.RLock()
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def append(self, result: RunResult) -> None:
+        """The next generation."""
+        with self._lock:
+            place = len(self._cells)
+            if place % CHECKPOINT == 0:
+                self._checkpoints[place] = _counts(result.state)
+            self._tallies.append(self._shared(result.tally))
+            self._last = result.state
+            self._cells.append(self._shelf.put(Finished(result.trace, uncounted(result.state))))
+
+    def cut(self, length: int) -> None:
+        """Forget all generations from place `length` on."""
+        with self._lock:
+            if length >= len(self._cells):
+                return
+            last = self.state(length - 1)
+            for place in range(length, len(self._cells)):
+                self._checkpoints.pop(place, None)
+            del self._tallies[length:], self._cells[length:]
+            self._last = last
+
+    def trace(self, place: int) -> Trace:
+        """The trace of a generation. Raises IndexError."""
+        return self._shelf.get(self._cells[place]).trace
+
+    def held(self, place: int) -> Held:
+        """That trace, also when it has been cut off. Raises IndexError."""
+        return Held(self._shelf, self._cells[place])
+
+    def state(self, place: int) -> EngineState:
+        """The state after a generation, -1 for the one before the first. Raises IndexError."""
+        with self._lock:
+            if place == -1:
+                return self._first
+            if place == len(self._cells) - 1:
+                return self._last
+            lean = self.lean_state(place)
+            start = place
+            while start >= 0 and start not in self._checkpoints:
+                start -= 1
+            counts = self._checkpoints[start] if start >= 0 else _counts(self._first)
+            for tally in self._tallies[start + 1 : place + 1]:
+                counts = counted(counts, tally)
+        return with_counts(lean, counts)
+
+    def lean_state(self, place: int) -> EngineState:
+        """The state after a generation without its counts, -1 for the one before the first. Raises IndexError."""
+        return uncounted(self._first) if place == -1 else self._shelf.get(self._cells[place]).state
+
+    def tally(self, place: int) -> Tally | None:
+        """What a generation counted. Raises IndexError."""
+        return self._tallies[place]
+
+    def _shared(self, tally: Tally | None) -> Tally | None:
+        """The tally with every name kept once."""
+        if tally is None:
+            return None
+        word = self._words.setdefault
+        matched, injected = (tuple(word(key, key) for key in keys) for keys in (tally.matched, tally.injected))
+        return replace(tally, matched=matched, injected=injected)
+
+
+class States(Sequence[EngineState]):
+    """The states after the generations that `runs` has now, each made when it is asked for."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs, self._length = runs, len(runs)
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> EngineState: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[EngineState, ...]: ...
+    def __getitem__(self, place: int | slice) -> EngineState | tuple[EngineState, ...]:
+        if isinstance(place, slice):
+            return tuple(self._runs.state(one) for one in range(self._length)[place])
+        return self._runs.state(range(self._length)[place])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._length)
+
+
+def _counts(state: EngineState) -> EngineState:
+    return EngineState(chat_counts=state.chat_counts, swipe_keys=state.swipe_keys, analytics=state.analytics)
+
+
+def with_counts(state: EngineState, counts: EngineState) -> EngineState:
+    """The state with the counts of another."""
+    return replace(state, chat_counts=counts.chat_counts, swipe_keys=counts.swipe_keys, analytics=counts.analytics)
+
+
+# ---- the packed form, which never leaves the process -----------------------------------------------------------------
+
+
+def _mapping(items: dict[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(items) if items else EMPTY
+
+
+def _reduced(mapping: Mapping[str, Any]) -> tuple[Callable[[dict[str, Any]], Mapping[str, Any]], tuple[dict[str, Any]]]:
+    return _mapping, (dict(mapping),)
+
+
+_TABLE: Final = {**copyreg.dispatch_table, MappingProxyType: _reduced}
+
+
+def _packed(finished: Finished) -> bytes:
+    buffer = io.BytesIO()
+    pickler = pickle.Pickler(buffer, protocol=5)
+    pickler.dispatch_table = _TABLE
+    pickler.dump(finished)
+    return zlib.compress(buffer.getbuffer(), _QUICK)
+
+
+def _unpacked(packed: bytes) -> Finished:
+    finished: Finished = pickle.loads(zlib.decompress(packed))  # noqa: S301  # packed in this process, see `_packed`
+    return finished
+
+
+class TraceBook(Mapping[Generation, Trace]):
+    """Traces by generation, some of them held by `Runs`, where they may be packed.
+
+    Going through the keys unpacks none; `gist` does not either. Going through the values unpacks one after the other,
+    so with thousands of them it is work for a worker.
+    """
+
+    def __init__(self, traces: Mapping[Generation, Trace] = MappingProxyType({})) -> None:
+        self._places: dict[Generation, Trace | Held] = {}
+        self.take(traces)
+
+    @property
+    def places(self) -> Mapping[Generation, Trace | Held]:
+        """Each trace, or what holds it. What is the same object is the same run."""
+        return self._places
+
+    def take(self, traces: Mapping[Generation, Trace]) -> tuple[Generation, ...]:
+        """Put these in, without unpacking what is in another book; returns the generations whose run is another now."""
+        others = traces.places if isinstance(traces, TraceBook) else traces
+        changed = tuple(key for key, run in others.items() if self._places.get(key) is not run)
+        self._places.update(others)
+        return changed
+
+    def put(self, generation: Generation, runs: Runs, place: int) -> None:
+        """The trace is that of `place` in `runs`."""
+        self._places[generation] = runs.held(place)
+
+    def part(self, generations: Sequence[Generation]) -> TraceBook:
+        """A book of these generations alone."""
+        book = TraceBook()
+        for generation in generations:
+            book._places[generation] = self._places[generation]
+        return book
+
+    def gist(self, generation: Generation) -> Gist | None:
+        """What the run of a generation matched and injected, None where there is none."""
+        found = self._places.get(generation)
+        if found is None:
+            return None
+        return found.cell.gist if isinstance(found, Held) else gist_of(found)
+
+    def __getitem__(self, generation: Generation) -> Trace:
+        found = self._places[generation]
+        return found.trace if isinstance(found, Held) else found
+
+    def __contains__(self, generation: object) -> bool:
+        return generation in self._places
+
+    def __iter__(self) -> Iterator[Generation]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)

@@ -1,0 +1,81 @@
+"""What scenarios of all systems are made of: the vault's files, the settings that read them, and how tokens count."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.scenario_file import Scenario
+from lorestudio.settings.deeplore import declarations, dump
+from lorestudio.studio.project.places import vault_sources
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.scenario.running import COUNTERS
+from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.index import build_index, definition_path
+from lorestudio.vault.sources import FolderSource, VaultSource
+
+_REPORTED: Final = frozenset({"aiSearchMaxTokens", "aiSearchTimeout"})
+"""Settings that affect no stage and yet are seen in a scenario's results."""
+
+_PRIVATE: Final = frozenset({"aiSearchProfileId"})
+"""Settings that name something on the author's computer; a scenario has a stand-in for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedScenario:
+    """A scenario of a turn. `differing` are the numbers of generations that did not decide the same when it was run
+    once more (none, unless something is wrong); `remarks` are sentences for the person.
+    """
+
+    scenario: Scenario
+    remarks: tuple[str, ...] = ()
+    differing: tuple[int, ...] = ()
+
+
+def tokenizer_of(project: Project) -> str:
+    """The format's word for how the project counts tokens. Raises InputError where it has none."""
+    tokenizer = next((name for name, counter in COUNTERS.items() if counter is project.counter), None)
+    if tokenizer is None:
+        message = f"tokens are counted with {project.counter.name}, and scenarios know estimates only. Choose chars/4."
+        raise InputError(project.name, message)
+    return tokenizer
+
+
+def note_settings(project: Project) -> dict[str, Json]:
+    """The settings that differ from DeepLore's own and have a part in retrieval; connections are nobody's business."""
+    wanted = {each.alias for each in declarations() if each.affects} | _REPORTED
+    return {key: value for key, value in dump(project.settings).items() if key in wanted - _PRIVATE}
+
+
+def vault_files(project: Project) -> tuple[list[VaultFiles], tuple[str, ...]]:
+    """The vaults' texts in index order. Raises InputError where they do not give the project's index any more."""
+    wanted = definition_path(project.settings)
+    files: list[VaultFiles] = []
+    for name, source in zip(project.index.vaults, _sources(project), strict=False):
+        scanned = asyncio.run(source.scan({}, wanted))
+        if scanned.failure:
+            raise InputError(name, scanned.failure)
+        files.append(VaultFiles(name, tuple(NoteFile(each.filename, each.text or "") for each in scanned.files)))
+    index = build_index(files, project.settings, project.counter)
+    if _names(index.entries) != _names(project.index.entries):
+        message = (
+            "the vault is not as it was when the chat was replayed. Read it again, replay, then save the scenario."
+        )
+        raise InputError(project.name, message)
+    unread = [note.filename for note in project.index.left_out if note.problem.broken]
+    remarks = (f"Left out because they cannot be read: {', '.join(unread)}.",) if unread else ()
+    return files, remarks
+
+
+def _sources(project: Project) -> Sequence[VaultSource]:
+    if project.places:
+        return vault_sources(project.places)
+    return [FolderSource(folder) for folder in project.vault_folders if folder is not None]
+
+
+def _names(entries: Sequence[Any]) -> list[tuple[str, str, str, str]]:
+    return [(each.vault, each.filename, each.title, each.content_hash) for each in entries]

@@ -1,0 +1,115 @@
+"""What one choice of a chat does to a generation: the same generation run with it and without it.
+
+A generation run again with other choices for the chat, so that a person sees what a choice does to it.
+
+Everything comes from a run: same vault, same chat, same state before it, same seed. Nothing is kept, no provider is
+asked, and the simulator's own traces and states stay what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.state import ChatControls
+from lorestudio.llm.recorded_answers import RecordedAnswers
+from lorestudio.studio.replay.rerun import Rerun, run_offline
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.journey import FateState, fates
+from lorestudio.trace.model import Trace
+
+Change = Callable[[ChatControls], ChatControls]
+"""Other choices from those of now."""
+
+
+class Trials:
+    """Trials of one generation that was run.
+
+    It takes what it needs from the simulator when it is made, at once, and may then be used in any thread. Questions
+    to a model that were not asked before are answered by the stand-in where that answers anyway; else they fail, and
+    the run falls back as the settings say. Raises ValueError for a generation that was not run.
+    """
+
+    def __init__(self, simulator: Simulator, generation: Generation, recorded: RecordedAnswers | None = None) -> None:
+        self._rerun = Rerun.of(simulator, generation, recorded)
+        self.generation = generation
+        self.before = self._rerun.before
+
+    def run(self, change: Change, cancel: CancelToken | None = None) -> Trace:
+        """The trace with other choices. Raises Cancelled between two stages after a request to stop."""
+        context = self._rerun.context
+        ctx = replace(context, controls=change(context.controls), digests={})
+        return run_offline(ctx, self._rerun.answers(), cancel)
+
+
+FILTERS: Final = frozenset({"gated_field", "outside_folders", "blocked"})
+"""Reasons by which a chat's choices keep entries out."""
+
+_Name = TypeVar("_Name", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a choice changes, as ids of entries in the order of the index.
+
+    `filters` are kept out by the chat's choices with it and not without it, `lets_in` the other way round. `keeps_out`
+    would go into the prompt without it, and `brings_in` goes in only with it.
+    """
+
+    filters: tuple[int, ...] = ()
+    lets_in: tuple[int, ...] = ()
+    keeps_out: tuple[int, ...] = ()
+    brings_in: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.filters or self.lets_in or self.keeps_out or self.brings_in)
+
+
+def effect(having: Trace, lacking: Trace) -> Effect:
+    """The effect of a choice from the run with it and the run without it."""
+    stopped, free = _filtered(having), _filtered(lacking)
+    inside = frozenset(injection.entry for injection in having.injections)
+    outside = frozenset(injection.entry for injection in lacking.injections)
+    return Effect(
+        tuple(sorted(stopped - free)),
+        tuple(sorted(free - stopped)),
+        tuple(sorted(outside - inside)),
+        tuple(sorted(inside - outside)),
+    )
+
+
+def effects_of_removing(
+    trials: Trials, changes: Mapping[_Name, Change], cancel: CancelToken | None = None
+) -> dict[_Name, Effect]:
+    """For choices that are made: what each of them does. `changes` take one away each.
+
+    Raises Cancelled after a request to stop.
+    """
+    return {name: effect(trials.before, trials.run(change, cancel)) for name, change in changes.items()}
+
+
+def effects_of_adding(
+    trials: Trials,
+    changes: Mapping[_Name, Change],
+    cancel: CancelToken | None = None,
+    report: Callable[[dict[_Name, Effect]], object] | None = None,
+) -> dict[_Name, Effect]:
+    """For choices that could be made: what each of them would do; `report` hears of each as it is known.
+
+    Raises Cancelled after a request to stop.
+    """
+    found: dict[_Name, Effect] = {}
+    for name, change in changes.items():
+        found[name] = effect(trials.run(change, cancel), trials.before)
+        if report is not None:
+            report({name: found[name]})
+    return found
+
+
+def _filtered(trace: Trace) -> frozenset[int]:
+    return frozenset(
+        entry for entry, fate in fates(trace).items() if fate.state is FateState.REMOVED and fate.reason in FILTERS
+    )

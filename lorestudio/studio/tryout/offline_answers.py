@@ -1,0 +1,109 @@
+"""What a model answered before, for runs that nobody wants to pay or wait for, such as those while a person types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
+from lorestudio.llm.recorded_answers import RecordedAnswers
+from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.systems.deeplore.ai.asking import as_sent
+from lorestudio.trace.model import AiCall, Trace
+
+
+class Unanswered(StrEnum):
+    """What is done with a question that nobody was asked before."""
+
+    FAIL = "fail"
+    """It fails, and the run falls back as the settings say."""
+    STAND_IN = "stand-in"
+    """The offline stand-in answers it."""
+    EARLIER = "earlier"
+    """The reply to the earlier question of the same kind is taken, as if the model chose the same again."""
+
+
+class Answered(StrEnum):
+    """Where an answer came from."""
+
+    SAME = "same"
+    """The very same question was answered before: in the trace that is compared with, or in the recording."""
+    EARLIER = "earlier"
+    """The reply to an earlier, different question."""
+    STAND_IN = "stand-in"
+    """The offline stand-in."""
+    NONE = "none"
+    """There was no answer."""
+
+
+SENTENCES: Final = {
+    Answered.SAME: "The model's answer is the one it gave before.",
+    Answered.EARLIER: "The model was not asked again: its earlier answer is taken, though the question has changed.",
+    Answered.STAND_IN: "The offline stand-in answers for the model.",
+    Answered.NONE: "The model was not asked: no answer to the changed question is recorded, so the fallback is taken.",
+}
+
+
+@dataclass(slots=True)
+class OfflineAnswers:
+    """Answers from `earlier`, a trace of the same generation, and from `recorded`, which was read already.
+
+    Never asks a provider or a person. `answered` says of every question so far where its answer came from.
+    """
+
+    earlier: Trace
+    recorded: RecordedAnswers | None = None
+    unanswered: Unanswered = Unanswered.FAIL
+    answered: list[Answered] = field(default_factory=list)
+    name: str = "offline"
+    label: str = "answers given before"
+    _stand_in: AnswerSource = field(default_factory=StandInAnswers)
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """The answer. Raises LlmError of kind `no_recorded_answer` where there is none."""
+        calls = [call for call in self.earlier.ai_calls if call.kind == request.kind and not call.error]
+        same = next((call for call in calls if _is_same(call, request)), None)
+        if same is not None:
+            return self._given(Answered.SAME, _reply(same))
+        if self.recorded is not None and self.recorded.holds(request):
+            return self._given(Answered.SAME, await self.recorded.answer(request))
+        if self.unanswered is Unanswered.EARLIER and calls:
+            return self._given(Answered.EARLIER, _reply(calls[-1]))
+        if self.unanswered is Unanswered.STAND_IN:
+            return self._given(Answered.STAND_IN, await self._stand_in.answer(request))
+        self.answered.append(Answered.NONE)
+        raise LlmError(
+            ErrorKind.NO_RECORDED_ANSWER,
+            "no answer to the changed question is recorded, and no model is asked for a preview",
+            advice="Save the note and run the generation again to ask.",
+        )
+
+    def _given(self, answered: Answered, reply: ChatReply) -> ChatReply:
+        stood_in = answered is Answered.SAME and reply.source == self._stand_in.label
+        self.answered.append(Answered.STAND_IN if stood_in else answered)
+        return reply
+
+
+def _is_same(call: AiCall, request: ChatRequest) -> bool:
+    """Whether the recorded call put this question; limits that do not decide the answer may differ."""
+    put = as_sent(ChatRequest(call.kind, call.system, call.user), merged=call.details.get("merged_into_user") is True)
+    return (put.system, put.user, call.model, call.max_tokens, call.json_schema) == (
+        request.system,
+        request.user,
+        request.model,
+        request.max_tokens,
+        request.json_schema is not None,
+    )
+
+
+def _reply(call: AiCall) -> ChatReply:
+    notes = call.details.get("notes")
+    return ChatReply(
+        call.reply,
+        source=call.source,
+        value=call.details.get("value"),
+        notes=tuple(str(note) for note in notes) if isinstance(notes, list | tuple) else (),
+        repeatable=True,
+    )

@@ -1,0 +1,116 @@
+"""Carrying a single change over to a project: its settings, the chat's choices, or one property of a note."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.notes.batch_edit import ChangeItems, RemoveProperty, SetValue, plan_property, property_edit
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
+from lorestudio.studio.project.project import Project
+from lorestudio.systems.changes import Change, NoteEdit
+from lorestudio.vault.edited_vaults import EditedVaults, NoteText
+from lorestudio.vault.files import VaultError
+from lorestudio.vault.note.document import NoteDocument
+from lorestudio.vault.note.text_edits import apply_edits
+from lorestudio.vault.writer import read_note
+
+
+def property_change(edit: NoteEdit) -> SetValue | ChangeItems | RemoveProperty:
+    """The edit as the tools that change notes take it."""
+    if edit.removed:
+        return RemoveProperty()
+    return ChangeItems(edit.add, edit.drop) if edit.add or edit.drop else SetValue(edit.value)
+
+
+def edited_text(text: str, edit: NoteEdit) -> str:
+    """The note's text with the edit. Raises ValueError with the reason where its front matter does not allow it."""
+    made = property_edit(NoteDocument(text), edit.name, property_change(edit))
+    return text if made is None else apply_edits(text, [made])
+
+
+def plan_change(vaults: Sequence[VaultNotes], path: Path, change: Change) -> Planned:
+    """The change of a note as a plan for the change log, under its own title.
+
+    Raises InputError with the reason where the note's front matter does not allow it.
+    """
+    edit = change.note
+    if edit is None:
+        raise InputError(path, "this change is made in no note.")
+    planned = plan_property(vaults, [path], edit.name, property_change(edit))
+    if planned.remarks:
+        raise InputError(path, " ".join(planned.remarks))
+    return replace(planned, changes=replace(planned.changes, title=change.title))
+
+
+def changed_settings(project: Project, change: Change) -> DeepLoreSettings:
+    """The project's settings with the change."""
+    return change.set_in(project.settings)
+
+
+class ProjectChanges:
+    """One project with one change after the other, each on its own; nothing is written.
+
+    `texts` are notes as they would be saved, by vault and file name; others are read from disk when they are needed.
+    """
+
+    def __init__(self, project: Project, texts: Mapping[tuple[str, str], str] | None = None) -> None:
+        self.project = project
+        self._texts = dict(texts or {})
+
+    @cached_property
+    def _vaults(self) -> EditedVaults | None:
+        state = self.project.vault_state
+        if state is None or state.index is not self.project.index:
+            return None
+        return EditedVaults(state, self.project.settings, self.project.counter)
+
+    def can_edit(self, vault: str, filename: str) -> bool:
+        """Whether a note can be tried out with another text: its own text is at hand, and what the index is made of."""
+        return self._vaults is not None and self._text(vault, filename) is not None
+
+    def note_path(self, vault: str, filename: str) -> Path | None:
+        """The note's file, None where its vault has no folder."""
+        folders = dict(zip(self.project.index.vaults, self.project.vault_folders, strict=False))
+        folder = folders.get(vault)
+        return None if folder is None else folder / filename
+
+    def text(self, vault: str, filename: str) -> str:
+        """The note's text. Raises InputError where it is not at hand."""
+        text = self._text(vault, filename)
+        if text is None:
+            raise InputError(filename, "the note's text is not at hand, so it cannot be tried out with a change.")
+        return text
+
+    def made(self, change: Change) -> Project:
+        """The project with the change. Raises InputError, VaultError or ValueError where it cannot be made."""
+        project = self.project
+        if change.note is not None:
+            return self._edited(change.note)
+        if change.controls is not None:
+            return replace(project, controls=change.chosen_in(project.controls))
+        return project.with_settings(change.set_in(project.settings))
+
+    def _edited(self, edit: NoteEdit) -> Project:
+        vaults = self._vaults
+        if vaults is None:
+            raise InputError(edit.filename, "the project does not say what its index was made of.")
+        text = edited_text(self.text(edit.vault, edit.filename), edit)
+        state = vaults.with_texts([NoteText(edit.vault, edit.filename, text)])
+        return replace(self.project, index=state.index, vault_state=state)
+
+    def _text(self, vault: str, filename: str) -> str | None:
+        key = (vault, filename)
+        if key not in self._texts:
+            path = self.note_path(vault, filename)
+            if path is None:
+                return None
+            try:
+                self._texts[key] = read_note(path)[0]
+            except VaultError:
+                return None
+        return self._texts[key]

@@ -1,0 +1,344 @@
+"""Several pages under one budget: what each may use, and fitting each to it (spec: context-window 16).
+
+A page is a window of its own: links, requirements and locks stay within it.
+
+The pages of a vault and a chat, fitted to the budget of a request: what the stages of the system tell.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.settings.contextwindow import ContextWindowSettings
+from lorestudio.systems.base import Moment
+from lorestudio.systems.contextwindow.budgeting import ELEMENTS, LORE, TURNS, Fitted, Sharing, fit
+from lorestudio.systems.contextwindow.mapping import HowMapped, MappedVault, Pages, PagesBy, mapped_pages, texts_of
+from lorestudio.systems.contextwindow.selecting import Choice, MayTake, Phase, Selection
+from lorestudio.systems.contextwindow.truncating import Method, effective
+from lorestudio.systems.contextwindow.window import ContextWindow, window_to_json
+
+ROUNDS: Final = 3
+"""So often what nobody uses is handed out by need; what is left then goes out token by token."""
+
+
+class Strategy(StrEnum):
+    """How pages share a budget, by the names that settings have for it."""
+
+    EQUAL_SPLIT = "EQUAL_SPLIT"
+    WEIGHTED_SPLIT = "WEIGHTED_SPLIT"
+    PRIORITY_FILL = "PRIORITY_FILL"
+    DYNAMIC_FILL = "DYNAMIC_FILL"
+    DYNAMIC_SIZE_FILL = "DYNAMIC_SIZE_FILL"
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """How the budget is split between pages. A page without a weight has the weight 0."""
+
+    strategy: Strategy = Strategy.DYNAMIC_SIZE_FILL
+    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    reserve_empty: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FittedPage:
+    """A page after sharing: its `size` before, its `budget`, and what was decided on it.
+
+    `size` is 0 where there is only one page, which has the whole budget without being measured. A page whose budget
+    is 0 is left whole; `whole` are its tokens then.
+    """
+
+    name: str
+    window: ContextWindow
+    fitted: Fitted
+    size: int
+    budget: int
+    whole: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the page was left as it is."""
+        return self.fitted.selection is None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of what is left of the page."""
+        return self.whole if self.is_whole else self.fitted.tokens
+
+
+def fit_pages(
+    pages: Mapping[str, ContextWindow],
+    text: str,
+    sharing: Sharing,
+    counter: TokenCounter,
+    paging: Paging,
+    may_take: Callable[[str], MayTake],
+) -> tuple[FittedPage, ...]:
+    """Reduce every page to its share, in page order; `may_take` gives the check of a page's locks.
+
+    The original does not pass “fill half” on where there are several pages (spec: context-window 16).
+    """
+    names = list(pages)
+    if len(names) == 1:
+        sizes, budgets = [0], [sharing.budget]
+    else:
+        sizes, budgets = _shares(pages, sharing, counter, paging)
+        if sharing.source_compatible:
+            sharing = replace(sharing, fill_and_split=False)
+    found = []
+    for name, size, budget in zip(names, sizes, budgets, strict=True):
+        window = pages[name]
+        fitted = fit(window, text, replace(sharing, budget=budget), counter, may_take(name))
+        whole = content_tokens(window, counter) if fitted.selection is None else 0
+        found.append(FittedPage(name, window, fitted, size, budget, whole))
+    return tuple(found)
+
+
+def page_size(window: ContextWindow, counter: TokenCounter) -> int:
+    """Tokens of the window's JSON as it is laid out for reading: names of fields count, too."""
+    return counter.count(json.dumps(window_to_json(window), indent=4, ensure_ascii=False))
+
+
+def content_tokens(window: ContextWindow, counter: TokenCounter) -> int:
+    """Tokens of all that a window holds."""
+    texts = (
+        *(entry.value for entry in window.lore.values()),
+        *window.elements,
+        *(turn.text for turn in window.history),
+    )
+    return sum(counter.count(text) for text in texts)
+
+
+def allocated(
+    total: int,
+    sizes: Sequence[int],
+    strategy: Strategy,
+    weights: Sequence[float],
+    used: Callable[[int, int], int],
+    *,
+    overcommit: bool = False,
+) -> tuple[int, ...]:
+    """What each page may use of `total` tokens. `used(place, limit)` is how much of a limit a page puts to use.
+
+    The dynamic strategies hand out again what a page does not use; with `overcommit` the page keeps it all the same,
+    so that the sum may exceed the total.
+    """
+    if total <= 0 or not sizes:
+        return (0,) * len(sizes)
+    if strategy is Strategy.EQUAL_SPLIT:
+        return _equal(total, len(sizes))
+    if strategy is Strategy.WEIGHTED_SPLIT:
+        return _weighted(total, weights)
+    order = list(range(len(sizes)))
+    if strategy is Strategy.DYNAMIC_SIZE_FILL:
+        order.sort(key=lambda place: sizes[place])
+    given = _in_order(total, sizes, order)
+    if strategy is Strategy.PRIORITY_FILL:
+        return tuple(given)
+    wanted, unused = list(sizes), 0
+    for place, limit in enumerate(given):
+        idle = limit - min(limit, max(0, used(place, limit))) if limit > 0 else 0
+        unused += idle
+        if idle and not overcommit:
+            wanted[place] = given[place] = limit - idle
+    return redistributed(given, wanted, unused)
+
+
+def redistributed(given: Sequence[int], sizes: Sequence[int], unused: int) -> tuple[int, ...]:
+    """What pages may use once `unused` tokens have gone to those that need more, the largest need first."""
+    result = list(given)
+    for _ in range(ROUNDS):
+        needs = _needs(result, sizes)
+        if unused <= 0 or not needs:
+            break
+        total, available = sum(needs.values()), unused
+        for place, need in needs.items():
+            extra = min(available * need // total, need, unused)
+            result[place] += extra
+            unused -= extra
+    while unused > 0 and (needs := _needs(result, sizes)):
+        result[next(iter(needs))] += 1
+        unused -= 1
+    return tuple(result)
+
+
+def _needs(given: Sequence[int], sizes: Sequence[int]) -> dict[int, int]:
+    """How much more each page could use, the largest need first."""
+    needs = {place: size - given[place] for place, size in enumerate(sizes) if size > given[place]}
+    return dict(sorted(needs.items(), key=lambda item: -item[1]))
+
+
+def _equal(total: int, count: int) -> tuple[int, ...]:
+    share, left = divmod(total, count)
+    return tuple(share + (place < left) for place in range(count))
+
+
+def _weighted(total: int, weights: Sequence[float]) -> tuple[int, ...]:
+    whole = sum(weights)
+    if whole <= 0 or any(weight < 0 for weight in weights):
+        return _equal(total, len(weights))
+    shares = [int(total * weight / whole) for weight in weights]
+    left = total - sum(shares)
+    return tuple(share + (place < left) for place, share in enumerate(shares))
+
+
+def _in_order(total: int, sizes: Sequence[int], order: Sequence[int]) -> list[int]:
+    given = [0] * len(sizes)
+    for place in order:
+        given[place] = min(sizes[place], total)
+        total -= given[place]
+    return given
+
+
+def _shares(
+    pages: Mapping[str, ContextWindow], sharing: Sharing, counter: TokenCounter, paging: Paging
+) -> tuple[list[int], list[int]]:
+    """Size and budget of every page."""
+    windows = list(pages.values())
+    sizes = [page_size(window, counter) for window in windows]
+    taking = [place for place, window in enumerate(windows) if paging.reserve_empty or not window.is_empty]
+    budgets = [0] * len(windows)
+
+    def used(place: int, limit: int) -> int:
+        """The size after a trial without a text. Lore, which only a text brings in, keeps its room."""
+        window = windows[taking[place]]
+        trial = fit(window, "", Sharing(limit, sharing.multiplier, Method.TOP), counter).window
+        size = page_size(trial, counter)
+        if sharing.source_compatible:
+            return size
+        return size + page_size(replace(window, elements=(), history=()), counter) if window.lore else size
+
+    weights = list(pages)
+    given = allocated(
+        effective(sharing.budget, 0),
+        [sizes[place] for place in taking],
+        paging.strategy,
+        [paging.weights.get(weights[place], 0) for place in taking],
+        used,
+        overcommit=sharing.source_compatible,
+    )
+    for place, budget in zip(taking, given, strict=True):
+        budgets[place] = budget
+    return sizes, budgets
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as the vault made it, and what became of it."""
+
+    vault: MappedVault
+    fit: FittedPage
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.vault.name
+
+    @property
+    def selection(self) -> Selection:
+        """What was selected; nothing where the page was left whole."""
+        return self.fit.fitted.selection or Selection()
+
+    @property
+    def lore(self) -> tuple[Entry, ...]:
+        """The entries that are left, in their order on the page."""
+        return tuple(self.vault.entries[key] for key in self.fit.fitted.window.lore)
+
+    @property
+    def elements(self) -> tuple[Entry, ...]:
+        """The context elements that are left, in their order."""
+        if self.fit.is_whole:
+            return self.vault.elements
+        return tuple(self.vault.elements[place] for place in self.fit.fitted.elements.order)
+
+    def entry(self, key: str) -> Entry:
+        """The note behind a key of the page."""
+        return self.vault.entries[key]
+
+    def choices(self, which: Phase) -> tuple[Choice, ...]:
+        """What was decided about entries in one of the passes."""
+        return tuple(choice for choice in self.selection.choices if choice.phase is which)
+
+    def limit(self, part: str) -> int:
+        """The tokens that a part may use, 0 where it has no share."""
+        return next((share.limit for share in self.fit.fitted.shares if share.part == part), 0)
+
+    def used(self, part: str) -> int:
+        """The tokens that a part uses."""
+        fitted = self.fit.fitted
+        return {LORE: self.selection.used, ELEMENTS: fitted.elements.tokens, TURNS: fitted.turns.tokens}[part]
+
+    def passthrough_words(self, entry: Entry) -> list[Json]:
+        """The words that let a note through its lock."""
+        return list(texts_of(entry.system_fields.get("cw_passthrough"), ()))
+
+
+def fitted_pages(
+    moment: Moment, settings: ContextWindowSettings, text: str, budget: int, counter: TokenCounter
+) -> tuple[Page, ...]:
+    """The pages of a moment, fitted. Raises ValueError where a setting cannot be read."""
+    how = HowMapped(text, settings.with_conversation, pages_of(settings), settings.source_compatible)
+    vaults = mapped_pages(moment.index, moment.chat, moment.controls, how)
+    locks = {vault.name: vault.locks for vault in vaults}
+    sharing = Sharing(
+        budget,
+        settings.multiply_window_size_by,
+        Method(settings.truncate_method),
+        settings.fill_mode,
+        settings.fill_and_split_mode,
+        settings.preserve_text_matches,
+        settings.source_compatible,
+    )
+    windows = {vault.name: vault.window for vault in vaults}
+    fits = fit_pages(windows, text, sharing, counter, paging_of(settings), lambda name: locks[name].may_take(name))
+    return tuple(Page(vault, fit) for vault, fit in zip(vaults, fits, strict=True))
+
+
+def pages_of(settings: ContextWindowSettings) -> Pages:
+    """How settings spread notes over pages."""
+    main = settings.main_page.strip() or Pages().main
+    locked = frozenset(names(settings.locked_pages))
+    return Pages(PagesBy(settings.pages_by), main, names(settings.page_order), locked)
+
+
+def paging_of(settings: ContextWindowSettings) -> Paging:
+    """How settings split the budget between pages. Raises ValueError for weights that cannot be read."""
+    strategy = Strategy(settings.multi_page_budget_strategy)
+    return Paging(strategy, weights_of(settings.page_weights), settings.reserve_empty_page_budget)
+
+
+def weights_of(text: str) -> Mapping[str, float]:
+    """The weights in a text such as `places=2, people=1`. Raises ValueError naming the part that is none."""
+    found: dict[str, float] = {}
+    for part in names(text):
+        name, equals, value = part.rpartition("=")
+        try:
+            weight = float(value)
+        except ValueError:
+            weight = float("nan")
+        if not equals or not name.strip() or not abs(weight) < 2**31:
+            raise ValueError(f"“{part}” is no weight of a page. Write page=number, as in places=2, people=1.")
+        found[name.strip()] = weight
+    return found
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The parts of a text with commas, without blank ones."""
+    return tuple(part for each in text.split(",") if (part := each.strip()))
+
+
+def budget_of(settings: ContextWindowSettings, context_size: int, text: str, counter: TokenCounter) -> int:
+    """The budget of a request (spec: context-window 16); a prompt of unknown size is measured by its text."""
+    if not settings.budget_from_context:
+        return settings.total_token_budget
+    size = context_size or settings.total_token_budget
+    prompt = settings.user_prompt_size or counter.count(text)
+    return max(0, size - settings.max_tokens - settings.reasoning_budget - prompt)

@@ -1,0 +1,365 @@
+"""The context window as a retrieval system: one generation as stages with verdicts (spec: context-window 6, 7, 12, 21).
+
+What is decided is decided by `pages.fit_pages`; the stages here tell it entry by entry.
+
+One generation of the context window as stages with verdicts (spec: context-window 6, 7, 12, 16, 21).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from lorestudio.domain.entry import Position, Role
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.settings.contextwindow import ContextWindowSettings
+from lorestudio.systems.base import Decided, Moment, Step, inputs_digest
+from lorestudio.systems.contextwindow.budgeting import ELEMENTS, TURNS
+from lorestudio.systems.contextwindow.counting import WordListCounter
+from lorestudio.systems.contextwindow.locks import Refused
+from lorestudio.systems.contextwindow.mapping import PagesBy
+from lorestudio.systems.contextwindow.pages import Page, budget_of, fitted_pages
+from lorestudio.systems.contextwindow.selecting import Choice, Refusal
+from lorestudio.systems.contextwindow.selecting import Phase as Pass
+from lorestudio.systems.contextwindow.truncating import effective
+from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.telling import Telling
+from lorestudio.trace.model import (
+    Injection,
+    Limit,
+    Phase,
+    PromptBlock,
+    PromptPart,
+    RunOutcome,
+    StageRecord,
+    StageStatus,
+    Trace,
+)
+from lorestudio.trace.wording import joined, plural, quoted
+
+TAG: Final = "context_window"
+
+
+class Run:
+    """One generation under way."""
+
+    def __init__(self, moment: Moment, settings: ContextWindowSettings, counter: TokenCounter) -> None:
+        self.moment, self.settings, self.counter = moment, settings, counter
+        self.told = Telling(moment)
+        self.candidates = self.told.candidates
+        self.pages: tuple[Page, ...] = ()
+        self.budget = 0
+        self.scanned = range(max(0, len(moment.chat) - settings.scanned_messages), len(moment.chat))
+
+    def steps(self) -> tuple[Step, ...]:
+        """The stages in order. That of the page budgets is there where there may be several pages."""
+        table: tuple[tuple[str, Phase, Callable[[Ledger], StageRecord]], ...] = (
+            ("snapshot", Phase.LOAD, self._load),
+            ("text match", Phase.MATCH, self._match),
+            ("links", Phase.MATCH, self._links),
+            ("dependants", Phase.MATCH, self._dependants),
+            ("requirements", Phase.GATE, self._requirements),
+            ("locks", Phase.GATE, self._locks),
+            ("weight order", Phase.BUDGET, self._order),
+            ("page budgets", Phase.BUDGET, self._page_budgets),
+            ("lore budget", Phase.BUDGET, self._lore),
+            ("lore filling", Phase.BUDGET, self._fill),
+            ("context elements", Phase.BUDGET, self._elements),
+            ("conversation", Phase.BUDGET, self._turns),
+            ("placement", Phase.INJECT, self._place),
+        )
+        several = self.settings.pages_by != PagesBy.NOTHING
+        return tuple(
+            self.told.step(name, phase, work) for name, phase, work in table if several or name != "page budgets"
+        )
+
+    # ---- stages -----------------------------------------------------------------------------------------------------
+
+    def _load(self, ledger: Ledger) -> StageRecord:
+        """Map vault and chat, and let the pages be fitted; the stages below tell what that decided."""
+        text = "\n".join(self.moment.chat[place].text for place in self.scanned)
+        self.budget = budget_of(self.settings, self.moment.context_size, text, self.counter)
+        self.pages = fitted_pages(self.moment, self.settings, text, self.budget, self.counter)
+        for entry in self.moment.index.entries:
+            if entry.guide:
+                ledger.refuse(entry, "guide_hidden")
+        for page in self.pages:
+            for entry in page.vault.hidden:
+                ledger.refuse(entry, "cw_page_locked", page=page.name)
+        return ledger.close(())
+
+    def _match(self, ledger: Ledger) -> StageRecord:
+        for page in self.pages:
+            for match in page.selection.matches:
+                entry = page.entry(match.key)
+                self.candidates.append(entry)
+                message = self._message(match.trigger)
+                details: dict[str, Json] = {} if message is None else {"message": message}
+                ledger.add(entry, "cw_match", trigger=match.trigger, key=match.trigger, occurrences=match.occurrences,
+                           **details, **self._on(page))  # fmt: skip
+        return ledger.close(
+            self.candidates,
+            default_reason="cw_not_mentioned",
+            details={"messages": len(self.scanned), "characters": sum(len(self.moment.chat[at].text)
+                                                                      for at in self.scanned)},
+        )  # fmt: skip
+
+    def _links(self, ledger: Ledger) -> StageRecord:
+        for page in self.pages:
+            for link in page.selection.links:
+                if link.new:
+                    source, entry = page.entry(link.source), page.entry(link.target)
+                    self.candidates.append(entry)
+                    ledger.add(entry, "cw_link", source=source.title, source_id=source.id)
+        return ledger.close(self.candidates)
+
+    def _dependants(self, ledger: Ledger) -> StageRecord:
+        for page in self.pages:
+            for key, requirements in page.selection.dependants.items():
+                entry = page.entry(key)
+                self.candidates.append(entry)
+                ledger.add(entry, "cw_dependant", names=[requirement.name for requirement in requirements])
+        return ledger.close(self.candidates)
+
+    def _requirements(self, ledger: Ledger) -> StageRecord:
+        for page in self.pages:
+            for key, requirements in page.selection.ineligible.items():
+                missing: list[Json] = [each.name for each in requirements if each.member is None]
+                self.told.drop(ledger, page.entry(key), "cw_unsatisfied", names=missing, **self._on(page))
+        return ledger.close(self.candidates)
+
+    def _locks(self, ledger: Ledger) -> StageRecord:
+        for page in self.pages:
+            for key in page.selection.locked:
+                entry = page.entry(key)
+                if entry in self.candidates:
+                    self.told.drop(ledger, entry, self._lock_of(page, key), words=page.passthrough_words(entry))
+        return ledger.close(self.candidates)
+
+    def _order(self, ledger: Ledger) -> StageRecord:
+        self.candidates.clear()
+        for page in self.pages:
+            order = page.selection.candidates
+            for rank, key in enumerate(order, 1):
+                self.candidates.append(page.entry(key))
+                weight = page.vault.window.lore[key].weight
+                ledger.keep(page.entry(key), "cw_rank", weight=weight, rank=rank, of=len(order), **self._on(page))
+        return ledger.close(self.candidates)
+
+    def _page_budgets(self, ledger: Ledger) -> StageRecord:
+        if len(self.pages) < 2:
+            return self._skipped(ledger, "page budgets", "cw_one_page")
+        shares: list[Json] = [
+            {"page": page.name, "size": page.fit.size, "budget": page.fit.budget, "used": page.fit.tokens}
+            for page in self.pages
+        ]
+        words = ", ".join(f"{page.name} {page.fit.budget:,}" for page in self.pages)
+        strategy = self.settings.multi_page_budget_strategy
+        details: dict[str, Json] = {"pages": shares, "budget": self.budget, "words": words, "strategy": strategy}
+        return ledger.close(self.candidates, note="cw_pages", details=details)
+
+    def _lore(self, ledger: Ledger) -> StageRecord:
+        total = 0
+        for page in self.pages:
+            if page.fit.is_whole:  # a page without a budget is not looked at
+                for entry in page.vault.entries.values():
+                    self.candidates.append(entry)
+                    total += (cost := self.counter.count(entry.content))
+                    ledger.add(entry, "cw_whole", cost=cost, total=total, **self._on(page))
+            for choice in page.choices(Pass.PRIORITY):
+                if choice.taken:
+                    total += choice.cost
+                    used = choice.used + choice.cost
+                    ledger.keep(page.entry(choice.key), "cw_taken", cost=choice.cost, used=used, limit=choice.limit,
+                                **self._on(page, total))  # fmt: skip
+                else:
+                    self.told.drop(ledger, page.entry(choice.key), "cw_no_room", **_lack(choice), **self._on(page))
+        return ledger.close(self.candidates)
+
+    def _fill(self, ledger: Ledger) -> StageRecord:
+        if not (self.settings.fill_mode or self.settings.fill_and_split_mode):
+            return self._skipped(ledger, "lore filling", "cw_no_fill")
+        reasons = {Refusal.REQUIREMENT: "cw_fill_requirement", Refusal.NOT_EXAMINED: "cw_not_examined"}
+        for page in self.pages:
+            for choice in page.choices(Pass.FILL):
+                entry = page.entry(choice.key)
+                if choice.taken:
+                    self.candidates.append(entry)
+                    used = choice.used + choice.cost
+                    ledger.add(entry, "cw_filled", cost=choice.cost, used=used, limit=choice.limit, **self._on(page))
+                elif choice.refusal in reasons:
+                    ledger.refuse(entry, reasons[choice.refusal], **self._on(page))
+                else:
+                    ledger.refuse(entry, "cw_no_room", **_lack(choice), **self._on(page))
+        return ledger.close(self.candidates)
+
+    def _elements(self, ledger: Ledger) -> StageRecord:
+        if not any(page.vault.elements for page in self.pages):
+            return self._skipped(ledger, "context elements", "cw_no_elements")
+        for page in self.pages:
+            limit = page.limit(ELEMENTS)
+            if page.fit.is_whole:
+                for entry in page.vault.elements:
+                    self.candidates.append(entry)
+                    ledger.add(entry, "cw_whole", cost=self.counter.count(entry.content), **self._on(page))
+            for item in page.fit.fitted.elements.items:
+                entry = page.vault.elements[item.place]
+                if item.kept:
+                    self.candidates.append(entry)
+                    ledger.add(entry, "cw_element", cost=item.tokens, limit=limit, **self._on(page))
+                else:
+                    why = item.reason.value
+                    ledger.refuse(entry, "cw_element_cut", cost=item.tokens, limit=limit, why=why, **self._on(page))
+        return ledger.close(self.candidates)
+
+    def _turns(self, ledger: Ledger) -> StageRecord:
+        page = next((page for page in self.pages if page.vault.window.history), None)
+        if page is None:
+            return self._skipped(ledger, "conversation", "cw_no_turns")
+        history = page.vault.window.history
+        cut = page.fit.fitted.turns
+        order = tuple(range(len(history))) if page.fit.is_whole else cut.order
+        costs = {place: self.counter.count(history[place].text) for place in order} if page.fit.is_whole else {}
+        details: dict[str, Json] = {
+            "kept": len(order),
+            "of": len(history),
+            "used": sum(costs.values()) if page.fit.is_whole else cut.tokens,
+            "limit": page.limit(TURNS),
+            "messages": [self.moment.position(place) for place in order],
+            **self._on(page),
+        }
+        return ledger.close(self.candidates, note="cw_turns", details=details)
+
+    def _place(self, ledger: Ledger) -> StageRecord:
+        elements = {entry.id for page in self.pages for entry in page.elements}
+        self.candidates[:] = [entry for page in self.pages for entry in (*page.lore, *page.elements)]
+        position, depth, role = int(Position.AFTER), 0, int(Role.SYSTEM)
+        injections, parts, text = [], [], ""
+        for entry in self.candidates:
+            ledger.keep(entry, "cw_placed", position=position, depth=depth, role=role)
+            text += "\n\n" if text else ""
+            parts.append(PromptPart(len(text), len(text) + len(entry.content), entry.id))
+            text += entry.content
+            tokens = self.counter.count(entry.content)
+            label = "(context element)" if entry.id in elements else "(lorebook)"
+            injections.append(Injection(entry.id, entry.title, label, tokens, entry.priority, position, depth, role,
+                                        TAG, entry.content_hash))  # fmt: skip
+        self.told.injections = tuple(injections)
+        if text:
+            self.told.blocks = (PromptBlock(TAG, position, depth, role, text, tuple(parts)),)
+        return ledger.close(self.candidates, note="" if text else "no_prompt")
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    @property
+    def whole_budget(self) -> int:
+        """The budget of all pages in tokens."""
+        return effective(self.budget, self.settings.multiply_window_size_by)
+
+    def _on(self, page: Page, total: int | None = None) -> dict[str, Json]:
+        """What a verdict says of its page where there are several, and the tokens on all of them up to here."""
+        if len(self.pages) < 2:
+            return {}
+        return {"page": page.name} | ({} if total is None else {"total": total})
+
+    def _lock_of(self, page: Page, key: str) -> str:
+        """Why a locked key is not let through."""
+        if any(rule.matches(page.entry(key)) for rule in self.moment.controls.blocks):
+            return "cw_locked"
+        refused = page.vault.locks.refusal(page.name, key)
+        return "cw_passthrough" if refused is Refused.PASSTHROUGH else "cw_note_locked"
+
+    def _message(self, trigger: str) -> int | None:
+        """The first looked-at message that holds the trigger, by its number in the chat file."""
+        low = trigger.lower()
+        found = (place for place in self.scanned if low in self.moment.chat[place].text.lower())
+        place = next(found, None)
+        return None if place is None else self.moment.position(place)
+
+    def _skipped(self, ledger: Ledger, name: str, note: str) -> StageRecord:
+        record = ledger.close(self.candidates, note=note)
+        return StageRecord(name, record.phase, StageStatus.SKIPPED, record.entered, record.left, note=note)
+
+
+def _lack(choice: Choice) -> Mapping[str, Json]:
+    room = max(0, choice.limit - choice.used)
+    return {"cost": choice.cost, "room": room, "limit": choice.limit, "needs": choice.cost - room}
+
+
+NAME: Final = "context-window"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWindowSystem:
+    """Decides by the rules of the context window. `counter` None counts as the moment's own counter does."""
+
+    settings: ContextWindowSettings = field(default_factory=ContextWindowSettings)
+    counter: TokenCounter | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in traces."""
+        return NAME
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return "Context window"
+
+    @property
+    def inputs(self) -> str:
+        """The digest of the settings, and of who counts."""
+        words = self.counter.words.digest if isinstance(self.counter, WordListCounter) else None
+        return inputs_digest(self.settings, self.counter.name if self.counter is not None else None, words)
+
+    async def decide(self, moment: Moment, state: object = None) -> Decided:
+        """Run one generation; nothing is remembered from one to the next."""
+        run = Run(moment, self.settings, self.counter or moment.counter)
+        return Decided(_trace(run, await run.told.run(run.steps())), state)
+
+
+def _trace(run: Run, records: tuple[StageRecord, ...]) -> Trace:
+    """Everything that was decided."""
+    failed = any(record.status is StageStatus.FAILED for record in records)
+    warnings = []
+    used, budget = sum(page.fit.tokens for page in run.pages), run.whole_budget
+    if used > max(0, budget):
+        over = plural(used - max(0, budget), "# token|# tokens")
+        unshared = [quoted(page.name) for page in run.pages if page.fit.is_whole and page.fit.whole]
+        if len(run.pages) > 1 and unshared:
+            warnings.append(
+                f"No budget was left for {joined(unshared)}, so what is there goes in whole. Raise the budget, or set "
+                "“How pages share” to EQUAL_SPLIT."
+            )
+        warnings.append(
+            f"The window holds {over} more than its budget of {budget}: parts without a share of their own stay whole."
+        )
+    trace = run.told.trace(NAME, _mode(run.settings), records)
+    return replace(
+        trace,
+        outcome=RunOutcome.FAILED if failed else trace.outcome,
+        limits=_limits(run),
+        warnings=tuple(warnings),
+        facts={"counter": run.counter.name, "counted_exactly": run.counter.exact},
+    )
+
+
+def _limits(run: Run) -> tuple[Limit, ...]:
+    used = sum(page.fit.tokens for page in run.pages)
+    limits = [Limit("token budget", used, run.whole_budget, "tokens")]
+    for page in run.pages:
+        before = f"{page.name}: " if len(run.pages) > 1 else ""
+        if page.fit.is_whole and before:
+            limits.append(Limit(f"{before}left whole", page.fit.tokens, 0, "tokens"))
+        limits += [
+            Limit(before + share.part, page.used(share.part), share.limit, "tokens") for share in page.fit.fitted.shares
+        ]
+    return tuple(limits)
+
+
+def _mode(settings: ContextWindowSettings) -> str:
+    if settings.fill_and_split_mode:
+        return "fill half"
+    return "fill" if settings.fill_mode else "select"

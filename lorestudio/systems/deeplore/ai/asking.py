@@ -1,0 +1,168 @@
+"""Putting a question to the answer source, and the question and its answer on record.
+
+The part of the chat that the selecting model reads (spec: deeplore-engine 4.7 steps 2 to 5).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from lorestudio.domain.chat import Message
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json, trim
+from lorestudio.domain.lifecycle import Stopped
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.trace.model import AiCall
+
+if TYPE_CHECKING:
+    from lorestudio.systems.context import RunContext
+    from lorestudio.systems.deeplore.state import RunState
+
+
+logger = logging.getLogger(__name__)
+
+_NEVER_ASKED: Final = frozenset({ErrorKind.NO_RECORDED_ANSWER, ErrorKind.NOT_SUPPORTED, ErrorKind.NO_KEY})
+
+
+async def ask(state: RunState, ctx: RunContext, request: ChatRequest) -> ChatReply:
+    """The answer. Raises LlmError where there is none; question and outcome are in the trace.
+
+    Whatever else the source raises is such an error too, as in DeepLore (spec: deeplore-ai-and-tools 1.8 "Count as
+    failure: every other exception"), named by its class; only being stopped on purpose passes through.
+    """
+    merged = ctx.settings.ai_force_user_role
+    begun = ctx.timer()
+
+    def record(reply: ChatReply | None = None, error: LlmError | None = None) -> None:
+        duration_ms = 1000 * (ctx.timer() - begun)
+        state.ai_calls.append(
+            on_record(request, ctx.answers.label, duration_ms, merged=merged, reply=reply, error=error)
+        )
+
+    try:
+        reply = await ctx.answers.answer(as_sent(request, merged=merged))
+    except LlmError as error:
+        if error.kind not in _NEVER_ASKED:
+            record(error=error)
+        raise
+    except Stopped:
+        raise
+    except Exception as error:
+        logger.exception("The answer source %r failed", ctx.answers.label)
+        failure = LlmError(ErrorKind.UNKNOWN, f"{type(error).__name__}: {error}", who=ctx.answers.label)
+        record(error=failure)
+        raise failure from error
+    record(reply)
+    return reply
+
+
+def as_sent(request: ChatRequest, *, merged: bool) -> ChatRequest:
+    """The request as it goes out: `merged` is for models that take no system message."""
+    return replace(request, system="", user=merged_message(request)) if merged else request
+
+
+def merged_message(request: ChatRequest) -> str:
+    """Instructions and question as one message."""
+    return f"[Instructions]\n{request.system}\n\n---\n\n{request.user}"
+
+
+def on_record(
+    request: ChatRequest,
+    source: str,
+    duration_ms: float,
+    *,
+    merged: bool,
+    reply: ChatReply | None = None,
+    error: LlmError | None = None,
+) -> AiCall:
+    """The call as a trace keeps it; `source` names who was asked where the reply does not.
+
+    Kind and status of an error decide whether the circuit breaker counts it, so they are kept with its message, and so
+    is what to do about it.
+    """
+    details: dict[str, Json] = {"merged_into_user": merged}
+    if error is not None:
+        details |= {"error_kind": error.kind.value, "error_status": error.status, "advice": error.advice}
+    if reply is not None:
+        details |= {
+            "input_tokens": reply.usage.input,
+            "output_tokens": reply.usage.output,
+            "notes": reply.notes,
+            "live": reply.live,
+        }
+        if reply.value is not None:
+            details["value"] = reply.value
+    return AiCall(
+        kind=request.kind,
+        system=request.system,
+        user=request.user,
+        max_tokens=request.max_tokens,
+        json_schema=request.json_schema is not None,
+        model=request.model,
+        reply="" if reply is None else reply.text,
+        error="" if error is None else error.message or str(error),
+        source=(reply.source if reply is not None else "") or source,
+        duration_ms=duration_ms,
+        details=details,
+    )
+
+
+STORY_HEADING = "[STORY CONTEXT: the setting, for your understanding]"
+CHAT_HEADING = "[RECENT CHAT]"
+SUMMARY_HEADING = "[SESSION SUMMARY: what happened before the messages above]"
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The text, and whether the chat counts as new. The text is empty when there is nothing to read."""
+
+    text: str
+    new_chat: bool
+
+
+def lines(chat: Sequence[Message], depth: int, *, searched_only: bool = False) -> str:
+    """The last `depth` messages, the unscannable ones left out, as `Name (user|character): text`.
+
+    With `searched_only` the unscannable ones use up no place.
+    """
+    if searched_only:
+        chat = [message for message in chat if message.scannable]
+    return "\n".join(
+        f"{message.name or 'Unknown'} ({'user' if message.is_user else 'character'}): {message.text}"
+        for message in chat[max(0, len(chat) - depth) :]
+        if message.scannable
+    )
+
+
+def settled(chat: Sequence[Message]) -> Sequence[Message]:
+    """The chat without a trailing reply, so that a swipe sees the same conversation."""
+    return chat[:-1] if chat and not chat[-1].is_user and not chat[-1].is_system else chat
+
+
+def conversation(
+    chat: Sequence[Message],
+    visible: Sequence[Entry],
+    summary: str,
+    settings: DeepLoreSettings,
+    *,
+    hide_trailing: bool = True,
+    searched_only: bool = False,
+) -> Conversation:
+    """What the model is told of the chat, with the seeds' story in a new chat and the session summary if wanted."""
+    known = settled(chat) if hide_trailing else chat
+    new_chat = len(known) <= settings.new_chat_threshold
+    text = lines(known, settings.ai_search_scan_depth, searched_only=searched_only)
+    if not trim(text):
+        return Conversation("", new_chat)
+    seeds = [entry.content for entry in visible if entry.seed] if new_chat else []
+    if seeds:
+        story = "\n\n".join(seeds)
+        text = f"{STORY_HEADING}\n{story}\n\n{CHAT_HEADING}\n{text}"
+    if settings.scribe_informed_retrieval and trim(summary):
+        text = f"{text}\n\n{SUMMARY_HEADING}\n{trim(summary)}"
+    return Conversation(text, new_chat)

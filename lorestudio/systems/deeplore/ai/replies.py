@@ -1,0 +1,433 @@
+"""Getting a list out of whatever a model answers (spec: deeplore-engine 4.8).
+
+Matching the titles that a model names to candidates (spec: deeplore-engine 4.7).
+
+Each item of a reply on record: what was asked for, what it was matched to, and what became of it.
+
+Source: spec: deeplore-engine 4.7 "Result matching", deeplore-ai-and-tools 1.6.3, 1.6.4.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn, cast
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import LINE_END, LINE_START, WS, Json, code_units, trim, trim_end, truthy
+from lorestudio.domain.state import CachedPick
+from lorestudio.llm.json_text import spell
+from lorestudio.trace.model import ItemResult, ReplyItem, TitleMatch
+
+# From the first backtick on: the white space before it is looked at separately, or blank lines would cost their square.
+_FENCE: Final = re.compile(rf"(?<!`)`{{3,}}+\w*+{WS}*{LINE_END}", re.ASCII)
+_LINE_START: Final = re.compile(LINE_START)
+_FENCED: Final = re.compile(r"`{3,}(?:json)?([\s\S]*?)`{3,}")
+_PREFERRED: Final = ("results", "entries", "titles", "selected")
+
+
+def extract_list(value: Json) -> list[Any] | None:
+    """The list that the reply means, None where it means none. An empty list is an answer."""
+    if not truthy(value):
+        return None
+    if isinstance(value, str):
+        return _from_text(value)
+    if isinstance(value, list):
+        return value if _usable(value) else None
+    if isinstance(value, Mapping):
+        return _from_object(value)
+    return None
+
+
+def _usable(items: list[Any]) -> bool:
+    """Empty, or with at least one text or titled object in it."""
+    return not items or any(
+        isinstance(item, str) or (isinstance(item, Mapping) and (truthy(item.get("title")) or truthy(item.get("name"))))
+        for item in items
+    )
+
+
+def _from_object(value: Mapping[str, Any]) -> list[Any] | None:
+    text = _enveloped(value)
+    if text:
+        found = extract_list(text)
+        if found is not None:
+            return found
+    for key in _PREFERRED:
+        items = value.get(key)
+        if isinstance(items, list) and _usable(items):
+            return items
+    for key in _property_order(value):
+        items = value[key]
+        if isinstance(items, list) and _usable(items):
+            return items
+    return None
+
+
+def _property_order(value: Mapping[str, Any]) -> list[str]:
+    """JavaScript's order of properties: whole numbers first, ascending, then as written."""
+    indices = sorted((key for key in value if re.fullmatch(r"0|[1-9]\d{0,9}", key, re.ASCII)), key=int)
+    return indices + [key for key in value if key not in indices]
+
+
+def _enveloped(value: Mapping[str, Any]) -> str:
+    """Model text inside a provider's own response object."""
+    candidates = value.get("candidates")
+    if isinstance(candidates, list):
+        texts = [
+            part["text"]
+            for candidate in candidates
+            if isinstance(candidate, Mapping) and isinstance(candidate.get("content"), Mapping)
+            for part in candidate["content"].get("parts") or ()
+            if isinstance(part, Mapping) and isinstance(part.get("text"), str)
+        ]
+        if texts:
+            return "\n".join(texts)
+    for key in ("text", "output_text"):
+        text = value.get(key)
+        if isinstance(text, str) and trim(text):
+            return text
+    content = value.get("content")
+    if isinstance(content, list):
+        return "\n".join(
+            part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)
+        )
+    return ""
+
+
+def _from_text(text: str) -> list[Any] | None:
+    return next((found for value in values_in(text) if (found := extract_list(value)) is not None), None)
+
+
+def values_in(text: str) -> Iterator[Json]:
+    """The JSON values that a reply's text may mean, the likeliest first."""
+    text = trim(_without_fence_lines(text))
+    for candidate in _readings(text) if text else ():
+        yield from _decode(candidate)
+
+
+def _without_fence_lines(text: str) -> str:
+    """The text without lines that are only a code fence, and without the white space around those."""
+    kept: list[str] = []
+    done = 0
+    for fence in _FENCE.finditer(text):
+        before = text[done : fence.start()]
+        blank = _LINE_START.search(text, done + len(trim_end(before)), fence.start() + 1)
+        if blank is not None:
+            kept.append(text[done : blank.start()])
+            done = fence.end()
+    return "".join([*kept, text[done:]])
+
+
+def _readings(text: str) -> Iterator[str]:
+    """Parts of the text that may be the JSON: all of it, what a fence holds, the model's words in a printed envelope,
+    balanced pieces from the longest on.
+    """
+    yield text
+    fenced = _FENCED.search(text)
+    if fenced:
+        yield trim(fenced[1])
+    dumped = _dumped(text)
+    if dumped:
+        yield json.dumps(dumped)  # as the text that it is
+    for start, end in sorted(_balanced(text), key=lambda piece: piece[0] - piece[1]):
+        if text.find('"', start, end) >= 0 or not trim(text[start + 1 : end - 1]):  # else it can name nothing
+            yield text[start:end]
+
+
+def _dumped(text: str) -> str:
+    """Model text inside an envelope that was printed the way JavaScript inspects an object, "" where there is none.
+
+    Its quoted pieces are put together, its escapes undone (spec: deeplore-ai-and-tools 1.6.1 step 3).
+    """
+    if "candidates:" not in text:
+        return ""
+    runs = _DUMPED.findall(text)
+    return "\n".join("".join(_unescaped(piece[1:-1]) for piece in re.findall(_QUOTED, run)) for run in runs)
+
+
+_QUOTED: Final = r"'(?:[^'\\]|\\[\s\S])*+'"
+_DUMPED: Final = re.compile(rf"\btext:\s*+({_QUOTED}(?:\s*+\+\s*+{_QUOTED})*+)")
+_ESCAPE: Final = re.compile(r"\\(?:x([\dA-Fa-f]{2})|u([\dA-Fa-f]{4})|([\s\S]))", re.ASCII)
+_CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
+
+
+def _unescaped(piece: str) -> str:
+    return _ESCAPE.sub(
+        lambda found: chr(int(found[1] or found[2], 16)) if not found[3] else _CONTROLS.get(found[3], found[3]), piece
+    )
+
+
+def _balanced(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of every bracketed piece that closes; quotes hide brackets, a backslash hides what follows it.
+
+    Each piece is read as if the text began there. One walk from the end to the beginning finds all of them, where
+    following each from its start takes the square of the length for a text of brackets alone.
+    """
+    size = len(text)
+    # Where the first quote that ends a string, and the first bracket that closes what is open, stand from here on.
+    quote_end = {quote: [size] * (size + 2) for quote in "\"'"}
+    closing = {bracket: [size] * (size + 2) for bracket in "[{"}
+    pieces: list[tuple[int, int]] = []
+    for place in range(size - 1, -1, -1):
+        char = text[place]
+        following = place + 2 if char == "\\" else place + 1
+        after = quote_end[char][place + 1] + 1 if char in quote_end else following
+        for quote, ends in quote_end.items():
+            ends[place] = place if char == quote else ends[following]
+        for bracket, closer in _BRACKETS:
+            ends = closing[bracket]
+            if char == closer:
+                ends[place] = place
+            elif char != bracket:
+                ends[place] = ends[after]
+            elif ends[after] < size:
+                pieces.append((place, ends[after] + 1))
+                ends[place] = ends[ends[after] + 1]
+    return reversed(pieces)
+
+
+_BRACKETS: Final = (("[", "]"), ("{", "}"))
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _decode(text: str) -> list[Json]:
+    """The value of a JSON text, as a list of one; an empty list where it is none."""
+    try:
+        return [json.loads(text, parse_constant=_refuse)]
+    except (ValueError, RecursionError):
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """One entry that the model named."""
+
+    title: str
+    confidence: str
+    reason: str
+
+
+def normalize(items: list[Any]) -> list[Pick]:
+    """The usable items of an answer; what cannot name an entry is dropped."""
+    return [pick for item in items if (pick := usable_pick(item)) is not None]
+
+
+def usable_pick(item: object) -> Pick | None:
+    """The entry that an item names, None where it names none."""
+    pick = _pick(item)
+    if pick is None or not trim(pick.title) or pick.title in {"null", "undefined"}:
+        return None
+    return pick
+
+
+def _pick(item: object) -> Pick | None:
+    if isinstance(item, str):
+        return Pick(item, "medium", "AI search")
+    if not isinstance(item, Mapping):
+        return None
+    title = item.get("title") if truthy(item.get("title")) else item.get("name")
+    confidence, reason = item.get("confidence"), item.get("reason")
+    if not isinstance(title, str):
+        return None
+    return Pick(
+        title,
+        confidence if confidence in ("high", "medium", "low") else "medium",
+        reason if isinstance(reason, str) else "AI search",
+    )
+
+
+SIMILAR_ENOUGH = 0.6
+_ORDER = {"high": 0, "medium": 1, "low": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A candidate that the model chose; `similarity` is 1 for the exact title, `asked` the title as it was written."""
+
+    entry: Entry
+    confidence: str
+    reason: str
+    similarity: float = 1.0
+    exact: bool = True
+    asked: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What a title was found to mean.
+
+    `entries` are those it stands for, `nearest` the most similar candidate title where none has the exact one. `taken`:
+    another title had brought that entry already.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    nearest: str = ""
+    similarity: float = 0.0
+    exact: bool = False
+    taken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """The chosen candidates, surest first, the titles that fit no candidate, and each lower-cased title's fit."""
+
+    selected: tuple[Selected, ...]
+    unknown: tuple[str, ...]
+    fits: Mapping[str, Fit] = field(default_factory=dict)
+
+
+def match_titles(picks: Sequence[Pick], candidates: Sequence[Entry]) -> Matching:
+    """Exact titles first, in candidate order, then similar ones; case does not count.
+
+    Where the model names a title twice, its last word counts.
+    """
+    wanted: dict[str, Pick] = {pick.title.lower(): pick for pick in picks}
+    selected = [
+        Selected(entry, pick.confidence, pick.reason or "AI search", asked=pick.title)
+        for entry in candidates
+        if (pick := wanted.get(entry.title.lower())) is not None
+    ]
+    exact: dict[str, tuple[Entry, ...]] = {}
+    for choice in selected:
+        title = choice.entry.title.lower()
+        exact[title] = (*exact.get(title, ()), choice.entry)
+    used = set(exact)
+    by_title = {entry.title.lower(): entry for entry in candidates}
+    unknown: list[str] = []
+    fits: dict[str, Fit] = {}
+    for title, pick in wanted.items():
+        if title in exact:
+            fits[title] = Fit(exact[title], exact[title][0].title, 1.0, exact=True)
+            continue
+        near = nearest(pick.title, (entry.title for entry in candidates))
+        if near is None or near[1] < SIMILAR_ENOUGH:
+            unknown.append(pick.title)
+            fits[title] = Fit((), *(near or ()))
+            continue
+        found, similarity = near
+        entry, taken = by_title[found.lower()], found.lower() in used
+        fits[title] = Fit((entry,), found, similarity, taken=taken)
+        if not taken:
+            used.add(found.lower())
+            reason = pick.reason or "AI search (fuzzy)"
+            selected.append(Selected(entry, pick.confidence, reason, similarity, exact=False, asked=pick.title))
+    ordered = tuple(sorted(selected, key=lambda choice: _ORDER[choice.confidence]))
+    return Matching(ordered, tuple(unknown), fits)
+
+
+def above(threshold: str, confidence: str) -> bool:
+    """Whether a confidence passes the threshold; any threshold but low and high lets high and medium pass."""
+    if (threshold or "low") == "low":
+        return True
+    return confidence == "high" or (threshold != "high" and confidence == "medium")
+
+
+def most_similar(title: str, candidates: Iterable[str]) -> tuple[str, float] | None:
+    """The first candidate with the greatest share of common letter pairs, None where none is similar enough."""
+    best = nearest(title, candidates)
+    return best if best is not None and best[1] >= SIMILAR_ENOUGH else None
+
+
+def nearest(title: str, candidates: Iterable[str]) -> tuple[str, float] | None:
+    """The first candidate with the greatest share of common letter pairs, None where none has any in common."""
+    wanted = _pairs(title)
+    best: tuple[str, float] | None = None
+    for candidate in candidates:
+        pairs = _pairs(candidate)
+        if not wanted or not pairs:
+            continue
+        similarity = 2 * len(wanted & pairs) / (len(wanted) + len(pairs))
+        if similarity > (best[1] if best is not None else 0):
+            best = candidate, similarity
+    return best
+
+
+def _pairs(text: str) -> set[bytes]:
+    units = code_units(text.lower())
+    return {units[place : place + 4] for place in range(0, len(units) - 2, 2)}
+
+
+SHOWN: Final = 200
+"""Characters of an item without a title that are put on record; the raw reply holds all of it."""
+
+
+def reply_items(items: Sequence[Any], matching: Matching, threshold: str) -> tuple[ReplyItem, ...]:
+    """The items of a reply in its order, those that name nothing included."""
+    picks = [usable_pick(item) for item in items]
+    counting = {pick.title.lower(): place for place, pick in enumerate(picks) if pick is not None}
+    return tuple(
+        unreadable(item)
+        if pick is None
+        else _item(pick, matching.fits[pick.title.lower()], threshold, counts=counting[pick.title.lower()] == place)
+        for place, (item, pick) in enumerate(zip(items, picks, strict=True))
+    )
+
+
+def unmatched_items(items: Sequence[Any]) -> tuple[ReplyItem, ...]:
+    """The items of a reply that was given up, because none of them names anything."""
+    return tuple(unreadable(item) for item in items)
+
+
+def cached_items(picks: Sequence[CachedPick], present: Sequence[Selected]) -> tuple[ReplyItem, ...]:
+    """The items of a remembered choice; `present` are those of them that are candidates now."""
+    found = {(choice.entry.vault, choice.entry.title.lower()): choice.entry for choice in present}
+    items: list[ReplyItem] = []
+    for pick in picks:
+        entry = found.get((pick.vault, pick.title.lower()))
+        items.append(
+            ReplyItem(
+                pick.title,
+                TitleMatch.NOT_FOUND if entry is None else TitleMatch.CACHED,
+                ItemResult.DROPPED if entry is None else ItemResult.CHOSEN,
+                () if entry is None else (entry.id,),
+                "" if entry is None else entry.title,
+                0.0 if entry is None else 1.0,
+                pick.confidence,
+                pick.reason,
+            )
+        )
+    return tuple(items)
+
+
+def _item(pick: Pick, fit: Fit, threshold: str, *, counts: bool) -> ReplyItem:
+    match = TitleMatch.EXACT if fit.exact else TitleMatch.FUZZY if fit.entries else TitleMatch.NOT_FOUND
+    return ReplyItem(
+        pick.title,
+        match,
+        _result(pick, fit, threshold, counts=counts),
+        tuple(entry.id for entry in fit.entries),
+        fit.nearest,
+        fit.similarity,
+        pick.confidence,
+        pick.reason,
+    )
+
+
+def _result(pick: Pick, fit: Fit, threshold: str, *, counts: bool) -> ItemResult:
+    if not counts:
+        return ItemResult.REPEATED
+    if not fit.entries:
+        return ItemResult.DROPPED
+    if fit.taken:
+        return ItemResult.DOUBLE
+    return ItemResult.CHOSEN if above(threshold, pick.confidence) else ItemResult.BELOW_CONFIDENCE
+
+
+def unreadable(item: object) -> ReplyItem:
+    """An item that names nothing."""
+    text = _spelled(item)
+    asked = text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    return ReplyItem(asked, TitleMatch.UNREADABLE, ItemResult.DROPPED)
+
+
+def _spelled(item: object) -> str:
+    try:
+        return item if isinstance(item, str) else spell(cast("Json", item))
+    except (ValueError, TypeError, RecursionError):  # a number that JSON has no word for, from a provider's own parser
+        return repr(item)

@@ -1,0 +1,243 @@
+"""Changes that could let an entry in where keys, chance or a rest kept it out, and those that let it in anyway.
+
+Words that could be keys of a note because the scanned text has them: its own names first, then what was just said.
+
+They are ideas to try; whether a key hits is only ever said by a run.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from lorestudio.domain.chat import Message
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import fold, trim
+from lorestudio.domain.state import EntryRule
+from lorestudio.llm.stand_in_writing import COMMON_WORDS
+from lorestudio.systems.changes import Change, NoteEdit, Option, Steps, most_of
+from lorestudio.systems.deeplore.ideas.situation import Situation
+from lorestudio.systems.deeplore.stages.snapshot import scan_window
+from lorestudio.trace.wording import quoted
+
+_WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
+_NAME: Final = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]+(?: [^\W\d_a-zß-öø-ÿ][\w'’-]+)*")
+_SHORTEST: Final = 4
+_STEM: Final = 4
+"""Letters that two forms of a word have in common at least."""
+
+_PER_SOURCE: Final = 4
+MOST_IDEAS: Final = 14
+
+
+def key_ideas(
+    entry: Entry,
+    window: str,
+    chat: Sequence[Message],
+    known: Iterable[str],
+    aliases: Iterable[str] = (),
+    notes: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """Words and names that occur in `window`, best first; none of `known`, the keys that there are already.
+
+    `window` is the scanned text, `chat` all messages so far, `notes` the folded texts of all notes: of several words
+    those come first that fewer notes have, and then those that the chat has said less often.
+    """
+    searched, whole = fold(window), Counter(fold(word) for message in chat for word in _words(message.text))
+    taken = {fold(key) for key in known}
+    newest = next((message.text for message in reversed(chat) if message.scannable), "")
+
+    def rare(words: Iterable[str]) -> list[str]:
+        there = [word for word in dict.fromkeys(words) if fold(word) in searched]
+        return sorted(there, key=lambda word: (sum(fold(word) in note for note in notes), whole[fold(word)]))
+
+    names = [entry.title, *aliases, *_without_article([entry.title, *aliases])]
+    own = [*_words(entry.title), *(word for key in entry.keys for word in _words(key))]
+    sources = (
+        names,
+        [*rare(own), *rare(_other_forms(own, window))],
+        rare(_names(f"{entry.summary}\n{entry.content}")),
+        rare(_words(f"{entry.summary}\n{entry.content}")),
+        rare(_words(newest)),
+    )
+    found: dict[str, str] = {}
+    for source in sources:
+        wanted = (word for word in source if _is_good(fold(word), searched, taken, found))
+        for word, _number in zip(wanted, range(_PER_SOURCE), strict=False):
+            found.setdefault(fold(word), trim(word))
+    return tuple(found.values())[:MOST_IDEAS]
+
+
+def _is_good(word: str, searched: str, taken: set[str], found: dict[str, str]) -> bool:
+    return bool(trim(word)) and word in searched and word not in taken and word not in found
+
+
+def _words(text: str) -> Iterator[str]:
+    for found in _WORD.finditer(text):
+        word = re.sub(r"['’]s$", "", found[0]).rstrip("'’-")
+        if len(word) >= _SHORTEST and not {"'", "’"} & set(word) and word.casefold() not in COMMON_WORDS:
+            yield word
+
+
+def _names(text: str) -> Iterator[str]:
+    """Runs of words that begin with a capital letter, but for single words at the beginning of a sentence."""
+    for found in _NAME.finditer(text):
+        lead = text[: found.start()].rstrip()
+        begins = not lead or lead[-1] in ".!?:#\n" or text[found.start() - 1] == "\n"
+        name = found[0].rstrip("'’-")
+        if " " in name or (not begins and len(name) >= _SHORTEST and name.casefold() not in COMMON_WORDS):
+            yield name
+
+
+def _without_article(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        first, _, rest = name.partition(" ")
+        if first.lower() in {"the", "a", "an"} and rest:
+            yield rest
+
+
+def _other_forms(words: Iterable[str], window: str) -> Iterator[str]:
+    """Words of the window that begin as one of `words` does, such as the plural."""
+    stems = {fold(word)[: max(_STEM, len(word) - 2)] for word in words}
+    for word in _words(window):
+        if any(fold(word).startswith(stem) for stem in stems):
+            yield word
+
+
+KEYS: Final = "keys"
+REFINE_KEYS: Final = "refine_keys"
+
+
+# ---- the text that is searched --------------------------------------------------------------------------------------
+
+
+def add_key(s: Situation) -> Iterator[Option]:
+    """A key that is found in the scanned text."""
+    for word in _ideas(s, s.entry.keys):
+        edit = NoteEdit.of(s.entry, KEYS, add=(word,))
+        yield s.edit("add_key", f"Add the key {quoted(word)} to {s.name}", edit, "add_key")
+
+
+def add_refine_key(s: Situation) -> Iterator[Option]:
+    """A refine key that is found in the scanned text."""
+    for word in _ideas(s, (*s.entry.refine_keys, *s.entry.keys)):
+        edit = NoteEdit.of(s.entry, REFINE_KEYS, add=(word,))
+        yield s.edit("add_refine_key", f"Add the refine key {quoted(word)} to {s.name}", edit, "add_refine_key")
+
+
+def _ideas(s: Situation, known: Sequence[str]) -> tuple[str, ...]:
+    settings = s.ctx.settings
+    depth = settings.scan_depth if s.entry.scan_depth is None else s.entry.scan_depth
+    notes = [s.ctx.index.folded(entry) for entry in s.ctx.index.visible]
+    return key_ideas(s.entry, scan_window(s.ctx).tail(depth), s.ctx.chat, known, s.aliases, notes)
+
+
+def drop_refine_keys(s: Situation) -> Iterator[Option]:
+    """The key alone is enough."""
+    edit = NoteEdit.of(s.entry, REFINE_KEYS, removed=True)
+    yield s.edit("drop_refine_keys", f"Remove the refine keys of {s.name}, so that a key alone is enough", edit)
+
+
+def deeper(s: Situation) -> Iterator[Option]:
+    """More messages searched, for all entries or for this one."""
+    depth, entry, chat = s.ctx.settings.scan_depth, s.entry, len(s.ctx.chat)
+    if entry.scan_depth is None:
+        yield s.amounts("scan_depth", "scan_depth", range(depth + 1, min(most_of("scan_depth"), chat) + 1))
+    own = depth if entry.scan_depth is None else entry.scan_depth
+    first = math.floor(own) + 1 if math.isfinite(own) and own >= 0 else chat + 1
+
+    def make(number: int) -> Change:
+        edit = NoteEdit.of(entry, "scanDepth", number)
+        return Change("own_scan_depth", f"Give {quoted(entry.title)} a scan depth of its own: {number:,}", note=edit)
+
+    yield Option(Steps(range(first, chat + 1), make))
+
+
+def looser(s: Situation) -> Iterator[Option]:
+    """Settings that find more: parts of words, any case, recursion, fuzzy search, the active character."""
+    settings = s.ctx.settings
+    if settings.match_whole_words:
+        yield s.set("part_words", "match_whole_words", value=False)
+    if settings.case_sensitive:
+        yield s.set("any_case", "case_sensitive", value=False)
+    if not settings.recursive_scan:
+        yield s.set("recursion", "recursive_scan", value=True)
+    else:
+        steps = range(settings.max_recursion_steps + 1, most_of("max_recursion_steps") + 1)
+        yield s.amounts("recursion_steps", "max_recursion_steps", steps)
+    if not settings.fuzzy_search_enabled:
+        yield s.set("fuzzy", "fuzzy_search_enabled", value=True)
+    if not settings.character_context_scan and s.ctx.character:
+        yield s.set("active_character", "character_context_scan", value=True)
+
+
+def new_chat(s: Situation) -> Iterator[Option]:
+    """Bootstrap entries for longer."""
+    if s.entry.bootstrap:
+        numbers = range(s.ctx.settings.new_chat_threshold + 1, most_of("new_chat_threshold") + 1)
+        yield s.amounts("new_chat", "new_chat_threshold", numbers)
+
+
+def warm(s: Situation) -> Iterator[Option]:
+    """Fewer mentions asked for, the most that will do."""
+    if s.entry.warmup is not None:
+        yield Option(_less_of(s, "warmup", s.entry.warmup))
+
+
+def certain(s: Situation) -> Iterator[Option]:
+    """No draw."""
+    edit = NoteEdit.of(s.entry, "probability", removed=True)
+    yield s.edit("probability", f"Remove the probability of {s.name}, so that every hit counts", edit)
+
+
+def rested(s: Situation) -> Iterator[Option]:
+    """A shorter cooldown, the longest that will do; it works only from the injection before on."""
+    if s.entry.cooldown is not None:
+        yield Option(_less_of(s, "cooldown", s.entry.cooldown), through_history=True)
+
+
+def _less_of(s: Situation, name: str, value: float) -> Steps:
+    """Smaller values of a property of the note, the largest first; instead of 0 the property goes."""
+
+    def make(number: int) -> Change:
+        edit = NoteEdit.of(s.entry, name, number) if number else NoteEdit.of(s.entry, name, removed=True)
+        title = f"Lower the {name} of {s.name} to {number:,}" if number else f"Remove the {name} of {s.name}"
+        return Change(name, title, note=edit)
+
+    return Steps(range(math.ceil(value) - 1, -1, -1), make)
+
+
+def no_guide(s: Situation) -> Iterator[Option]:
+    """No writing guide any more."""
+    tag = s.ctx.settings.librarian_guide_tag
+    edit = NoteEdit.of(s.entry, "tags", drop=(tag,))
+    yield s.edit("guide", f"Remove the tag {quoted(tag)} from {s.name}", edit)
+
+
+# ---- who goes in whatever the chat says -----------------------------------------------------------------------------
+
+
+def constant(s: Situation) -> Iterator[Option]:
+    """In at every reply."""
+    if not s.entry.constant:
+        title = f"Make {s.name} a constant, which goes in at every reply"
+        yield s.edit("constant", title, NoteEdit.of(s.entry, "constant", value=True))
+
+
+def pin(s: Situation) -> Iterator[Option]:
+    """In at every reply of this chat, whatever the gates say."""
+    if not any(rule.matches(s.entry) for rule in s.controls.pins):
+        several = sum(entry.title.lower() == s.entry.title.lower() for entry in s.ctx.index.vault.entries) > 1
+        rule = EntryRule(s.entry.title, s.entry.vault if several else None)
+        yield s.choose("pin", f"Pin {s.name} in this chat", pins=(*s.controls.pins, rule))
+
+
+def pin_missing(s: Situation) -> Iterator[Option]:
+    """The one entry that it requires, in at every reply of this chat."""
+    missing = s.titles("missing")
+    if len(missing) == 1:
+        pins = (*s.controls.pins, EntryRule(missing[0]))
+        yield s.choose("pin_missing", f"Pin {quoted(missing[0])}, which {s.name} requires, in this chat", pins=pins)

@@ -1,0 +1,456 @@
+"""Writing what a scenario's generations decided, in the format of the recorded runs (golden format 2).
+
+The AI part of a generation in the format of the recorded runs (golden format 2.3 to 2.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, VaultIndex
+from lorestudio.domain.javascript import Json, simple_hash
+from lorestudio.domain.state import EngineState, Prompt
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.systems.deeplore.ai import prompts
+from lorestudio.systems.deeplore.ai.breaker import is_open
+from lorestudio.trace.model import AiCall, Injection, Outcome, RunOutcome, StageRecord, StageStatus, Trace, Verdict
+
+
+class SeenTexts:
+    """Where each text stood first, so that a repetition can point there."""
+
+    def __init__(self) -> None:
+        self.blocks: dict[str, list[int]] = {}
+        self.manifests: dict[str, int] = {}
+
+
+def ai_report(number: int, trace: Trace, seen: SeenTexts) -> dict[str, Any]:
+    """`prefilter`, `manifest`, `ai_calls` and `ai`, as far as the generation came to them."""
+    report: dict[str, Any] = {}
+    prefilter = trace.stage("category prefilter")
+    if prefilter is not None and "kept" in prefilter.details:
+        report["prefilter"] = {"candidates": prefilter.details["offered"], "kept": prefilter.details["kept"]}
+    manifest = trace.stage("manifest")
+    if manifest is None:
+        return report
+    report["manifest"] = _manifest(number, manifest, seen)
+    if trace.ai_calls:
+        report["ai_calls"] = [_call(call, manifest) for call in trace.ai_calls]
+    selection = trace.stage("AI selection")
+    if selection is not None and "results" in selection.details:
+        report["ai"] = _selection(selection)
+    return report
+
+
+def _manifest(number: int, record: StageRecord, seen: SeenTexts) -> dict[str, Any]:
+    row: dict[str, Any] = {"candidates": record.details["candidates"], "header": record.details["header"]}
+    text = str(record.details["text"])
+    first = seen.manifests.setdefault(text, number)
+    return row | ({"text": text} if first == number or not text else {"same_text_as": first})
+
+
+def _selection(record: StageRecord) -> dict[str, Any]:
+    details = record.details
+    row: dict[str, Any] = {
+        "cached": details["cached"],
+        "error": bool(details.get("error")),
+        "results": details["results"],
+    }
+    if details.get("error"):
+        row["error_message"] = details["error"]
+    if details["cached"]:
+        row["cache_hit"] = True
+    return row
+
+
+def _call(call: AiCall, manifest: StageRecord) -> dict[str, Any]:
+    row: dict[str, Any] = {"kind": call.kind, "max_tokens": call.max_tokens, "json_schema": call.json_schema}
+    if call.model:
+        row["model"] = call.model
+    if call.details.get("merged_into_user"):
+        row["merged_into_user"] = True
+    row["system"] = _system(call)
+    row["user"] = _with_placeholders(call.user, manifest)
+    return row
+
+
+def _system(call: AiCall) -> dict[str, Any]:
+    """Which prompt was used, without its wording."""
+    if call.kind == "prefilter":
+        return {"base": "category"}
+    start, end = prompts.SELECTION.split(prompts.MAX_ENTRIES)
+    if call.system.startswith(start):
+        rest = call.system.removeprefix(start)
+        wanted, suffix = rest.split(end, 1)
+        return {"base": "default", "max_entries": wanted, "suffix": suffix}
+    return {"base": "custom", "text": call.system}
+
+
+def _with_placeholders(user: str, manifest: StageRecord) -> str:
+    for name, part in (("{{MANIFEST}}", "text"), ("{{HEADER}}", "header")):
+        text = str(manifest.details[part])
+        if text:
+            user = user.replace(text, name, 1)
+    return user
+
+
+_ENTRY_FIELDS: Final[Mapping[str, tuple[str, Json]]] = {
+    "keys": ("keys", []),
+    "summary": ("summary", ""),
+    "priority": ("priority", 100),
+    "constant": ("constant", False),
+    "seed": ("seed", False),
+    "bootstrap": ("bootstrap", False),
+    "guide": ("guide", False),
+    "scanDepth": ("scan_depth", None),
+    "excludeRecursion": ("exclude_recursion", False),
+    "links": ("links", []),
+    "resolvedLinks": ("resolved_links", []),
+    "tags": ("tags", []),
+    "requires": ("requires", []),
+    "excludes": ("excludes", []),
+    "refineKeys": ("refine_keys", []),
+    "cascadeLinks": ("cascade_links", []),
+    "outlet": ("outlet", None),
+    "injectionPosition": ("position", None),
+    "injectionDepth": ("depth", None),
+    "injectionRole": ("role", None),
+    "cooldown": ("cooldown", None),
+    "warmup": ("warmup", None),
+    "probability": ("probability", None),
+    "folderPath": ("folder", None),
+    "customFields": ("custom_fields", {}),
+    "graph": ("graph", True),
+    "originalRequires": ("written_requires", None),
+    "originalExcludes": ("written_excludes", None),
+    "originalCascadeLinks": ("written_cascade_links", None),
+}
+"""Keys of the format that are left out at their default: our attribute and that default."""
+
+
+def index_report(index: VaultIndex, settings: DeepLoreSettings) -> dict[str, Any]:
+    """The parse result: entries, skipped notes, folders, and the field definitions where they are not the built-in."""
+    report: dict[str, Any] = {
+        "entries": [_entry(entry, settings) for entry in index.entries],
+        "skipped": [{"filename": note.filename, "reason": note.problem.value} for note in index.left_out],
+        "folders": [{"path": folder.path, "entryCount": folder.entry_count} for folder in index.folders],
+    }
+    if index.fields != BUILT_IN_FIELDS:
+        report["field_definitions"] = [_field(definition) for definition in index.fields]
+    return report
+
+
+def _entry(entry: Entry, settings: DeepLoreSettings) -> dict[str, Any]:
+    report: dict[str, Any] = {
+        "id": entry.id,
+        "filename": entry.filename,
+        "vaultSource": entry.vault,
+        "title": entry.title,
+        "tokenEstimate": entry.tokens,
+        "contentHash": entry.content_hash,
+        "content": entry.content,
+    }
+    for key, (attribute, default) in _ENTRY_FIELDS.items():
+        value = getattr(entry, attribute)
+        value = list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
+        if value != default:
+            report[key] = value
+    if not entry.constant and not settings.constant_tag:
+        report["constant"] = ""  # what DeepLore's expression gives without a tag to compare with
+    if entry.warnings:
+        report["warnings"] = [f"{warning.code}:{warning.field}" for warning in entry.warnings]
+    return report
+
+
+def _field(definition: FieldDefinition) -> dict[str, Any]:
+    return {
+        "name": definition.name,
+        "label": definition.label,
+        "type": definition.type,
+        "multi": definition.multi,
+        "gating": {
+            "enabled": definition.gating,
+            "operator": definition.operator,
+            "tolerance": definition.tolerance,
+        },
+        "values": list(definition.values),
+        "contextKey": definition.key,
+    }
+
+
+def generation_report(
+    number: int,
+    trace: Trace,
+    after: EngineState,
+    index: VaultIndex,
+    settings: DeepLoreSettings,
+    seen: SeenTexts,
+) -> dict[str, Any]:
+    """One generation as the recorded runs have it; `after` is the state that it left behind."""
+    report: dict[str, Any] = {"outcome": trace.outcome.value}
+    if trace.outcome is RunOutcome.SKIPPED:
+        report |= {"skip_reason": trace.skip_reason, "rng_draws": 0}
+    else:
+        report |= _decisions(number, trace, index, seen)
+    report["committed"] = [_prompt(prompt) for prompt in sorted(after.prompts, key=_host_order)]
+    report["trackers"] = _trackers(after, settings)
+    return report
+
+
+def analytics_report(state: EngineState) -> dict[str, list[int]]:
+    """Usage records, reported once at the end."""
+    return {key: [usage.matched, usage.injected, usage.last_triggered_ms] for key, usage in state.analytics.items()}
+
+
+def _decisions(number: int, trace: Trace, index: VaultIndex, seen: SeenTexts) -> dict[str, Any]:
+    report: dict[str, Any] = {"rng_draws": len(trace.draws)}
+    if trace.draws:
+        report["rng"] = list(trace.draws)
+    report["bootstrap_active"] = trace.facts["bootstrapping"]
+    guides = [verdict.entry for verdict in _verdicts(trace, "snapshot", Outcome.REFUSED)]
+    if guides:
+        report["guides_hidden"] = guides
+    keyword = _keyword(trace, index)
+    if keyword is not None:
+        report["keyword"] = keyword
+    report |= ai_report(number, trace, seen)
+    report["exempt"] = trace.facts["exempt"]
+    report["stages"] = _stages(trace, index)
+    labels = [list(pair) for pair in trace.labels]
+    if keyword is None or labels != keyword["matched_keys"]:
+        report["matched_keys"] = labels
+    report["trace"] = _summary(trace)
+    budget = trace.stage("budget")
+    if budget is not None and budget.status is StageStatus.RAN:
+        report["budget"] = _budget(trace, budget)
+        report["groups"] = _groups(number, trace, seen)
+        report["sources"] = [
+            [injection.title, injection.label, injection.priority, injection.tokens]
+            for injection in (trace.injections if trace.prompt else ())
+        ]
+    return report
+
+
+def _verdicts(trace: Trace, stage: str, *outcomes: Outcome) -> list[Verdict]:
+    record = trace.stage(stage)
+    return [verdict for verdict in (record.verdicts if record else ()) if verdict.outcome in outcomes]
+
+
+def _titles(ids: Sequence[int], index: VaultIndex) -> list[str]:
+    return [index.entries[entry_id].title for entry_id in ids]
+
+
+def _keyword(trace: Trace, index: VaultIndex) -> dict[str, Any] | None:
+    record = trace.stage("match order")
+    if record is None:
+        return None
+    report: dict[str, Any] = {
+        "ids": list(record.left),
+        "titles": _titles(record.left, index),
+        "matched_keys": [list(pair) for pair in _sequence(record.details["labels"])],
+    }
+    refused = _verdicts(trace, "keywords", Outcome.REFUSED)
+    lists: dict[str, list[dict[str, Any]]] = {"probability_skipped": [], "warmup_failed": [], "refine_blocked": []}
+    for verdict in refused:
+        title, details = index.entries[verdict.entry].title, verdict.details
+        if verdict.reason == "probability_zero":
+            lists["probability_skipped"].append({"title": title, "probability": 0, "roll": 0})
+        elif verdict.reason == "probability_lost":
+            lists["probability_skipped"].append({"title": title, **details})
+        elif verdict.reason == "warmup_short":
+            lists["warmup_failed"].append({"title": title, **details})
+        elif verdict.reason == "refine_blocked":
+            lists["refine_blocked"].append(
+                {"title": title, "primaryKey": details["key"], "refineKeys": details["refine_keys"]}
+            )
+    report |= {key: rows for key, rows in lists.items() if rows}
+    bm25 = trace.stage("BM25")
+    if bm25 is not None and bm25.status is StageStatus.RAN:
+        report["fuzzy"] = {
+            "active": True,
+            **{key: bm25.details[key] for key in ("candidates", "matched", "threshold")},
+        }
+        report["bm25"] = bm25.details["scores"]
+    return report
+
+
+def _sequence(value: Json) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else ()
+
+
+_STAGE_NAMES: Final = {
+    "pre-gating": "pipe_contextual_gating",
+    "pre-folder filter": "pipe_folder_filter",
+    "contextual gating (selection)": "pipe_contextual_gating",
+    "folder filter": "pipe_folder_filter",
+    "pins and blocks": "pin_block",
+    "contextual gating": "contextual_gating",
+    "re-injection cooldown": "reinjection_cooldown",
+    "requires and excludes": "requires_excludes",
+    "duplicate stripping": "strip_dedup",
+}
+_ALWAYS: Final = frozenset({"pre-gating", "contextual gating (selection)", "re-injection cooldown", "pins and blocks"})
+"""Stages that the recorded runs list even where they had nothing to do."""
+
+
+def _stages(trace: Trace, index: VaultIndex) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for record in trace.stages:
+        name = _STAGE_NAMES.get(record.name)
+        if name is None or record.note == "stopped_early":
+            continue
+        if record.status is StageStatus.SKIPPED and record.note in {"no_folder_filter", "off"} - _listed(record):
+            continue
+        if name == "pin_block":  # what the selection hands over
+            rows.append({"stage": "pipeline", "ids": list(record.entered), "titles": _titles(record.entered, index)})
+        rows.append(_stage(name, record, index))
+    return rows
+
+
+def _listed(record: StageRecord) -> set[str]:
+    return {record.note} if record.name in _ALWAYS else set()
+
+
+def _stage(name: str, record: StageRecord, index: VaultIndex) -> dict[str, Any]:
+    row: dict[str, Any] = {"stage": name}
+    removed = record.with_outcome(Outcome.REMOVED)
+    if name.startswith("pipe_"):
+        if removed:
+            row["ids"] = list(record.left)
+        return row | {"removed": [verdict.entry for verdict in removed]}
+    ids = {"ids": list(record.left), "titles": _titles(record.left, index)}
+    if name == "pin_block":
+        pinned = [v.entry for v in record.verdicts if v.reason in {"pinned", "pin_upgraded"} and v.entry in record.left]
+        added = [v.entry for v in record.with_outcome(Outcome.ADDED) if v.entry in record.left]
+        if record.left != record.entered or pinned:
+            gone = [v for v in removed if v.entry in record.entered]
+            row |= ids | {
+                "added": added,
+                "removed": [{"id": verdict.entry, "reason": "blocked"} for verdict in gone],
+                "pinned": [entry_id for entry_id in record.left if entry_id in pinned],
+            }
+        return row
+    if record.left != record.entered:
+        row |= ids | {"removed": [_removed(name, verdict, index) for verdict in _by_entry(removed, record)]}
+    if name == "strip_dedup":
+        row["log_length"] = record.details["log_length"]
+    return row
+
+
+def _by_entry(removed: Sequence[Verdict], record: StageRecord) -> list[Verdict]:
+    """Removed verdicts in the order in which their entries came in."""
+    return sorted(removed, key=lambda verdict: record.entered.index(verdict.entry))
+
+
+def _removed(stage: str, verdict: Verdict, index: VaultIndex) -> dict[str, Any]:
+    if stage == "contextual_gating":
+        return {"id": verdict.entry, "reason": f"field:{verdict.details['field']}"}
+    if stage == "strip_dedup":
+        return {"id": verdict.entry, "reason": "recently_injected"}
+    if stage == "requires_excludes":
+        entry = index.entries[verdict.entry]
+        return {
+            "id": verdict.entry,
+            "reason": "requires_excludes",
+            "requires": list(entry.requires),
+            "excludes": list(entry.excludes),
+        }
+    return {"id": verdict.entry, "reason": stage}
+
+
+def _budget(trace: Trace, record: StageRecord) -> dict[str, Any]:
+    return {
+        "accepted": [_accepted(injection) for injection in trace.injections],
+        "cut": [verdict.entry for verdict in record.with_outcome(Outcome.REMOVED)],
+        "count": len(trace.injections),
+        "total_tokens": trace.total_tokens,
+    }
+
+
+def _accepted(injection: Injection) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": injection.entry, "title": injection.title, "tokens": injection.tokens}
+    if injection.truncated:
+        row |= {
+            "truncated": True,
+            "original_tokens": injection.original_tokens,
+            "content_hash": injection.content_hash,
+        }
+    return row
+
+
+def _groups(number: int, trace: Trace, seen: SeenTexts) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for place, block in enumerate(trace.prompt):
+        row: dict[str, Any] = {
+            "tag": block.tag,
+            "position": block.position,
+            "depth": block.depth,
+            "role": block.role,
+        }
+        first = seen.blocks.setdefault(block.text, [number, place])
+        row |= {"text": block.text} if first == [number, place] else {"same_text_as": first}
+        rows.append(row)
+    return rows
+
+
+def _summary(trace: Trace) -> dict[str, Any]:
+    row: dict[str, Any] = {"mode": trace.mode, "ai_fallback": bool(trace.facts.get("ai_fallback"))}
+    if trace.facts.get("ai_error"):
+        row["ai_error"] = trace.facts["ai_error"]
+    if trace.facts.get("ai_cached") is not None:
+        row["ai_cached"] = trace.facts["ai_cached"]
+    folders = trace.stage("folder filter")
+    if folders is not None and folders.status is StageStatus.RAN:
+        row["folder_filter"] = {"before": folders.details["before"], "after": folders.details["after"]}
+    return row
+
+
+_MANAGED_ORDER: Final = ("deeplore_constants", "deeplore_lore", "deeplore_notebook", "deeplore_ai_notepad")
+
+
+def _host_order(prompt: Prompt) -> int:
+    """Extension prompts as written, then the prompt manager's in its own order."""
+    return 1 + _MANAGED_ORDER.index(prompt.tag) if prompt.managed else 0
+
+
+def _prompt(prompt: Prompt) -> dict[str, Any]:
+    row: dict[str, Any] = {"tag": prompt.tag, "via": "prompt_manager" if prompt.managed else "extension_prompt"}
+    if not prompt.managed:
+        row |= {"position": prompt.position, "depth": prompt.depth, "role": prompt.role, "scan": prompt.scan}
+    if prompt.tag == "deeplore_notebook" and not prompt.managed:
+        row["text"] = prompt.text
+    return row | {"hash": simple_hash(prompt.text)}
+
+
+def _trackers(state: EngineState, settings: DeepLoreSettings) -> dict[str, Any]:
+    counters = state.counters
+    row: dict[str, Any] = {
+        "generation_count": counters.generation_count,
+        "cooldown": dict(counters.cooldown),
+        "injection_history": dict(counters.injection_history),
+        "consecutive": dict(counters.consecutive),
+        "chat_counts": dict(state.chat_counts),
+        "swipe_keys": {place: len(keys) for place, keys in state.swipe_keys.items()},
+        "injection_log": [
+            {
+                "gen": record.generation,
+                "entries": [
+                    [item.title, item.position, item.depth, item.role, item.content_hash] for item in record.entries
+                ],
+            }
+            for record in state.injection_log
+        ],
+    }
+    if settings.decay_enabled:
+        row["decay"] = dict(counters.decay)
+    if settings.ai_search_enabled:
+        row["ai"] = {
+            "failures": state.ai.failures,
+            "circuit_open": is_open(state.ai),
+            "calls": state.ai.calls,
+            "cached_hits": state.ai.cached_hits,
+        }
+    if state.snapshot is not None:
+        row["snapshot"] = [state.snapshot.swipe_key, state.snapshot.counters.generation_count]
+    return row

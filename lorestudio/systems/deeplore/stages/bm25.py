@@ -1,0 +1,75 @@
+"""BM25 supplement: entries whose words resemble the chat's (spec: deeplore-engine 3.8)."""
+
+from __future__ import annotations
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import fixed_1
+from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.bm25 import Scored
+from lorestudio.systems.deeplore.state import RunState, luck_decides
+from lorestudio.systems.ledger import Ledger, skipped
+from lorestudio.trace.model import Phase, StageRecord
+
+DEFAULT_THRESHOLD = 0.5
+
+
+class BM25Stage:
+    """The twenty best-scoring entries are offered; those not matched yet may come in. Guides can come in this way."""
+
+    name = "BM25"
+    phase = Phase.MATCH
+
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Score, then cooldown, warmup and probability in order of score."""
+        settings = ctx.settings
+        if not settings.fuzzy_search_enabled:
+            return skipped(self, state.candidates, "off", {"setting": "fuzzySearchEnabled"})
+        if settings.scan_depth <= 0 or state.window is None:
+            return skipped(self, state.candidates, "scan_depth_zero")
+        ledger = Ledger(self, state.candidates)
+        threshold = settings.fuzzy_search_min_score or DEFAULT_THRESHOLD
+        query = state.window.raw_tail(settings.scan_depth)
+        hits = ctx.index.bm25.search(query, threshold)
+        if ctx.is_fixed("guide_leak") and any(hit.entry.guide for hit in hits):
+            hits = ctx.index.bm25.search(query, threshold, guides=False)
+            state.note_switch("guide_leak", self.name, "guides were left out")
+        matched = 0
+        for hit in hits:
+            entry = hit.entry
+            if entry.id not in state.matched and not entry.constant and self._passes(state, ctx, ledger, entry):
+                matched += 1
+                state.let_in(entry, f"(fuzzy, score: {fixed_1(hit.score)})")
+                ledger.add(entry, "fuzzy", score=hit.score, threshold=threshold, terms=_terms(hit))
+        return ledger.close(
+            state.candidates,
+            details={
+                "threshold": threshold,
+                "candidates": len(hits),
+                "matched": matched,
+                "scores": [[hit.entry.id, hit.score] for hit in hits],
+            },
+        )
+
+    @staticmethod
+    def _passes(state: RunState, ctx: RunContext, ledger: Ledger, entry: Entry) -> bool:
+        if state.cooling(entry) > 0:
+            ledger.refuse(entry, "cooling_down", left=state.cooling(entry))
+            return False
+        if entry.warmup is not None and entry.warmup >= 1:
+            found = _occurrences(state, ctx, entry)
+            if found < entry.warmup:
+                ledger.refuse(entry, "warmup_short", needed=entry.warmup, found=found)
+                return False
+        return luck_decides(state, ledger, entry)
+
+
+def _terms(hit: Scored) -> list[list[str | int | float]]:
+    return [[term.term, term.frequency, term.idf, term.score] for term in hit.terms]
+
+
+def _occurrences(state: RunState, ctx: RunContext, entry: Entry) -> int:
+    """Occurrences of the entry's keys in its own window."""
+    settings = ctx.settings
+    depth = settings.scan_depth if entry.scan_depth is None else entry.scan_depth
+    matcher = ctx.index.matcher(case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
+    return matcher.occurrences(entry.id, "" if state.window is None else state.window.tail(depth))

@@ -1,0 +1,112 @@
+"""Bookkeeping: what the chat remembers of this generation (spec: deeplore-engine 6.2, 6.4, 6.6, 6.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import number, round_half_up
+from lorestudio.domain.state import Counters, LoggedGeneration, Tally
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.counts import counted
+from lorestudio.systems.deeplore.stages.duplicate_stripping import logged
+from lorestudio.systems.deeplore.state import RunState, counters_as_json
+from lorestudio.systems.ledger import Ledger
+from lorestudio.trace.model import Phase, StageRecord
+
+_WARN_RATIO, _WARN_STEP, _CALM_RATIO = 0.20, 0.05, 0.15
+
+
+class BookkeepingStage:
+    """Runs in every generation; one that ended early only counts itself and lets the trackers run down."""
+
+    name = "bookkeeping"
+    phase = Phase.INJECT
+
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Write the state that the next generation starts from."""
+        ledger = Ledger(self, state.candidates)
+        entries = [item.entry for item in state.accepted]
+        after = replace(state.before, prompts=state.prompts, random_state=state.random.state, ai=state.ai)
+        counters = state.counters
+        if state.outcome is None:
+            counters = _remember(counters, entries, ctx.settings)
+            log = _log(state, ctx, entries)
+            state.tally = Tally(
+                state.swipe_key,
+                len(ctx.chat),
+                ctx.clock_ms,
+                tuple(entry.tracker_key for entry in state.reached_budget),
+                tuple(entry.tracker_key for entry in entries),
+            )
+            after = replace(counted(after, state.tally), warning_ratio=_warn(state, ctx))
+        else:
+            log = state.injection_log
+        counters = run_down(counters, entries, ctx.settings)
+        state.after = replace(after, counters=counters, injection_log=log)
+        return ledger.close(state.candidates, details=counters_as_json(counters))
+
+
+def _remember(counters: Counters, entries: list[Entry], settings: DeepLoreSettings) -> Counters:
+    """Start the cooldown of injected entries and note when they were injected."""
+    cooldown = dict(counters.cooldown)
+    history = dict(counters.injection_history)
+    for entry in entries:
+        if entry.cooldown is not None and entry.cooldown > 0:
+            cooldown[entry.tracker_key] = number(entry.cooldown + 1)
+        if settings.reinjection_cooldown > 0:
+            history[entry.tracker_key] = counters.generation_count + 1
+    return replace(counters, cooldown=cooldown, injection_history=history)
+
+
+def run_down(counters: Counters, entries: Iterable[Entry], settings: DeepLoreSettings) -> Counters:
+    """One generation has passed: cooldowns and staleness move on, streaks go on or end."""
+    injected = [entry.tracker_key for entry in entries]
+    cooldown = {key: number(left - 1) for key, left in counters.cooldown.items() if left > 1}
+    decay = dict(counters.decay)
+    if settings.decay_enabled:
+        decay |= dict.fromkeys(injected, 0)
+        limit = (settings.decay_boost_threshold or 5) * 2
+        for key in set(decay).difference(injected):
+            decay[key] += 1
+            if decay[key] >= limit:
+                del decay[key]
+    consecutive = {key: streak for key, streak in counters.consecutive.items() if key in injected}
+    for key in injected:
+        consecutive[key] = consecutive.get(key, 0) + 1
+    return replace(
+        counters,
+        generation_count=counters.generation_count + 1,
+        cooldown=cooldown,
+        decay=decay,
+        consecutive=consecutive,
+    )
+
+
+def _log(state: RunState, ctx: RunContext, entries: list[Entry]) -> tuple[LoggedGeneration, ...]:
+    """The duplicate log with this generation; empty where stripping is off."""
+    if not ctx.settings.strip_duplicate_injections:
+        return ()
+    record = LoggedGeneration(
+        state.counters.generation_count + 1, tuple(logged(entry, ctx.settings) for entry in entries)
+    )
+    return (*state.injection_log, record)[-(ctx.settings.strip_lookback_depth + 1) :]
+
+
+def _warn(state: RunState, ctx: RunContext) -> float:
+    """Warn once when lore takes a large share of the context, again when that grows; returns the ratio to compare."""
+    last = state.before.warning_ratio
+    if not state.blocks or ctx.context_size <= 0:
+        return last
+    total = sum(injection.tokens for injection in state.injections)
+    ratio = total / ctx.context_size
+    if ratio > _WARN_RATIO and ratio > last + _WARN_STEP:
+        count = len(state.injections)
+        state.warnings.append(
+            f"Lore takes {round_half_up(100 * ratio)} % of the context: {total:,} tokens in "
+            f"{count} {'entry' if count == 1 else 'entries'}."
+        )
+        return ratio
+    return 0.0 if ratio <= _CALM_RATIO else last

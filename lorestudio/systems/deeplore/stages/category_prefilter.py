@@ -1,0 +1,203 @@
+"""The category prefilter: a first, cheap question to the model in large vaults (spec: deeplore-engine 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json, trim, truthy
+from lorestudio.llm.errors import LlmError
+from lorestudio.llm.messages import ChatRequest
+from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.ai import asking as conversation
+from lorestudio.systems.deeplore.ai import breaker, prompts
+from lorestudio.systems.deeplore.ai.asking import ask
+from lorestudio.systems.deeplore.ai.manifest import is_forced
+from lorestudio.systems.deeplore.ai.replies import extract_list, unreadable
+from lorestudio.systems.deeplore.state import RunState
+from lorestudio.systems.ledger import Ledger, skipped
+from lorestudio.trace.model import AiRecord, ItemResult, Phase, ReplyItem, StageRecord, TitleMatch
+
+FEWEST_ENTRIES: Final = 40
+FEWEST_CATEGORIES: Final = 4
+REPLY_TOKENS: Final = 512
+_SAMPLE: Final = 5
+_MARKERS: Final = frozenset({
+    "lorebook", "lorebook-always", "lorebook-seed", "lorebook-bootstrap", "lorebook-guide", "lorebook-never",
+    "lorebook-constant",
+})  # fmt: skip
+UNCATEGORIZED: Final = "Uncategorized"
+
+
+def category(entry: Entry, *, folders: bool = False) -> str:
+    """The first tag that means something; the top folder only for an entry whose tags all mark it for DeepLore.
+
+    With `folders` the top folder is the category of an entry without any tag too.
+    """
+    if not entry.tags and not folders:
+        return UNCATEGORIZED
+    meaningful = next((tag for tag in entry.tags if tag.lower() not in _MARKERS), None)
+    if meaningful is not None:
+        return meaningful
+    return entry.filename.split("/")[0] if "/" in entry.filename else UNCATEGORIZED
+
+
+def clusters(entries: Sequence[Entry], *, folders: bool = False) -> dict[str, list[Entry]]:
+    """Entries by category, in order of first sight."""
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(category(entry, folders=folders), []).append(entry)
+    return found
+
+
+def category_manifest(found: Mapping[str, Sequence[Entry]]) -> str:
+    """One line a category: its size and its first titles."""
+    return "\n".join(
+        f"[{name}] ({len(members)} entries): {', '.join(entry.title for entry in members[:_SAMPLE])}"
+        + (f" (+{len(members) - _SAMPLE} more)" if len(members) > _SAMPLE else "")
+        for name, members in found.items()
+    )
+
+
+def chosen_categories(reply: Json) -> set[str] | None:
+    """The lower-cased names in the reply, None where it names none."""
+    items = extract_list(reply)
+    if not items:
+        return None
+    names: set[str] = set()
+    for item in items:
+        if item is None:
+            return None
+        names.add(_name(item).lower())
+    names.discard("")
+    return names or None
+
+
+def category_items(reply: Json, found: Mapping[str, object]) -> tuple[ReplyItem, ...]:
+    """Each item of the reply on record; several categories that differ only in case are one match."""
+    known: dict[str, list[str]] = {}
+    for name in found:
+        known.setdefault(name.lower(), []).append(name)
+    items: list[ReplyItem] = []
+    for item in extract_list(reply) or ():
+        asked = _name(item)
+        names = known.get(asked.lower(), [])
+        if not asked:
+            items.append(unreadable(item))
+        elif names:
+            items.append(ReplyItem(asked, TitleMatch.EXACT, ItemResult.CHOSEN, title=", ".join(names), similarity=1.0))
+        else:
+            items.append(ReplyItem(asked, TitleMatch.NOT_FOUND, ItemResult.DROPPED))
+    return tuple(items)
+
+
+def _name(item: Json) -> str:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, Mapping):
+        values = (item.get(key) for key in ("title", "name", "category", "label"))
+        return next((value for value in values if isinstance(value, str) and truthy(value)), "")
+    return ""
+
+
+class CategoryPrefilterStage:
+    """The model chooses categories; entries of the others leave unless one of their keys is in the conversation."""
+
+    name = "category prefilter"
+    phase = Phase.SELECT
+
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Ask, and narrow the candidates; anything doubtful leaves them as they are."""
+        if not ctx.settings.hierarchical_pre_filter:
+            return skipped(self, state.candidates, "off", {"setting": "hierarchicalPreFilter"})
+        before = breaker.observed(state.ai, ctx.clock_ms)
+        record = await self._prefilter(state, ctx)
+        items = record.ai.items if record.ai is not None else ()
+        return replace(record, ai=AiRecord(before, breaker.observed(state.ai, ctx.clock_ms), items))
+
+    async def _prefilter(self, state: RunState, ctx: RunContext) -> StageRecord:
+        before = list(state.candidates)
+        forced = [entry for entry in before if is_forced(entry, bootstrapping=state.bootstrapping)]
+        selectable = [entry for entry in before if not is_forced(entry, bootstrapping=state.bootstrapping)]
+        if ctx.settings.manifest_summary_mode == "summary_only":
+            selectable = [entry for entry in selectable if trim(entry.summary)]
+        if len(selectable) < FEWEST_ENTRIES:
+            return self._unchanged(before, "too few entries or categories")
+        folders = ctx.is_fixed("untagged_category")
+        found = clusters(selectable, folders=folders)
+        if folders:
+            exact = clusters(selectable)
+            if found != exact and max(len(found), len(exact)) >= FEWEST_CATEGORIES:
+                state.note_switch("untagged_category", self.name, "untagged notes go by their folder")
+        if len(found) < FEWEST_CATEGORIES:
+            return self._unchanged(before, "too few entries or categories")
+        granted, state.ai = breaker.acquire(state.ai, ctx.clock_ms)
+        if not granted:
+            return self._unchanged(before, "AI calls are paused")
+        transcript = self._transcript(state, ctx)
+        request = ChatRequest(
+            kind="prefilter",
+            system=prompts.CATEGORIES,
+            user=prompts.categories_message(category_manifest(found), transcript),
+            max_tokens=REPLY_TOKENS,
+            timeout_ms=ctx.settings.ai_search_timeout,
+            model=ctx.settings.ai_search_model or ctx.model,
+        )
+        try:
+            reply = await ask(state, ctx, request)
+        except LlmError as error:
+            state.ai = breaker.released(state.ai)
+            return self._unchanged(before, f"the call failed: {error}")
+        names = chosen_categories(reply.content)
+        answered = AiRecord(items=category_items(reply.content, found))
+        if names is None:
+            self._give_probe_back(state, ctx)
+            return replace(self._unchanged(before, "the answer names no category"), ai=answered)
+        kept = [entry for entry in selectable if category(entry, folders=folders).lower() in names]
+        dropped = [entry for entry in selectable if category(entry, folders=folders).lower() not in names]
+        rescued = [entry for entry in dropped if _mentioned(entry, transcript.lower())]
+        if len(kept) + len(rescued) < len(selectable) * (1 - ctx.settings.hierarchical_aggressiveness):
+            self._give_probe_back(state, ctx)
+            return replace(self._unchanged(before, "it would leave too few"), ai=answered)
+        state.ai = breaker.released(state.ai)
+        return replace(self._narrow(state, [*forced, *kept], rescued, folders=folders), ai=answered)
+
+    def _transcript(self, state: RunState, ctx: RunContext) -> str:
+        """What the model reads of the chat: a trailing reply too, neither seeds nor summary."""
+        depth = ctx.settings.ai_search_scan_depth
+        transcript = conversation.lines(ctx.chat, depth)
+        if ctx.is_fixed("window_filter"):
+            exact, transcript = transcript, conversation.lines(ctx.chat, depth, searched_only=True)
+            if transcript != exact:
+                state.note_switch("window_filter", self.name, "the model reads further back past hidden messages")
+        return transcript
+
+    def _give_probe_back(self, state: RunState, ctx: RunContext) -> None:
+        """An answer that is not used keeps the breaker's probe out, unless that is mended."""
+        if ctx.is_fixed("probe_leak") and state.ai.probe_ms is not None:
+            state.ai = breaker.released(state.ai)
+            state.note_switch("probe_leak", self.name, "the probe was given back")
+
+    def _narrow(self, state: RunState, kept: list[Entry], rescued: list[Entry], *, folders: bool) -> StageRecord:
+        ledger = Ledger(self, state.candidates)
+        offered = len(state.candidates)
+        remaining = {entry.id for entry in (*kept, *rescued)}
+        for entry in state.candidates:
+            if entry.id not in remaining:
+                ledger.remove(entry, "prefilter_dropped", category=category(entry, folders=folders))
+        for entry in rescued:
+            ledger.keep(entry, "prefilter_rescued", category=category(entry, folders=folders))
+        state.candidates = [*kept, *rescued]
+        return ledger.close(
+            state.candidates, details={"offered": offered, "kept": [entry.id for entry in state.candidates]}
+        )
+
+    def _unchanged(self, before: list[Entry], why: str) -> StageRecord:
+        details: dict[str, Json] = {"why": why, "offered": len(before), "kept": None}
+        return skipped(self, before, "prefilter_unchanged", details)
+
+
+def _mentioned(entry: Entry, transcript: str) -> bool:
+    return any(key and key.lower() in transcript for key in entry.keys)

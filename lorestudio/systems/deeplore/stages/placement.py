@@ -1,0 +1,145 @@
+"""Placement: rendering entries, grouping them by place, and committing the prompts (spec: deeplore-engine 5.8)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from lorestudio.domain.entry import MAX_DEPTH, Entry, Position
+from lorestudio.domain.javascript import number, number_text, to_number
+from lorestudio.domain.state import Prompt
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.state import Accepted, RunState
+from lorestudio.systems.deeplore.text import render
+from lorestudio.systems.ledger import Ledger
+from lorestudio.trace.model import Injection, Phase, PromptBlock, PromptPart, StageRecord
+
+SEPARATOR = "\n\n"
+MANAGED_TAGS = ("deeplore_constants", "deeplore_lore")
+"""Groups that a host's prompt manager may hold under their own name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a group goes."""
+
+    tag: str
+    position: int
+    depth: float
+    role: int
+
+
+@dataclass(slots=True)
+class Group:
+    """Entries that go to the same place, in order."""
+
+    place: Place
+    entries: list[Entry] = field(default_factory=list)
+
+
+def clamp_depth(value: float | None) -> float:
+    """A depth between 0 and the most the engine knows; anything that is no number is 0."""
+    depth = to_number(value)
+    return number(min(max(depth, 0), MAX_DEPTH)) if math.isfinite(depth) else 0
+
+
+def _place(entry: Entry, settings: DeepLoreSettings) -> Place:
+    position = settings.injection_position if entry.position is None else entry.position
+    role = settings.injection_role if entry.role is None else entry.role
+    depth = clamp_depth(settings.injection_depth if entry.depth is None else entry.depth)
+    suffix = f"p{number_text(position)}_d{number_text(depth)}_r{number_text(role)}"
+    if settings.injection_mode != "prompt_list":
+        return Place(f"deeplore_{suffix}", position, depth, role)
+    if entry.position is not None or entry.depth is not None or entry.role is not None:
+        return Place(f"deeplore_override_{suffix}", position, depth, role)
+    return Place("deeplore_constants" if entry.constant else "deeplore_lore", 0, 0, 0)
+
+
+def group(accepted: list[Accepted], settings: DeepLoreSettings) -> list[Group]:
+    """The groups in order of their first entry; outlets after all others."""
+    groups: dict[str, Group] = {}
+    outlets: dict[str, Group] = {}
+    for item in accepted:
+        entry = item.entry
+        if entry.outlet:
+            outlet = outlets.setdefault(entry.outlet, Group(Place(f"customWIOutlet_{entry.outlet}", -1, 0, 0)))
+            outlet.entries.append(entry)
+        else:
+            place = _place(entry, settings)
+            groups.setdefault(place.tag, Group(place)).entries.append(entry)
+    for outlet in outlets.values():
+        role = next((entry.role for entry in outlet.entries if entry.role is not None), 0)
+        outlet.place = Place(outlet.place.tag, Position.OUTLET, 0, role)
+    return [*groups.values(), *outlets.values()]
+
+
+def entry_text(entry: Entry, settings: DeepLoreSettings, *, literal: bool = False) -> str:
+    """The entry in its template, as it goes into the prompt; `literal` is about `$` patterns."""
+    return render(settings.injection_template, entry.title, entry.content, literal=literal)
+
+
+def block(one: Group, settings: DeepLoreSettings, *, literal: bool = False) -> PromptBlock:
+    """The group's text, with the origin of each part; `literal` is about `$` patterns."""
+    texts: list[str] = []
+    parts: list[PromptPart] = []
+    start = 0
+    for entry in one.entries:
+        text = entry_text(entry, settings, literal=literal)
+        texts.append(text)
+        parts.append(PromptPart(start, start + len(text), entry.id))
+        start += len(text) + len(SEPARATOR)
+    place = one.place
+    return PromptBlock(place.tag, place.position, place.depth, place.role, SEPARATOR.join(texts), tuple(parts))
+
+
+class PlacementStage:
+    """Accepted entries are rendered and grouped by position, depth and role; the earlier prompts give way."""
+
+    name = "placement"
+    phase = Phase.INJECT
+
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Make the blocks, the prompts and the list of injections."""
+        settings = ctx.settings
+        ledger = Ledger(self, state.candidates)
+        groups = group(state.accepted, settings)
+        literal = ctx.is_fixed("template_patterns")
+        state.blocks = tuple(block(one, settings, literal=literal) for one in groups)
+        if literal and state.blocks != tuple(block(one, settings) for one in groups):
+            state.note_switch("template_patterns", self.name, "dollar signs stayed as they are written")
+        state.prompts = tuple(
+            Prompt(
+                part.tag,
+                part.text,
+                part.position,
+                part.depth,
+                part.role,
+                scan=settings.allow_wi_scan,
+                managed=settings.injection_mode == "prompt_list" and part.tag in MANAGED_TAGS,
+            )
+            for part in state.blocks
+        )
+        places = {entry: one.place for one in groups for entry in one.entries}
+        injections: list[Injection] = []
+        for item in state.accepted:
+            entry, place = item.entry, places[item.entry]
+            ledger.keep(entry, "placed", tag=place.tag, position=place.position, depth=place.depth, role=place.role)
+            injections.append(
+                Injection(
+                    entry=entry.id,
+                    title=entry.title,
+                    label=state.label(entry),
+                    tokens=entry.tokens,
+                    priority=entry.priority,
+                    position=place.position,
+                    depth=place.depth,
+                    role=place.role,
+                    tag=place.tag,
+                    content_hash=entry.content_hash,
+                    truncated=item.truncated,
+                    original_tokens=item.original_tokens,
+                )
+            )
+        state.injections = tuple(injections)
+        return ledger.close(state.candidates, note="" if state.blocks else "no_prompt")

@@ -1,0 +1,115 @@
+"""Recursion: what candidates say wakes further entries (spec: deeplore-engine 3.7)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json, fold, head, length, trim
+from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.keys import KeyHit, KeyMatcher
+from lorestudio.systems.deeplore.state import RunState, luck_decides
+from lorestudio.systems.ledger import Ledger, skipped
+from lorestudio.trace.model import Phase, StageRecord
+
+TEXT_LIMIT = 50_000
+"""Code units of candidates' text that one step searches."""
+
+
+class StepText:
+    """The contents that one step searches, joined by line feeds, and which entry each place belongs to."""
+
+    def __init__(self, entries: Sequence[Entry], index: DeepLoreIndex, *, case_sensitive: bool) -> None:
+        parts: list[str] = []
+        self._entries: list[Entry] = []
+        self._starts: list[int] = []
+        left, offset = TEXT_LIMIT, 0
+        for entry in entries:
+            if left <= 0:
+                break
+            size = length(entry.content)
+            if size <= left:
+                text = entry.content if case_sensitive else index.folded(entry)
+            else:
+                cut = head(entry.content, left)
+                text = cut if case_sensitive else fold(cut)
+            parts.append(text)
+            self._entries.append(entry)
+            self._starts.append(offset)
+            offset += len(text) + 1
+            left -= size + 1
+        self.text = "\n".join(parts)
+
+    def source(self, start: int) -> Entry:
+        """The entry whose content holds the hit at `start`."""
+        return self._entries[bisect_right(self._starts, start) - 1]
+
+
+class RecursionStage:
+    """Step by step, the contents of the newest candidates are searched for the keys of everybody else."""
+
+    name = "recursion"
+    phase = Phase.MATCH
+
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Repeat until nothing new is found or the steps are used up."""
+        settings = ctx.settings
+        if not settings.recursive_scan:
+            return skipped(self, state.candidates, "off", {"setting": "recursiveScan"})
+        if settings.scan_depth <= 0:
+            return skipped(self, state.candidates, "scan_depth_zero")
+        ledger = Ledger(self, state.candidates)
+        matcher = ctx.index.matcher(case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
+        newest = list(state.candidates)
+        step = 0
+        while newest and step < settings.max_recursion_steps:
+            step += 1
+            speaking = [entry for entry in newest if not entry.exclude_recursion]
+            searched = StepText(speaking, ctx.index, case_sensitive=settings.case_sensitive)
+            if not trim(searched.text):
+                break
+            newest = self._step(state, ctx, ledger, matcher, searched, step)
+        return ledger.close(state.candidates, details={"steps": step, "limit": settings.max_recursion_steps})
+
+    @staticmethod
+    def _step(
+        state: RunState, ctx: RunContext, ledger: Ledger, matcher: KeyMatcher, searched: StepText, step: int
+    ) -> list[Entry]:
+        found: list[Entry] = []
+        hits = matcher.find(searched.text)
+        for entry_id in matcher.hit_entries(hits):
+            entry = ctx.index.vault.entries[entry_id]
+            if entry_id in state.matched or entry.constant or entry.guide:
+                continue
+            hit = matcher.test(entry_id, hits)
+            if hit is not None and _passes(state, ledger, entry, matcher, searched.text):
+                found.append(entry)
+                _let_in(state, ledger, entry, hit, searched, step)
+        return found
+
+
+def _passes(state: RunState, ledger: Ledger, entry: Entry, matcher: KeyMatcher, text: str) -> bool:
+    """Cooldown, then probability, then warmup counted in the searched contents."""
+    if entry.cooldown is not None and state.cooling(entry) > 0:
+        ledger.refuse(entry, "cooling_down", left=state.cooling(entry))
+        return False
+    if not luck_decides(state, ledger, entry):
+        return False
+    if entry.warmup is not None:
+        found = matcher.occurrences(entry.id, text)
+        if found < entry.warmup:
+            ledger.refuse(entry, "warmup_short", needed=entry.warmup, found=found)
+            return False
+    return True
+
+
+def _let_in(state: RunState, ledger: Ledger, entry: Entry, hit: KeyHit, searched: StepText, step: int) -> None:
+    source = searched.source(hit.start)
+    state.let_in(entry, f"{hit.key} (recursion step {step})")
+    details: dict[str, Json] = {"key": hit.key, "step": step, "source": source.title, "source_id": source.id}
+    if hit.refine is not None:
+        refining = searched.source(hit.refine.start)
+        details |= {"refine_key": hit.refine.key, "refine_source": refining.title, "refine_source_id": refining.id}
+    ledger.add(entry, "recursion", **details)

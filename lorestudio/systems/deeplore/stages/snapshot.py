@@ -1,0 +1,66 @@
+"""Take the counters to start from, and say which entries are never offered (spec: deeplore-engine 1.14, 6.3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lorestudio.domain.state import Snapshot
+from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.gating import Policy
+from lorestudio.systems.deeplore.scan import ScanWindow
+from lorestudio.systems.deeplore.state import RunState
+from lorestudio.systems.ledger import Ledger
+from lorestudio.trace.model import Phase, StageRecord
+
+
+def swipe_key(ctx: RunContext) -> str:
+    """Where in the chat this generation stands: index of the last message and its swipe."""
+    return f"{len(ctx.chat) - 1}|{ctx.chat[-1].swipe if ctx.chat else 0}"
+
+
+def scan_window(ctx: RunContext) -> ScanWindow:
+    """The text in which this generation searches keys: as deep as the deepest scan depth of all."""
+    deepest = max(ctx.settings.scan_depth, *ctx.index.scan_depths, 0)
+    fractional = any(0 < depth < 1 for depth in ctx.index.scan_depths)
+    return ScanWindow(
+        ctx.chat,
+        len(ctx.chat) if fractional else deepest,
+        case_sensitive=ctx.settings.case_sensitive,
+        searched_only=ctx.is_fixed("window_filter"),
+    )
+
+
+class SnapshotStage:
+    """A second generation at the same place is a swipe: the counters go back to where they were before the first."""
+
+    name = "snapshot"
+    phase = Phase.LOAD
+
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Roll back where this is a swipe; guides are refused."""
+        ledger = Ledger(self, state.candidates)
+        for guide in ctx.index.guides:
+            ledger.refuse(guide, "guide_hidden")
+        state.swipe_key = swipe_key(ctx)
+        earlier = ctx.state.snapshot
+        state.regenerated = earlier is not None and earlier.swipe_key == state.swipe_key
+        if earlier is not None and state.regenerated:
+            state.counters = earlier.counters
+            state.injection_log = ()
+        state.before = replace(ctx.state, snapshot=Snapshot(state.swipe_key, state.counters))
+        state.bootstrapping = len(ctx.chat) <= ctx.settings.new_chat_threshold
+        state.policy = (
+            Policy.of(ctx.index.forced, ())
+            if not ctx.controls.pins
+            else Policy.of(ctx.index.visible, ctx.controls.pins)
+        )
+        state.window = scan_window(ctx)
+        return ledger.close(
+            state.candidates,
+            note="rolled_back" if state.regenerated else "",
+            details={
+                "swipe_key": state.swipe_key,
+                "entries": len(ctx.index.visible),
+                "left_out": len(ctx.index.vault.left_out),
+            },
+        )

@@ -1,0 +1,143 @@
+"""What one run works on while it runs.
+
+The probability of an entry, on every way in (spec: deeplore-engine 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.state import AiState, Counters, EngineState, LoggedGeneration, Prompt, Tally
+from lorestudio.systems.context import RandomSource
+from lorestudio.systems.deeplore.ai.manifest import Manifest
+from lorestudio.systems.deeplore.gating import Policy
+from lorestudio.systems.deeplore.scan import ScanWindow
+from lorestudio.systems.holding import Holding
+from lorestudio.systems.ledger import Ledger
+from lorestudio.trace.model import AiCall, Injection, PromptBlock, RunOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """An entry that the budget let in: a truncated copy where it did not fit whole."""
+
+    entry: Entry
+    original_tokens: int | None = None
+
+    @property
+    def truncated(self) -> bool:
+        """Whether only a part of the entry went in."""
+        return self.original_tokens is not None
+
+
+@dataclass(slots=True)
+class RunState:
+    """The candidates and everything that stages hand to later stages. Made anew for every run.
+
+    `labels` are the match labels by bare title, as DeepLore keeps them, or by tracker key where equal titles are kept
+    apart. `outcome` is set by the stage that ends the run early. `keyword_matches` are the matches of two-stage mode,
+    None in the others; `match_now` asks for the matching stages after an AI selection that failed in AI-only mode, and
+    says whether their labels count. `ai_cached` is True only where an AI selection was answered from its cache,
+    `confidence` ranks its picks. `switches` says where behaviour switches made a difference. `holding` is there only
+    where the run is asked what would become of an entry.
+    """
+
+    random: RandomSource
+    counters: Counters
+    injection_log: tuple[LoggedGeneration, ...]
+    prompts: tuple[Prompt, ...]
+    before: EngineState
+    candidates: list[Entry] = field(default_factory=list)
+    matched: set[int] = field(default_factory=set)
+    labels: dict[str, str] = field(default_factory=dict)
+    draws: list[float] = field(default_factory=list)
+    window: ScanWindow | None = None
+    regenerated: bool = False
+    swipe_key: str = ""
+    bootstrapping: bool = False
+    policy: Policy = field(default_factory=lambda: Policy({}))
+    outcome: RunOutcome | None = None
+    ai: AiState = field(default_factory=AiState)
+    ai_cached: bool | None = None
+    keyword_matches: list[Entry] | None = None
+    manifest: Manifest | None = None
+    match_now: str = ""
+    ai_calls: list[AiCall] = field(default_factory=list)
+    reached_budget: list[Entry] = field(default_factory=list)
+    accepted: list[Accepted] = field(default_factory=list)
+    injections: tuple[Injection, ...] = ()
+    blocks: tuple[PromptBlock, ...] = ()
+    after: EngineState | None = None
+    tally: Tally | None = None
+    warnings: list[str] = field(default_factory=list)
+    confidence: dict[int, int] = field(default_factory=dict)
+    separate_titles: bool = False
+    switches: list[dict[str, Json]] = field(default_factory=list)
+    facts: dict[str, Json] = field(default_factory=dict)
+    holding: Holding | None = None
+
+    def note_switch(self, switch: str, stage: str, effect: str) -> None:
+        """A behaviour switch that is set to fixed changed the outcome here: say what is different."""
+        self.switches.append({"switch": switch, "stage": stage, "effect": effect})
+
+    def has_noted(self, switch: str) -> bool:
+        """Whether a difference that this switch made is on record already."""
+        return any(note["switch"] == switch for note in self.switches)
+
+    def draw(self) -> float:
+        """The next random number of the chat, put on record."""
+        roll = self.random.next()
+        self.draws.append(roll)
+        return roll
+
+    def let_in(self, entry: Entry, label: str) -> None:
+        """Make the entry a candidate under `label`."""
+        self.candidates.append(entry)
+        self.matched.add(entry.id)
+        self.set_label(entry, label)
+
+    def cooling(self, entry: Entry) -> float:
+        """Generations for which the entry still pauses; 0 when it does not."""
+        return self.counters.cooldown.get(entry.tracker_key, 0)
+
+    def set_label(self, entry: Entry, label: str) -> None:
+        """Put the entry's match label on record."""
+        self.labels[self._label_key(entry)] = label
+
+    def has_label(self, entry: Entry) -> bool:
+        """Whether the entry has a match label."""
+        return self._label_key(entry) in self.labels
+
+    def label(self, entry: Entry) -> str:
+        """The entry's match label, `?` where it has none."""
+        return self.labels.get(self._label_key(entry), "?")
+
+    def _label_key(self, entry: Entry) -> str:
+        return entry.tracker_key if self.separate_titles else entry.title
+
+
+def counters_as_json(counters: Counters) -> Mapping[str, Json]:
+    """The counters in a trace's terms."""
+    return {
+        "generation_count": counters.generation_count,
+        "cooldown": dict(counters.cooldown),
+        "decay": dict(counters.decay),
+        "consecutive": dict(counters.consecutive),
+        "injection_history": dict(counters.injection_history),
+    }
+
+
+def luck_decides(state: RunState, ledger: Ledger, entry: Entry) -> bool:
+    """Whether the roll lets the entry in; the refusal is put on record. Nothing is rolled where no chance is left."""
+    if entry.probability == 0:
+        ledger.refuse(entry, "probability_zero")
+        return False
+    if entry.probability is not None and entry.probability < 1:
+        roll = state.draw()
+        if roll > entry.probability:
+            ledger.refuse(entry, "probability_lost", probability=entry.probability, roll=roll)
+            return False
+    return True

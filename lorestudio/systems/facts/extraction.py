@@ -1,0 +1,360 @@
+"""Drawing facts out of a conversation: the prompt, the reply, and what is made of it (spec: fact-memory 5).
+
+Tags by words in the text (spec: fact-memory 5.6). The lists are about health, as in the original.
+
+What models are told: drawing facts out of a conversation, and looking at them again (spec: fact-memory 5.2, 6.1).
+
+Who draws facts out of a conversation: a model that is asked, or plain rules where there is none.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lorestudio.domain.javascript import Json, trim
+from lorestudio.domain.patterns import compile_pattern
+from lorestudio.llm.embedding import Embedder, Vector
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import FACTS, FACTS_REVIEW, AnswerSource, ChatRequest
+from lorestudio.systems.facts.records import (
+    CONFIRMED,
+    INFERRED,
+    NO_FIELD,
+    PROFILE_FIELDS,
+    PROFILE_KEYS,
+    Fact,
+    FactError,
+    Line,
+)
+
+GENERAL: Final = "general"
+
+_WORDS: Final = {
+    "medication": (
+        "medication|medicine|drug|prescription|dose|dosage|pill|tablet|mg|aspirin|metformin|insulin|antibiotic|"
+        "supplement|vitamin"
+    ),
+    "condition": (
+        "diabetes|hypertension|asthma|allergy|allergic|diagnosis|condition|disease|disorder|syndrome|symptom|pain|"
+        "chronic|cancer|anxiety|depression|blood pressure"
+    ),
+    "vital": (
+        "a1c|hba1c|hemoglobin|blood pressure|bp|systolic|diastolic|blood sugar|glucose|blood glucose|weight|bmi|"
+        "body mass|heart rate|pulse|bpm|cholesterol|ldl|hdl|triglycerides"
+    ),
+    "lifestyle": (
+        "exercise|workout|diet|sleep|walk|run|gym|yoga|meditation|smoke|smoking|alcohol|drink|weight|calorie|vegan|"
+        "vegetarian"
+    ),
+    "preference": "prefer|like|dislike|favorite|want|enjoy|love|hate|rather|choose",
+    "social": (
+        "family|friend|wife|husband|partner|child|children|parent|mother|father|sibling|brother|sister|colleague|"
+        "doctor|therapist"
+    ),
+}
+
+KNOWN: Final = (*_WORDS, GENERAL)
+"""Every tag that the lists give."""
+
+_PATTERNS: Final = {tag: compile_pattern(rf"\b(?:{words})\b") for tag, words in _WORDS.items()}
+
+
+def tags_of(text: str) -> tuple[str, ...]:
+    """The tags whose words occur in the text, `general` where none does. Inflected words are other words."""
+    low = text.lower()
+    return tuple(tag for tag, pattern in _PATTERNS.items() if pattern.search(low)) or (GENERAL,)
+
+
+logger = logging.getLogger(__name__)
+
+KEYWORDS: Final = "keywords"
+MODEL: Final = "model"
+BOTH: Final = "both"
+
+CONVERSATION: Final = "{conversation}"
+SESSION_DATE: Final = "{sessionDate}"
+
+_SHOWN: Final = 200
+_DOLLAR: Final = re.compile(r"\$([$&`'])")
+_OPENING: Final = re.compile(r"\A```(?:json)?\n?")
+_CLOSING: Final = re.compile(r"\n?```\Z")
+_LONGEST_SCRAP: Final = 10
+_CUES: Final = compile_pattern(r"\b(?:I|my|prefer|work|use|like|am|have|need|want)\b", "i")
+_ENDS: Final = re.compile(r"[.!?\n]+")
+
+
+def conversation(lines: Sequence[Line]) -> str:
+    """The lines as models read them, one `role: text` each (spec: 5.1)."""
+    return "\n".join(f"{line.role}: {line.told}" for line in lines)
+
+
+def filled(template: str, lines: Sequence[Line], session_date: str, *, strict: bool) -> str:
+    """The prompt with its slots filled (spec: 5.3; in strict mode with JavaScript's dollar signs and second pass)."""
+    talk = conversation(lines)
+    if not strict:
+        return template.replace(SESSION_DATE, session_date).replace(CONVERSATION, talk)
+    before, slot, after = template.partition(CONVERSATION)
+    if not slot:
+        return template.replace(SESSION_DATE, session_date)
+    meant = {"$": "$", "&": slot, "`": before, "'": after}
+    talk = _DOLLAR.sub(lambda found: meant[found[1]], talk)
+    return f"{before}{talk}{after}".replace(SESSION_DATE, session_date)
+
+
+def read_reply(reply: str | None, *, strict: bool) -> tuple[dict[str, Json], ...]:
+    """The items of a model's reply; a reply that is no JSON gives none and a warning (spec: 5.4)."""
+    text = "{}" if reply is None else reply
+    if not strict:
+        text = trim(text)
+    text = trim(_CLOSING.sub("", _OPENING.sub("", text)))
+    try:
+        parsed = parse_json(text)
+    except ValueError:
+        logger.warning("The reply with the facts is no JSON: %s", (reply or "")[:_SHOWN])
+        return ()
+    return validated(parsed)
+
+
+def parse_json(text: str) -> Json:
+    """JSON as JavaScript reads it, NaN and Infinity refused. Raises ValueError."""
+
+    def refuse(word: str) -> Json:
+        raise ValueError(f"{word} is no JSON")
+
+    try:
+        value: Json = json.loads(text, parse_constant=refuse)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return value
+
+
+def validated(parsed: Json) -> tuple[dict[str, Json], ...]:
+    """The usable items of a reply, each with its known fields; a bad one never affects another (spec: 5.5)."""
+    items = parsed.get("memories") if isinstance(parsed, Mapping) else parsed
+    return tuple(_items(items)) if isinstance(items, list | tuple) else ()
+
+
+def _items(items: Sequence[Json]) -> Iterator[dict[str, Json]]:
+    for item in items:
+        if not isinstance(item, Mapping):
+            continue
+        content, source, tags = item.get("content"), item.get("source"), item.get("tags")
+        if not isinstance(content, str) or not trim(content) or source not in (CONFIRMED, INFERRED):
+            continue
+        kept: dict[str, Json] = {"content": content, "source": source}
+        if isinstance(tags, list | tuple):
+            kept["tags"] = [tag for tag in tags if isinstance(tag, str)]
+        if item.get("profileField") in (*PROFILE_FIELDS, NO_FIELD):
+            kept["profileField"] = item["profileField"]
+        for key in ("profileKey", "profileUnit"):
+            if isinstance(item.get(key), str):
+                kept[key] = item[key]
+        if item.get("profileValue") is not None:
+            kept["profileValue"] = item["profileValue"]
+        yield kept
+
+
+def normalised(raw: Json, *, strict: bool, tagging: str = KEYWORDS) -> tuple[Fact, ...]:
+    """Facts from whatever an extractor returned (spec: 5.6). Raises FactError in strict mode for an odd item."""
+    if not isinstance(raw, list | tuple):
+        if strict:
+            raise FactError("the extractor returned no list")
+        return ()
+    facts: list[Fact] = []
+    for item in raw:
+        content = item.get("content") if isinstance(item, Mapping) else None
+        if not isinstance(item, Mapping) or not isinstance(content, str):
+            if strict:
+                raise FactError("an extracted item has no text")
+            continue
+        text = trim(content)
+        if not text:
+            continue
+        source = CONFIRMED if item.get("source") == CONFIRMED else INFERRED
+        profile = {key: item[key] for key in PROFILE_KEYS if key in item}
+        facts.append(Fact(text, source, _tags(text, item.get("tags"), tagging), profile))
+    return tuple(facts)
+
+
+def _tags(text: str, given: Json, tagging: str) -> list[Json]:
+    own = [tag for tag in given if isinstance(tag, str) and trim(tag)] if isinstance(given, list | tuple) else []
+    found = list(tags_of(text)) if tagging != MODEL else []
+    if tagging == KEYWORDS:
+        own = []
+    tags = list(dict.fromkeys([*own, *(tag for tag in found if tag != GENERAL)]))
+    return [*tags] or [GENERAL]
+
+
+def extract_simple(lines: Sequence[Line]) -> tuple[Fact, ...]:
+    """Facts without a model: sentences that hold one of a few words about oneself (spec: 5.7)."""
+    facts: list[Fact] = []
+    for line in lines:
+        if line.role == "system":
+            continue
+        source = CONFIRMED if line.role == "user" else INFERRED
+        facts += [
+            Fact(piece, source, list(tags_of(piece)))
+            for piece in map(trim, _ENDS.split(line.content))
+            if len(piece) > _LONGEST_SCRAP and _CUES.search(piece)
+        ]
+    return tuple(facts)
+
+
+EXTRACTION: Final = """\
+Read the conversation below and write down the facts that somebody who comes back to this story much later should
+still know: who the characters are and how they stand to each other, promises and debts, possessions, places, what has
+changed for good, what people like, want and plan.
+
+The session took place on {sessionDate}.
+
+Answer with JSON only, without a code fence and without a comment, in this shape:
+{"memories": [{"content": "...", "source": "confirmed", "tags": ["..."]}]}
+If there is nothing worth keeping, answer {"memories": []}.
+
+How to write a fact
+- One fact each, a full sentence, specific: names, numbers, dates. "Mira owes Torv forty marks", not "there is a debt".
+- source is "confirmed" when the user stated it outright. It is "inferred" when nobody stated it and something specific
+  that was said leaves no other reading. In doubt leave the fact out. "Mira paid for everybody's soup" does not support
+  "Mira is rich": that would be a wrong generalisation.
+- From the user's turns take every stated fact. From the assistant's turns take only what is new there. The assistant
+  often repeats what it remembers. Wrong: the assistant says "As you told me, Torv limps", and you write that down
+  again. Right: the assistant says "Torv's limp came from the fall at Dunmoor", and you write down the fall.
+- When a value changed, give only the value that holds now. Do not restate older facts.
+- Leave out greetings, small talk and passing moods.
+- End each fact with (mentioned {sessionDate}).
+- tags are one to three plain words, such as relation, promise, place, possession, event, preference.
+
+Examples
+{"content": "Ilse guards the bridge at Dunmoor (mentioned {sessionDate})", "source": "confirmed", "tags": ["place"]}
+{"content": "Torv is Mira's older brother (mentioned {sessionDate})", "source": "confirmed", "tags": ["relation"]}
+{"content": "Mira promised to be back before the first snow (mentioned {sessionDate})", "source": "confirmed",
+ "tags": ["promise"]}
+{"content": "Oren sold his boat and lives ashore (mentioned {sessionDate})", "source": "confirmed", "tags": ["event"]}
+{"content": "Ilse cannot read: she had Torv read the toll list to her (mentioned {sessionDate})", "source": "inferred",
+ "tags": ["person"]}
+"""
+
+STRUCTURED: Final = """
+Every fact also carries profileField, one of conditions, medications, allergies, vitals, goals, none, and unless it is
+none, profileValue. conditions are lasting states of a character, medications what is taken regularly, allergies what
+does harm, goals what somebody wants to reach; vitals are gauges (mana, health, gold) and carry profileKey (the gauge,
+in small letters with underscores) and profileUnit as well.
+- A gauge is an actual reading. A wish or a target is a goal. Wrong: "Her target is 90 mana" as vitals with value 90.
+  Right: goals with the value "reach 90 mana".
+- List values are clean terms without verbs or words for time: "silver", not "is allergic to silver since spring".
+"""
+
+TALK: Final = """
+The conversation:
+{conversation}
+"""
+
+REFLECTION: Final = """\
+You check facts that were drawn out of a conversation. You are shown the facts, the memories that exist already, and the
+conversation. Check four things:
+1. Is each fact faithful to what was said?
+2. Does a fact contradict an existing memory, and which of the two should be kept?
+3. Was something important missed?
+4. Is a fact too vague although the conversation allows a specific one?
+
+Answer with JSON only:
+{"correctedFacts": [{"content": "...", "source": "confirmed|inferred", "action": "keep|enrich|remove", "reason": "...",
+  "tags": ["..."], "profileField": "...", "profileKey": "...", "profileValue": "...", "profileUnit": "..."}],
+ "missedFacts": [{"content": "...", "source": "confirmed|inferred", "tags": ["..."]}],
+ "conflicts": [{"newFact": "...", "existingMemory": "...", "resolution": "keep_new|keep_existing|merge"}]}
+
+Every original fact must appear in correctedFacts: with keep as it is, with enrich made more specific, with remove where
+nothing supports it. Give tags and profile fields back as they were. missedFacts is only for clear, important omissions,
+conflicts only for direct contradictions.
+"""
+
+
+def extraction_prompt(own: str = "", *, structured: bool = False) -> str:
+    """The prompt with its slots, the person's own where there is one."""
+    return own or EXTRACTION + (STRUCTURED if structured else "") + TALK
+
+
+MAX_TOKENS: Final = 4096
+TIMEOUT_MS: Final = 120_000
+
+
+def chat_request(
+    template: str, lines: Sequence[Line], session_date: str, *, strict: bool = False, model: str = ""
+) -> ChatRequest:
+    """The request for the facts of these lines (spec: fact-memory 5.3, 5.4)."""
+    prompt = filled(template, lines, session_date, strict=strict)
+    return ChatRequest(FACTS, "", prompt, max_tokens=MAX_TOKENS, timeout_ms=TIMEOUT_MS, model=model, json_object=True)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedModel:
+    """A model that is asked through an answer source; vectors come from an embedder. `prompt` replaces the built-in."""
+
+    answers: AnswerSource
+    embedder: Embedder
+    prompt: str = ""
+    structured: bool = False
+    strict: bool = False
+    model: str = ""
+
+    async def extract(self, lines: Sequence[Line], session_date: str) -> Json:
+        """The validated items of the model's reply. Raises LlmError."""
+        template = extraction_prompt(self.prompt, structured=self.structured)
+        request = chat_request(template, lines, session_date, strict=self.strict, model=self.model)
+        reply = await self.answers.answer(request)
+        if reply.value is not None:
+            return validated(reply.value)
+        return read_reply(reply.text, strict=self.strict)
+
+    async def review(self, system: str, user: str) -> str | None:
+        """The model's answer. Raises LlmError."""
+        request = ChatRequest(FACTS_REVIEW, system, user, MAX_TOKENS, TIMEOUT_MS, model=self.model, json_object=True)
+        return (await self.answers.answer(request)).text
+
+    async def embed(self, text: str) -> Vector:
+        """The vector of a text. Raises LlmError."""
+        return await _vector(self.embedder, text)
+
+
+@dataclass(frozen=True, slots=True)
+class PlainModel:
+    """Facts by plain rules, without a model (spec: fact-memory 5.7). It reviews nothing."""
+
+    embedder: Embedder
+
+    async def extract(self, lines: Sequence[Line], session_date: str) -> Json:
+        """Sentences that hold one of a few words about oneself."""
+        del session_date  # the rules write no dates
+        return [fact.data for fact in extract_simple(lines)]
+
+    async def review(self, system: str, user: str) -> str | None:
+        """There is nobody to look at the facts again."""
+        del system, user
+        raise LlmError(ErrorKind.NOT_SUPPORTED, "the offline rules review nothing")
+
+    async def embed(self, text: str) -> Vector:
+        """The vector of a text. Raises LlmError."""
+        return await _vector(self.embedder, text)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPartner:
+    """A conversation partner behind an answer source; its reply comes in one piece."""
+
+    answers: AnswerSource
+    kind: str = "chat"
+
+    async def stream(self, lines: Sequence[Line]) -> AsyncIterator[str]:
+        """The reply. Raises LlmError."""
+        before = tuple((line.role, line.content) for line in lines[:-1])
+        yield (await self.answers.answer(ChatRequest(self.kind, "", lines[-1].content, before=before))).text
+
+
+async def _vector(embedder: Embedder, text: str) -> Vector:
+    vectors = await embedder.embed([text])
+    return vectors[0]

@@ -1,0 +1,157 @@
+"""A chat file as threads of fact memory: passages, parted by long silences and by size.
+
+What was drawn out stays where it was: a passage that is kept is only read again where its messages have changed.
+
+What the store refuses, told as input that cannot be used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.exchange.chats.records import sent_at
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.facts import OWN_CHARACTER, FactsSettings
+from lorestudio.systems.facts.records import FactError, Line, Origin, State, Thread
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Messages `first` to `last` of a chat. `begun` and `ended` are moments, None where no date can be read."""
+
+    chat: str
+    first: int
+    last: int
+    lines: tuple[Line, ...]
+    begun: int | None = None
+    ended: int | None = None
+    changed: bool = False
+
+    @property
+    def id(self) -> str:
+        """The thread's id."""
+        return f"{self.chat}#{self.first}-{self.last}"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what was said."""
+        return _digest(self.lines)
+
+    @property
+    def origin(self) -> Origin:
+        """Where memories of it come from."""
+        return Origin(chat=self.chat, first=self.first, last=self.last)
+
+
+def chat_name(chat: Chat, path: Path | None) -> str:
+    """What tells a chat from others: SillyTavern's own mark where there is one, else its folder's and file's names."""
+    mark = chat.metadata.get("integrity")
+    if isinstance(mark, str) and mark:
+        return mark
+    if path is None:
+        return "chat"
+    place = path.resolve()
+    return f"{place.parent.name}/{place.stem}" if place.parent.name else place.stem
+
+
+def owner_of(settings: FactsSettings, chat: Chat, path: Path | None) -> str:
+    """Whose memories those of a chat are."""
+    if settings.owner == OWN_CHARACTER:
+        return f"character:{chat.character_name or chat_name(chat, path)}"
+    return f"chat:{chat_name(chat, path)}"
+
+
+def waiting_passages(
+    chat: Chat, name: str, threads: Sequence[Thread], size: int, silence_ms: int, *, hidden: bool = True
+) -> tuple[Passage, ...]:
+    """The passages whose facts are not kept yet, or are those of another text, in order.
+
+    `size` is in messages; a silence of `silence_ms` ends a passage.
+    """
+    spoken = [index for index, message in enumerate(chat.messages) if _spoken(message, hidden=hidden)]
+    waiting: list[Passage] = []
+    done: set[int] = set()
+    for thread, first, last in _kept(name, threads):
+        places = [index for index in spoken if first <= index <= last and index not in done]
+        if not places:
+            continue
+        done.update(places)
+        passage = _passage(chat, name, places, first, last)
+        if passage.digest != thread.digest or thread.state in {State.ACTIVE, State.COOLING}:
+            edited = thread.digest != passage.digest and thread.state not in {State.ACTIVE, State.COOLING}
+            waiting.append(_passage(chat, name, places, first, last, changed=edited))
+    left = [index for index in spoken if index not in done]
+    waiting += [_passage(chat, name, places, places[0], places[-1]) for places in _parted(chat, left, size, silence_ms)]
+    return tuple(sorted(waiting, key=lambda passage: passage.first))
+
+
+def message_times(messages: Sequence[Message]) -> list[int]:
+    """The moments of those messages whose date can be read."""
+    return [at for at in (sent_at(message.send_date) for message in messages) if at is not None]
+
+
+def _kept(name: str, threads: Sequence[Thread]) -> Iterator[tuple[Thread, int, int]]:
+    for thread in threads:
+        chat, mark, numbers = thread.id.rpartition("#")
+        first, dash, last = numbers.partition("-")
+        if mark and dash and chat == name and first.isdigit() and last.isdigit():
+            yield thread, int(first), int(last)
+
+
+def _parted(chat: Chat, places: Sequence[int], size: int, silence_ms: int) -> Iterator[list[int]]:
+    piece: list[int] = []
+    before: int | None = None
+    for place in places:
+        at = sent_at(chat.messages[place].send_date)
+        silent = at is not None and before is not None and at - before >= silence_ms
+        follows = (
+            not piece
+            or place == piece[-1] + 1
+            or not any(_spoken(message, hidden=True) for message in chat.messages[piece[-1] + 1 : place])
+        )
+        if piece and (silent or len(piece) >= size or not follows):
+            yield piece
+            piece = []
+        piece.append(place)
+        before = at if at is not None else before
+    if piece:
+        yield piece
+
+
+def _passage(chat: Chat, name: str, places: Sequence[int], first: int, last: int, *, changed: bool = False) -> Passage:
+    messages = [chat.messages[place] for place in places]
+    lines = tuple(_line(message, place) for message, place in zip(messages, places, strict=True))
+    times = message_times(messages)
+    return Passage(name, first, last, lines, min(times, default=None), max(times, default=None), changed)
+
+
+def _line(message: Message, place: int) -> Line:
+    role = "user" if message.is_user else "assistant"
+    return Line(role, message.text, place, message.name or "")
+
+
+def _spoken(message: Message, *, hidden: bool) -> bool:
+    """Whether a message tells the story: no thoughts, no tools, no empty ones."""
+    tools = message.extra.get("tool_invocations")
+    if message.is_thoughts or isinstance(tools, list | dict) or not message.text.strip():
+        return False
+    return hidden or not message.is_system
+
+
+def _digest(lines: Sequence[Line]) -> str:
+    told = "\n".join(f"{line.role}\x00{line.told}" for line in lines)
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Raise InputError in place of FactError."""
+    try:
+        yield
+    except FactError as error:
+        raise InputError("memories", str(error)) from None

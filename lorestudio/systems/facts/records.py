@@ -1,0 +1,240 @@
+"""What fact memory handles: threads, their lines, facts, memories and matches (spec: fact-memory 1).
+
+Moments are milliseconds since the epoch. What may be absent is None; tags and profile fields are kept as a model gave
+them, because the strict rules let any JSON pass there.
+
+What becomes of a new fact, and what is remembered of that (spec: fact-memory 9.3, 9.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Final, TypeAlias, TypedDict
+
+from lorestudio.domain.javascript import Json
+from lorestudio.llm.embedding import Vector
+
+
+class Action(StrEnum):
+    """What happens to a new fact."""
+
+    SKIP = "skip"
+    SUPERSEDE = "supersede"
+    SAVE = "save"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What became of one fact, for people: its nearest neighbour and how near it was.
+
+    `neighbour` is the id of the memory that it was nearest to, "" where that was a fact of the same run, or nothing.
+    `memory` is the one that it became, or that says the same already; known once it was kept.
+    """
+
+    fact: str
+    action: Action
+    similarity: float | None = None
+    neighbour: str = ""
+    neighbour_text: str = ""
+    pinned: bool = False
+    memory: str = ""
+
+
+CONFIRMED: Final = "confirmed"
+INFERRED: Final = "inferred"
+
+STRICT: Final = "strict"
+SAFE: Final = "safe"
+
+PROFILE_KEYS: Final = ("profileField", "profileKey", "profileValue", "profileUnit")
+PROFILE_FIELDS: Final = ("conditions", "medications", "allergies", "vitals", "goals")
+NO_FIELD: Final = "none"
+
+Profile: TypeAlias = Mapping[str, Json]
+"""A profile in its JSON spelling; with `set`, a rule may put any field into it (spec: 8.1)."""
+
+EMPTY: Final[Mapping[str, Json]] = {}
+
+
+class FactError(Exception):
+    """Something that fact memory refuses to do; the message says why."""
+
+
+class State(StrEnum):
+    """Where a thread stands in its life (spec: 3.1)."""
+
+    ACTIVE = "active"
+    COOLING = "cooling"
+    DORMANT = "dormant"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A conversation's record.
+
+    `attempts` counts extractions that failed in a row (spec: 3.5 S3). `digest` is that of the lines the facts were
+    drawn from, so that a passage of a chat that was edited later is recognised.
+    """
+
+    id: str
+    user_id: str
+    created_at: int
+    updated_at: int
+    state: State = State.ACTIVE
+    last_message_at: int | None = None
+    cooling_started_at: int | None = None
+    dormant_at: int | None = None
+    closed_at: int | None = None
+    attempts: int = 0
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One message of a thread.
+
+    `place` is its index in the chat file, None where it is not from one; `speaker` is who says it, where that is known.
+    """
+
+    role: str
+    content: str
+    place: int | None = None
+    speaker: str = ""
+
+    @property
+    def told(self) -> str:
+        """The text as models read it, with who says it."""
+        return f"{self.speaker}: {self.content}" if self.speaker else self.content
+
+    @property
+    def said(self) -> Mapping[str, Json]:
+        """What models are shown of it."""
+        return {"role": self.role, "content": self.told}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact between the steps of the pipeline. `profile` holds those of `PROFILE_KEYS` that are present."""
+
+    content: str
+    source: str = ""
+    tags: Json = None
+    profile: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def data(self) -> dict[str, Json]:
+        """The fact as JSON, without what is absent."""
+        data: dict[str, Json] = {"content": self.content}
+        if self.source:
+            data["source"] = self.source
+        if self.tags is not None:
+            data["tags"] = self.tags
+        return data | dict(self.profile)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a memory came from: the run that made or last changed it, and the messages of the chat it read."""
+
+    run: str = ""
+    chat: str = ""
+    first: int | None = None
+    last: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A stored fact (spec: 1.3).
+
+    `embedding` None is a row that takes no part in search; `unasked` marks one whose vector nobody asked for, which
+    strict mode cannot search over (spec errata: 1.7 and 10). `vector_model` made the vector; those of another model are
+    not comparable. `pinned` None is absent and counts as no.
+    """
+
+    id: str
+    user_id: str
+    thread_id: str
+    content: str
+    source: str
+    embedding: Vector | None = field(default=None, repr=False, compare=False)
+    created_at: int | None = None
+    pinned: bool | None = None
+    tags: Json = None
+    last_retrieved_at: int | None = None
+    retrieval_count: int | None = None
+    unasked: bool = False
+    vector_model: str = ""
+    origin: Origin = field(default_factory=Origin)
+
+    @property
+    def tag_names(self) -> tuple[str, ...]:
+        """The tags that are text."""
+        return tuple(tag for tag in self.tags if isinstance(tag, str)) if isinstance(self.tags, list | tuple) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """A memory to be saved; the store gives it its id and the moment."""
+
+    user_id: str
+    thread_id: str
+    content: str
+    source: str
+    embedding: Vector | None = field(repr=False, compare=False)
+    tags: Json = None
+    pinned: bool = False
+    vector_model: str = ""
+    origin: Origin = field(default_factory=Origin)
+
+
+class Changes(TypedDict, total=False):
+    """What is to be different about a memory; a key that is missing leaves its field alone."""
+
+    content: str
+    embedding: Vector | None
+    source: str
+    tags: Json
+    pinned: bool
+    last_retrieved_at: int
+    retrieval_count: int
+    vector_model: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One pass of the pipeline over a thread: when, with which model, and what it came to (counters as JSON)."""
+
+    id: str
+    user_id: str
+    thread_id: str
+    at: int
+    model: str = ""
+    counters: Mapping[str, Json] = field(default_factory=dict)
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A memory that was found, with its score (spec: 1.4)."""
+
+    memory: Memory
+    score: float
+    pinned: bool | None = None
+    last_retrieved_at: int | None = None
+    retrieval_count: int | None = None
+
+
+def iso(moment: int) -> str:
+    """A moment as ISO 8601 in UTC with milliseconds."""
+    at = datetime.fromtimestamp(moment / 1000, UTC)
+    return f"{at:%Y-%m-%dT%H:%M:%S}.{moment % 1000:03d}Z"
+
+
+def day(moment: int) -> str:
+    """The calendar day of a moment in UTC."""
+    return iso(moment)[:10]

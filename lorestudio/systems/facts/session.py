@@ -1,0 +1,374 @@
+"""The memories of chats, as a person works with them: draw out, list, search, edit, pin, delete.
+
+What drawing facts out would cost: it is done once without a model, in memory, and the requests are counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.exchange.problems import InputError
+from lorestudio.llm.cost import CostEstimate, estimate
+from lorestudio.llm.embedding import Embedder, HashEmbedder
+from lorestudio.llm.errors import LlmError
+from lorestudio.llm.messages import FACTS, AnswerSource, ChatReply, ChatRequest
+from lorestudio.llm.vectors import embedder_named
+from lorestudio.settings.facts import FactsSettings
+from lorestudio.studio.project.answering import load_recorded
+from lorestudio.systems.facts.comparing import comparable
+from lorestudio.systems.facts.configuring import configured, own_text, store_path, timeouts_of
+from lorestudio.systems.facts.conversations import FactMemory
+from lorestudio.systems.facts.extraction import AskedModel, PlainModel
+from lorestudio.systems.facts.lifecycle import should_close, transition
+from lorestudio.systems.facts.passages import Passage, chat_name, owner_of, told, waiting_passages
+from lorestudio.systems.facts.pipeline import Model, Result
+from lorestudio.systems.facts.records import (
+    Action,
+    Changes,
+    Decision,
+    FactError,
+    Match,
+    Memory,
+    Origin,
+    Profile,
+    Run,
+    State,
+    Thread,
+)
+from lorestudio.systems.facts.records import day as day_of
+from lorestudio.systems.facts.store import FactStore
+
+__all__ = [
+    "Action",
+    "Decision",
+    "Drawn",
+    "FactsSession",
+    "FactsSettings",
+    "Match",
+    "Memory",
+    "Origin",
+    "Profile",
+    "Result",
+    "Run",
+    "Thread",
+    "comparable",
+    "day_of",
+    "owner_of",
+    "store_path",
+]
+
+
+OPTION: Final = "--set embedder"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What came of one passage: its counters, or why there are none."""
+
+    passage: Passage
+    result: Result | None = None
+    problem: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class FactsSession:
+    """The file of memories with its settings, open. One thread at a time.
+
+    Without `answers` facts are drawn out by plain rules and no model is asked. `model` is the one that requests name.
+    """
+
+    settings: FactsSettings = field(default_factory=FactsSettings)
+    path: Path | None = None
+    answers: AnswerSource | None = None
+    model: str = ""
+    embedder: Embedder | None = None
+    now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+    in_memory: bool = False
+    store: FactStore = field(init=False)
+    _at: int | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.embedder = self.embedder or embedder_named(self.settings.embedder)
+        if self.embedder is None:
+            raise InputError(OPTION, "facts are kept with their vectors. Choose stand-in or a provider profile.")
+        mode = "strict" if self.settings.strict else "safe"
+        path = None if self.in_memory else self.path or store_path(self.settings)
+        with told():
+            self.store = FactStore(path, now=self._clock, mode=mode, vector_model=self.embedder.model_id)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ---- drawing out ------------------------------------------------------------------------------------------------
+
+    def waiting(self, chat: Chat, path: Path | None, *, again: bool = False, due: bool = False) -> tuple[Passage, ...]:
+        """The passages of a chat whose facts are not kept yet.
+
+        `again` takes all; `due` leaves out the last one while its silence is too short (spec: fact-memory 3.2).
+        """
+        times = timeouts_of(self.settings)
+        silence = times.cooling + times.dormant
+        with told():
+            threads = [] if again else self.store.all_threads()
+        name = chat_name(chat, path)
+        found = waiting_passages(
+            chat, name, threads, self.settings.passage, silence, hidden=self.settings.include_hidden
+        )
+        if due and found and found[-1].ended is not None and found[-1].last == _last_spoken(found, chat):
+            found = found[:-1] if self.now() - found[-1].ended < silence else found
+        return found
+
+    async def extract(
+        self,
+        chat: Chat,
+        path: Path | None,
+        passages: Sequence[Passage],
+        on_progress: Callable[[int, int, Drawn | None], None] | None = None,
+        cancel: CancelToken | None = None,
+    ) -> tuple[Drawn, ...]:
+        """Draw the facts out of passages, each kept as a whole before the next begins.
+
+        A passage that fails is reported and stays waiting. Raises Cancelled between two passages.
+        """
+        config = configured(self.settings, self._embedder.model_id)
+        self._close_old(chat_name(chat, path))
+        memory = FactMemory(self.store, self._model(), config, now=self._clock, label=self.label)
+        owner = owner_of(self.settings, chat, path)
+        drawn: list[Drawn] = []
+        for place, passage in enumerate(passages):
+            if cancel is not None and cancel.cancelled:
+                raise Cancelled
+            if on_progress is not None:
+                on_progress(place, len(passages), drawn[-1] if drawn else None)
+            drawn.append(await self._drawn(memory, passage, owner))
+        if on_progress is not None:
+            on_progress(len(passages), len(passages), drawn[-1] if drawn else None)
+        return tuple(drawn)
+
+    @property
+    def label(self) -> str:
+        """Who draws facts out."""
+        return "plain rules" if self.answers is None else self.answers.label
+
+    def _close_old(self, chat: str) -> None:
+        """Close the chat's threads that have been dormant for long enough (spec: fact-memory 3.2)."""
+        after, now = timeouts_of(self.settings).closed, self.now()
+        for thread in self.threads(chat):
+            if should_close(thread, after, now):
+                with told():
+                    self.store.update_thread(transition(thread, State.CLOSED, now))
+
+    async def _drawn(self, memory: FactMemory, passage: Passage, owner: str) -> Drawn:
+        self._at = passage.ended
+        try:
+            begun = passage.begun if passage.begun is not None else self._clock()
+            ended = passage.ended if passage.ended is not None else begun
+            known = self.store.get_thread(passage.id)
+            attempts = 0 if known is None else known.attempts
+            fresh = Thread(
+                passage.id, owner, begun, ended, State.ACTIVE, ended, attempts=attempts, digest=passage.digest
+            )
+            self.store.update_thread(fresh)
+            return Drawn(passage, await memory.trigger(passage.id, passage.lines, passage.origin))
+        except (FactError, LlmError) as error:
+            self._note_failure(passage, owner, str(error))
+            return Drawn(passage, problem=str(error))
+        finally:
+            self._at = None
+
+    def _note_failure(self, passage: Passage, owner: str, problem: str) -> None:
+        """Keep why a passage gave nothing, so that it is known after a restart, too."""
+        with told():
+            self.store.add_run(Run(uuid.uuid4().hex[:12], owner, passage.id, self.now(), self.label, {}, problem))
+
+    # ---- looking after memories -------------------------------------------------------------------------------------
+
+    def memories(self, owner: str = "", tag: str = "") -> list[Memory]:
+        """The memories of an owner, of all without one; with a tag only those that have it."""
+        with told():
+            found = self.store.get_memories(owner) if owner else self.store.all_memories()
+        return [memory for memory in found if not tag or tag in memory.tag_names]
+
+    async def search(self, text: str, owner: str, limit: int = 10, tags: Sequence[str] = ()) -> list[Match]:
+        """The memories most similar to a text, of all owners without one. Raises LlmError where it gets no vector."""
+        vector = (await self._embedder.embed([text]))[0]
+        with told():
+            return self.store.search_memories(owner or None, vector, limit, tags)
+
+    def find(self, beginning: str) -> Memory:
+        """The memory whose id begins like this. Raises InputError where there is none, or more than one."""
+        with told():
+            found = self.store.find_memories(beginning) if beginning else []
+        if len(found) != 1:
+            many = f"{len(found)} memories begin" if found else "no memory begins"
+            raise InputError(beginning or "ID", f"{many} with this id. `lorestudio facts list` shows the ids.")
+        return found[0]
+
+    def fetch(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories of these ids, whole; those that are gone are left out."""
+        with told():
+            return [memory for each in ids for memory in self.store.find_memories(each) if memory.id == each]
+
+    async def edit(self, memory: Memory, text: str, tags: Sequence[str] | None = None) -> None:
+        """Give a memory another text, with the vector of it. Raises LlmError; then it stays as it was."""
+        content = text.strip()
+        if not content:
+            raise InputError(memory.id, "a memory needs a text. Delete it if it is to go.")
+        vector = (await self._embedder.embed([content]))[0]
+        changes = Changes(content=content, embedding=vector, vector_model=self._embedder.model_id)
+        if tags is not None:
+            changes["tags"] = list(tags)
+        with told():
+            self.store.update_memory(memory.id, changes)
+
+    def tag(self, memory: Memory, tags: Sequence[str]) -> None:
+        """Give a memory other tags."""
+        with told():
+            self.store.update_memory(memory.id, Changes(tags=list(tags)))
+
+    def pin(self, memory: Memory, *, pinned: bool) -> None:
+        """Pin a memory, or take its pin away."""
+        with told():
+            self.store.update_memory(memory.id, Changes(pinned=pinned))
+
+    def delete(self, memories: Sequence[Memory]) -> None:
+        """Delete memories, all or none."""
+        with told(), self.store.transaction():
+            for memory in memories:
+                self.store.delete_memory(memory.id)
+
+    def restore(self, memories: Sequence[Memory]) -> None:
+        """Take a deletion back; they come after all others."""
+        with told(), self.store.transaction():
+            for memory in memories:
+                self.store.put_memory(memory)
+
+    def stale(self, owner: str = "") -> list[Memory]:
+        """The memories (an owner's, or all) whose vectors the chosen model has not made; they come without any."""
+        with told():
+            found = self.store.bare_memories()
+        return [
+            each
+            for each, has_vector in found
+            if (not owner or each.user_id == owner) and (not has_vector or not comparable(each, self.vector_model))
+        ]
+
+    @property
+    def vector_model(self) -> str:
+        """The model whose vectors are compared."""
+        return self._embedder.model_id
+
+    async def refresh(self, memories: Sequence[Memory], on_progress: Callable[[int, int], None] | None = None) -> None:
+        """Make the vectors of memories anew, each kept as it comes. Raises LlmError; what came before it is kept."""
+        for place, memory in enumerate(memories):
+            if on_progress is not None:
+                on_progress(place, len(memories))
+            vector = (await self._embedder.embed([memory.content]))[0]
+            with told():
+                self.store.update_memory(memory.id, Changes(embedding=vector, vector_model=self._embedder.model_id))
+        if on_progress is not None:
+            on_progress(len(memories), len(memories))
+
+    def run_of(self, memory: Memory) -> Run | None:
+        """The run that made or last changed a memory."""
+        with told():
+            return self.store.get_run(memory.origin.run)
+
+    def threads(self, chat: str = "") -> list[Thread]:
+        """The threads of a chat, of all without one."""
+        with told():
+            found = self.store.all_threads()
+        return [thread for thread in found if not chat or thread.id.rpartition("#")[0] == chat]
+
+    def profile(self, owner: str) -> Profile | None:
+        """The owner's profile."""
+        with told():
+            return self.store.get_profile(owner)
+
+    @property
+    def _embedder(self) -> Embedder:
+        if self.embedder is None:
+            raise InputError(OPTION, "nobody makes vectors.")
+        return self.embedder
+
+    def _clock(self) -> int:
+        """Now, or when the passage ended whose facts are being kept: memories are as old as what was said."""
+        return self.now() if self._at is None else self._at
+
+    def _model(self) -> Model:
+        if self.answers is None:
+            return PlainModel(self._embedder)
+        return AskedModel(
+            self.answers,
+            self._embedder,
+            own_text(self.settings.prompt_file),
+            structured=bool(self.settings.structured_rules),
+            strict=self.settings.strict,
+            model=self.model,
+        )
+
+
+def _last_spoken(found: Sequence[Passage], chat: Chat) -> int:
+    """Where the last passage ends if it is the chat's last one, else -1."""
+    last = found[-1].lines[-1].place if found[-1].lines else None
+    return found[-1].last if last is not None and last >= len(chat.messages) - 1 else -1
+
+
+_FACT: Final = json.dumps({"memories": [{"content": "Somebody said something.", "source": "inferred"}]})
+
+
+@dataclass(slots=True)
+class _Counted:
+    """Answers every request with one fact, and keeps the requests."""
+
+    requests: list[ChatRequest] = field(default_factory=list)
+    name: str = "count"
+    label: str = "count"
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        self.requests.append(request)
+        return ChatReply(_FACT if request.kind == FACTS else "{}")
+
+
+async def facts_cost(
+    session: FactsSession,
+    chat: Chat,
+    path: Path | None,
+    passages: Sequence[Passage],
+    counter: TokenCounter,
+    *,
+    fresh: bool = False,
+) -> CostEstimate:
+    """What drawing facts out of these passages costs with the session's model; recorded answers are free unless fresh.
+
+    Vectors are not counted: how many are made depends on how many facts there are. A second look is counted without the
+    facts that it is shown. Raises AnsweringError where the recording is unreadable.
+    """
+    counted = _Counted()
+    settings = session.settings
+    with FactsSession(settings, None, counted, session.model, HashEmbedder(), in_memory=True) as trial:
+        await trial.extract(chat, path, passages)
+    is_recorded: Callable[[ChatRequest], bool] | None = None
+    if path is not None and not fresh:
+        is_recorded = (await asyncio.to_thread(load_recorded, path)).holds
+    return estimate(counted.requests, counter, is_recorded)

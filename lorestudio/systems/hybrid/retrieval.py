@@ -1,0 +1,280 @@
+"""Choosing entries: keywords first, or vectors first (spec: hybrid-retrieval 3, 4, 8, 10).
+
+`prepare` does everything before the query vector is asked for, `finish` everything after it; in between somebody may
+ask an embedder. Nothing here waits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from lorestudio.domain.javascript import Json, code_units, head, number, to_number, truthy
+from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
+from lorestudio.systems.hybrid.book import POSITIONS, Mode, Numbers, Options, WorldEntry
+
+QUERY_TAIL: Final = 500
+"""So many characters from the end of the history are part of the query."""
+
+TITLE_LENGTH: Final = 50
+"""Entries without a title are the same where so many characters of their content are."""
+
+NO_POSITION: Final = "after_char"
+"""Where entries without a known position go (R10)."""
+
+
+class Way(StrEnum):
+    """How far retrieval came."""
+
+    EMPTY = "empty"
+    KEYWORD = "keyword"
+    FAILED_QUERY = "keyword_after_failed_query"
+    UNUSABLE_VECTORS = "keyword_after_unusable_vectors"
+    HYBRID = "hybrid"
+    SEMANTIC_FIRST = "semantic_first"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHit:
+    """The key that was found in the context text."""
+
+    key: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What is decided before any vector is asked for.
+
+    `candidates` may be ranked: entries with a key hit, or all eligible ones where vectors come first.
+    `hits` are the keys found, by entry. `remarks` say which patterns could not be used, by entry.
+    """
+
+    book: tuple[WorldEntry, ...]
+    options: Options
+    context_text: str = ""
+    constants: tuple[WorldEntry, ...] = ()
+    candidates: tuple[WorldEntry, ...] = ()
+    hits: Mapping[str, KeyHit] = field(default_factory=lambda: MappingProxyType({}))
+    query_text: str = ""
+    asks: bool = False
+    """Whether a query vector is wanted."""
+    remarks: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The entries that go in, in their final order, and everything that led there.
+
+    `scores` are those of the ranked candidates; `ranked` the ones within the limit, best first; `unembedded` the
+    candidates without a usable vector; `duplicates` what was dropped because of another entry's title: entry -> entry.
+    """
+
+    way: Way
+    entries: tuple[WorldEntry, ...] = ()
+    scores: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    ranked: tuple[WorldEntry, ...] = ()
+    unembedded: tuple[WorldEntry, ...] = ()
+    duplicates: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    positions: Mapping[str, tuple[WorldEntry, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    unplaced: tuple[WorldEntry, ...] = ()
+
+
+def prepare(
+    book: Sequence[WorldEntry], history: str, user_input: str, options: Options, *, has_model: bool
+) -> Prepared:
+    """Steps 1 to 3. `has_model` says that somebody can make a query vector. Raises TypeError in strict mode (R6)."""
+    if not book:
+        return Prepared((), options)
+    context = f"{history}\nUser: {user_input}".lower()
+    constants = tuple(entry for entry in book if truthy(entry.constant) and entry.enabled is not False)
+    possible = [entry for entry in book if _is_possible(entry, options)]
+    hits: dict[str, KeyHit] = {}
+    remarks: dict[str, str] = {}
+    for entry in possible:
+        hit = _hit(entry, context, options, remarks)
+        if hit is not None:
+            hits[entry.id] = hit
+    semantic = options.mode is Mode.SEMANTIC
+    candidates = tuple(entry for entry in possible if semantic or entry.id in hits)
+    embedded = any(len(entry.embedding) for entry in candidates)
+    return Prepared(
+        tuple(book),
+        options,
+        context,
+        constants,
+        candidates,
+        MappingProxyType(hits),
+        query_text(history, user_input, strict=options.strict),
+        options.use_semantic and has_model and embedded,
+        MappingProxyType(remarks),
+    )
+
+
+def finish(prepared: Prepared, query: Numbers | None) -> Retrieved:
+    """Steps 4 to 7. `query` is the query's vector, None or empty where none was wanted or none came."""
+    if not prepared.book:
+        return _placed(Way.EMPTY, (), prepared.options)
+    if not prepared.asks:
+        return _by_keywords(prepared, Way.KEYWORD)
+    if query is None or not len(query):
+        return _by_keywords(prepared, Way.FAILED_QUERY)
+    options = prepared.options
+    if not options.strict and not (np.any(query) and any(_usable(each, query) for each in prepared.candidates)):
+        return _by_keywords(prepared, Way.UNUSABLE_VECTORS)
+    embedded = [
+        each for each in prepared.candidates if (len(each.embedding) if options.strict else _usable(each, query))
+    ]
+    scores = {each.id: cosine(query, each.embedding) for each in embedded}
+    if options.mode is Mode.SEMANTIC:
+        scores = {
+            key: score + (options.keyword_boost if key in prepared.hits else 0.0) for key, score in scores.items()
+        }
+    enough = [each for each in embedded if scores[each.id] >= options.threshold]
+    enough.sort(key=lambda each: -scores[each.id])
+    ranked = tuple(enough[: _slice_end(options.limit)])
+    with_vector = {each.id for each in embedded}
+    unembedded = tuple(each for each in prepared.candidates if each.id not in with_vector and each.id in prepared.hits)
+    merged, duplicates = _without_duplicates((*prepared.constants, *ranked, *unembedded), strict=options.strict)
+    way = Way.HYBRID if options.mode is Mode.KEYWORDS else Way.SEMANTIC_FIRST
+    return _placed(way, merged, options, scores, ranked, unembedded, duplicates)
+
+
+def query_text(history: str, user_input: str, *, strict: bool = False) -> str:
+    """The end of the history and the whole input; strict counts UTF-16 units and may cut a character (R8)."""
+    if not strict:
+        return f"{history[-QUERY_TAIL:]}\n{user_input}"
+    units = code_units(history)[-2 * QUERY_TAIL :]
+    return f"{units.decode('utf-16-le', 'surrogatepass')}\n{user_input}"
+
+
+def cosine(one: Numbers, other: Numbers) -> float:
+    """The cosine of two vectors; 0 where one is empty or zero, or where their lengths differ. It never raises."""
+    if not len(one) or len(one) != len(other):
+        return 0.0
+    a, b = np.asarray(one, np.float64), np.asarray(other, np.float64)
+    norm = math.sqrt(float(a @ a)) * math.sqrt(float(b @ b))
+    return float(a @ b) / norm if norm else 0.0
+
+
+def embedded_text(entry: WorldEntry) -> str:
+    """What an entry's vector is made of: title, content and keys (spec: hybrid-retrieval 9.1)."""
+    keys = entry.keys if isinstance(entry.keys, list | tuple) else ()
+    return f"{entry.comment} {entry.content} {' '.join(str(key) for key in keys)}".strip()
+
+
+def _is_possible(entry: WorldEntry, options: Options) -> bool:
+    if truthy(entry.constant) or entry.selective is False:
+        return False
+    if options.strict and options.mode is Mode.KEYWORDS:
+        return truthy(entry.enabled)
+    return entry.enabled is not False and (entry.enabled is None or truthy(entry.enabled))
+
+
+def _hit(entry: WorldEntry, context: str, options: Options, remarks: dict[str, str]) -> KeyHit | None:
+    if not isinstance(entry.keys, list | tuple):
+        return None
+    for key in entry.keys:
+        if not isinstance(key, str):
+            if options.strict:
+                raise TypeError(f"a key of “{entry.comment}” is no text")
+            continue
+        if not options.strict and not key.strip():
+            continue
+        place = _pattern_place(entry, key, context, remarks) if truthy(entry.use_regex) else context.find(key.lower())
+        if place >= 0:
+            return KeyHit(key, place)
+    return None
+
+
+def _pattern_place(entry: WorldEntry, key: str, context: str, remarks: dict[str, str]) -> int:
+    try:
+        match = _compiled(key).search(context)
+    except (PatternError, PatternTimeoutError) as error:
+        remarks[entry.id] = str(error)
+        return -1
+    return -1 if match is None else match.start()
+
+
+def _compiled(key: str) -> Pattern:
+    return compile_pattern(key, "i")
+
+
+def _usable(entry: WorldEntry, query: Numbers) -> bool:
+    return len(entry.embedding) == len(query) and bool(np.any(entry.embedding))
+
+
+def _slice_end(limit: float) -> int:
+    return math.trunc(limit) if math.isfinite(limit) else 2**31
+
+
+def _by_keywords(prepared: Prepared, way: Way) -> Retrieved:
+    found = [each for each in prepared.candidates if each.id in prepared.hits]
+    return _placed(way, (*prepared.constants, *found), prepared.options)
+
+
+def _without_duplicates(
+    entries: Iterable[WorldEntry], *, strict: bool
+) -> tuple[tuple[WorldEntry, ...], Mapping[str, str]]:
+    seen: dict[str, str] = {}
+    kept: list[WorldEntry] = []
+    dropped: dict[str, str] = {}
+    for entry in entries:
+        content = head(entry.content, TITLE_LENGTH) if strict else entry.content[:TITLE_LENGTH]
+        key = entry.comment or content
+        if key in seen and (key or strict):
+            dropped[entry.id] = seen[key]
+        else:
+            seen.setdefault(key, entry.id)
+            kept.append(entry)
+    return tuple(kept), MappingProxyType(dropped)
+
+
+def _placed(
+    way: Way,
+    entries: Sequence[WorldEntry],
+    options: Options,
+    scores: Mapping[str, float] = MappingProxyType({}),
+    ranked: tuple[WorldEntry, ...] = (),
+    unembedded: tuple[WorldEntry, ...] = (),
+    duplicates: Mapping[str, str] = MappingProxyType({}),
+) -> Retrieved:
+    order: Callable[[Json], float] = _listing_order if options.strict else _order
+    final = tuple(sorted(entries, key=lambda each: order(each.insertion_order)))
+    groups: dict[str, list[WorldEntry]] = {position: [] for position in POSITIONS}
+    unplaced = []
+    for entry in final:
+        if entry.position in groups:
+            groups[entry.position].append(entry)
+        elif options.strict:
+            unplaced.append(entry)
+        else:
+            groups[NO_POSITION].append(entry)
+    return Retrieved(
+        way,
+        final,
+        scores,
+        ranked,
+        unembedded,
+        duplicates,
+        MappingProxyType({position: tuple(group) for position, group in groups.items()}),
+        tuple(unplaced),
+    )
+
+
+def _order(value: Json) -> float:
+    """A number as it is, everything else 0 (R12)."""
+    known = isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+    return float(value) if known and isinstance(value, int | float) else 0.0
+
+
+def _listing_order(value: Json) -> float:
+    """As the listing's subtraction reads it: numeric text is its number (errata on step 7)."""
+    found = to_number(value) if truthy(value) else 0
+    return 0.0 if math.isnan(found) else float(number(found))

@@ -1,0 +1,339 @@
+"""Hybrid retrieval as a system: one generation as stages with verdicts.
+
+What is decided is decided by `retrieval`; the stages here tell it entry by entry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+from lorestudio.domain.entry import Position, Role
+from lorestudio.domain.javascript import Json
+from lorestudio.llm.embedding import Vector
+from lorestudio.llm.errors import LlmError
+from lorestudio.settings.hybrid import HybridSettings
+from lorestudio.systems.base import Decided, Moment, Step, inputs_digest
+from lorestudio.systems.hybrid.book import (
+    Mode,
+    Options,
+    Texts,
+    WorldEntry,
+    options_of,
+    texts_of,
+    with_vector,
+    worldbook,
+)
+from lorestudio.systems.hybrid.retrieval import Prepared, Retrieved, Way, embedded_text, finish, prepare
+from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.telling import Telling
+from lorestudio.trace.model import (
+    AiCall,
+    Injection,
+    Limit,
+    Phase,
+    PromptBlock,
+    PromptPart,
+    StageRecord,
+    StageStatus,
+    Trace,
+)
+
+NAME: Final = "hybrid"
+
+_LINE_BREAK: Final = re.compile(r"<br ?/?>")
+_PLACES: Final = {
+    "before_char": Position.BEFORE,
+    "after_char": Position.AFTER,
+    "before_input": Position.IN_CHAT,
+    "after_input": Position.IN_CHAT,
+}
+
+
+class Vectors(Protocol):
+    """Whoever has the vectors of texts, or makes them."""
+
+    @property
+    def label(self) -> str:
+        """Who makes them, for people."""
+        ...
+
+    async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """The vectors of texts. Raises LlmError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HybridSystem:
+    """Decides by keys and similarity. Without `vectors` keys alone decide."""
+
+    settings: HybridSettings = field(default_factory=HybridSettings)
+    vectors: Vectors | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in traces."""
+        return NAME
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return "Hybrid retrieval"
+
+    @property
+    def inputs(self) -> str:
+        """The digest of the settings, and who makes the vectors."""
+        return inputs_digest(self.settings, self.vectors.label if self.vectors is not None else None)
+
+    async def decide(self, moment: Moment, state: object = None) -> Decided:
+        """Run one generation; nothing is remembered from one to the next."""
+        run = _Run(moment, self.settings, self.vectors)
+        return Decided(run.trace(await run.told.run(run.steps())), state)
+
+
+class _Run:
+    """One generation under way."""
+
+    def __init__(self, moment: Moment, settings: HybridSettings, vectors: Vectors | None) -> None:
+        self.moment, self.settings, self.vectors = moment, settings, vectors
+        self.entries = {str(entry.id): entry for entry in moment.index.entries}
+        self.options = _options(settings)
+        self.texts = Texts("", "", ())
+        self.prepared = Prepared((), self.options)
+        self.found = Retrieved(Way.EMPTY)
+        self.problem = ""
+        self.told = Telling(moment)
+        self.candidates = self.told.candidates
+        self.calls: list[AiCall] = []
+
+    def steps(self) -> tuple[Step, ...]:
+        """The stages in order."""
+        return (
+            Step("snapshot", Phase.LOAD, self._load),
+            self.told.step("constants", Phase.MATCH, self._constants),
+            self.told.step("keyword prefilter", Phase.MATCH, self._keys),
+            Step("semantic rank", Phase.SELECT, self._rank),
+            self.told.step("duplicate titles", Phase.GATE, self._duplicates),
+            self.told.step("insertion order", Phase.BUDGET, self._order),
+            self.told.step("placement", Phase.INJECT, self._place),
+        )
+
+    # ---- stages -----------------------------------------------------------------------------------------------------
+
+    async def _load(self) -> StageRecord:
+        ledger = self.told.ledger("snapshot", Phase.LOAD)
+        self.texts = texts_of(self.moment.chat, self.settings.exchanges)
+        book = worldbook(self.moment.index, self.moment.controls)
+        for entry in self.moment.index.entries:
+            if entry.guide:
+                ledger.refuse(entry, "guide_hidden")
+        for each in book:
+            if each.enabled is False:
+                ledger.refuse(self.entries[each.id], "hy_blocked")
+        has_model = self.vectors is not None and self.options.use_semantic
+        book = await self._with_vectors(book) if has_model else book
+        self.prepared = prepare(
+            book, self.texts.history, self.texts.user_input, self.options, has_model=self.vectors is not None
+        )
+        return ledger.close(())
+
+    def _constants(self, ledger: Ledger) -> StageRecord:
+        for each in self.prepared.constants:
+            entry = self.entries[each.id]
+            self.candidates.append(entry)
+            ledger.add(entry, "constant")
+        return ledger.close(self.candidates)
+
+    def _keys(self, ledger: Ledger) -> StageRecord:
+        semantic = self.options.mode is Mode.SEMANTIC
+        for key, problem in self.prepared.remarks.items():
+            ledger.refuse(self.entries[key], "hy_pattern", problem=problem)
+        for each in self.prepared.candidates:
+            entry, hit = self.entries[each.id], self.prepared.hits.get(each.id)
+            self.candidates.append(entry)
+            details: dict[str, Json] = {} if hit is None else {"key": hit.key} | self._message(hit.key)
+            ledger.add(entry, "hy_eligible" if semantic else "hy_key", **details)
+        looked_at: dict[str, Json] = {"messages": len(self.texts.messages)}
+        return ledger.close(self.candidates, default_reason="hy_no_key", details=looked_at)
+
+    async def _rank(self) -> StageRecord:
+        ledger = self.told.ledger("semantic rank", Phase.SELECT)
+        self.found = finish(self.prepared, None)  # what holds should asking end in a way that nobody foresaw
+        if self.prepared.asks:
+            self.found = finish(self.prepared, await self._query())
+        if self.found.way not in {Way.HYBRID, Way.SEMANTIC_FIRST}:
+            return self._by_keys(ledger)
+        order = sorted(self.found.scores, key=lambda key: -self.found.scores[key])
+        ranks = {key: rank for rank, key in enumerate(order, 1)}
+        taken = {each.id for each in self.found.ranked}
+        for each in self.prepared.candidates:
+            entry, score = self.entries[each.id], self.found.scores.get(each.id)
+            if score is None:
+                self._without_vector(ledger, each)
+                continue
+            shown = round(score, 4)
+            threshold = self.options.threshold
+            if each.id in taken:
+                boosted = self.options.mode is Mode.SEMANTIC and each.id in self.prepared.hits
+                boost: dict[str, Json] = {"boost": self.options.keyword_boost} if boosted else {}
+                ledger.keep(entry, "hy_ranked", score=shown, threshold=threshold, rank=ranks[each.id], **boost)
+            elif score >= threshold:
+                self.told.drop(ledger, entry, "hy_beyond", score=shown, rank=ranks[each.id], limit=self.settings.limit)
+            else:
+                self.told.drop(ledger, entry, "hy_below", score=shown, threshold=threshold)
+        return ledger.close(self.candidates)
+
+    def _without_vector(self, ledger: Ledger, each: WorldEntry) -> None:
+        entry = self.entries[each.id]
+        if each.id in self.prepared.hits:
+            ledger.keep(entry, "hy_unembedded")
+        else:
+            self.told.drop(ledger, entry, "hy_unembedded_no_key")
+
+    def _by_keys(self, ledger: Ledger) -> StageRecord:
+        """Nothing is ranked: every candidate with a key stays."""
+        for each in self.prepared.candidates:
+            if each.id not in self.prepared.hits:
+                self.told.drop(ledger, self.entries[each.id], "hy_unembedded_no_key")
+        details: dict[str, Json] = {"problem": self.problem} if self.problem else {}
+        record = ledger.close(self.candidates, note=self._why(), details=details)
+        status = StageStatus.FAILED if self.found.way is Way.FAILED_QUERY else StageStatus.SKIPPED
+        if status is StageStatus.SKIPPED and len(record.entered) != len(record.left):
+            status = StageStatus.RAN
+        return StageRecord(
+            record.name,
+            record.phase,
+            status,
+            record.entered,
+            record.left,
+            record.verdicts,
+            record.note,
+            details=details,
+            error=self.problem if status is StageStatus.FAILED else "",
+        )
+
+    def _why(self) -> str:
+        if not self.options.use_semantic:
+            return "hy_off"
+        if self.vectors is None:
+            return "hy_no_vectors"
+        ways = {Way.FAILED_QUERY: "hy_query_failed", Way.UNUSABLE_VECTORS: "hy_unusable"}
+        return ways.get(self.found.way, "hy_query_failed" if self.problem else "hy_nothing_to_rank")
+
+    def _duplicates(self, ledger: Ledger) -> StageRecord:
+        for dropped, other in self.found.duplicates.items():
+            entry = self.entries[dropped]
+            if entry in self.candidates:
+                self.told.drop(ledger, entry, "hy_duplicate", other=self.entries[other].filename)
+        return ledger.close(self.candidates)
+
+    def _order(self, ledger: Ledger) -> StageRecord:
+        self.candidates[:] = [self.entries[each.id] for each in self.found.entries]
+        for rank, entry in enumerate(self.candidates, 1):
+            ledger.keep(entry, "hy_order", priority=entry.priority, rank=rank, of=len(self.candidates))
+        return ledger.close(self.candidates)
+
+    def _place(self, ledger: Ledger) -> StageRecord:
+        blocks: list[PromptBlock] = []
+        injections: list[Injection] = []
+        for group, entries in self.found.positions.items():
+            if not entries:
+                continue
+            position, role = int(_PLACES[group]), int(Role.SYSTEM)
+            parts, text = [], ""
+            for each in entries:
+                entry = self.entries[each.id]
+                rendered = rendered_entry(each, self.moment.user, self.moment.character)
+                text += "\n\n" if text else ""
+                parts.append(PromptPart(len(text), len(text) + len(rendered), entry.id))
+                text += rendered
+                ledger.keep(entry, "hy_placed", position=position, depth=0, role=role)
+                injections.append(
+                    Injection(
+                        entry.id, entry.title, self._label(each), self.moment.counter.count(rendered), entry.priority,
+                        position, 0, role, group, entry.content_hash,
+                    )
+                )  # fmt: skip
+            blocks.append(PromptBlock(group, position, 0, role, text, tuple(parts)))
+        self.told.injections, self.told.blocks = tuple(injections), tuple(blocks)
+        return ledger.close(self.candidates, note="" if blocks else "no_prompt")
+
+    # ---- the trace --------------------------------------------------------------------------------------------------
+
+    def trace(self, records: tuple[StageRecord, ...]) -> Trace:
+        """Everything that was decided."""
+        moment = self.moment
+        tokens = sum(injection.tokens for injection in self.told.injections)
+        limits = (
+            Limit("tokens", tokens, None, "tokens"),
+            Limit("semantic top-K", len(self.found.ranked), self.settings.limit, "entries"),
+        )
+        return replace(
+            self.told.trace(NAME, str(self.found.way), records),
+            limits=limits,
+            ai_calls=tuple(self.calls),
+            warnings=(f"No vectors: {self.problem}.",) if self.problem else (),
+            facts={
+                "vectors": self.vectors.label if self.vectors is not None else "",
+                "threshold": self.options.threshold,
+                "counter": moment.counter.name,
+                "counted_exactly": moment.counter.exact,
+            },
+        )
+
+    async def _with_vectors(self, book: tuple[WorldEntry, ...]) -> tuple[WorldEntry, ...]:
+        texts = {each.id: embedded_text(each) for each in book if not each.constant}
+        known = await self._vectors([text for text in texts.values() if text])
+        return tuple(with_vector(each, known.get(texts.get(each.id, ""))) for each in book)
+
+    async def _query(self) -> Vector | None:
+        query = self.prepared.query_text
+        found = await self._vectors([query])
+        label = self.vectors.label if self.vectors is not None else ""
+        self.calls.append(AiCall("embedding", "", query, 0, False, error=self.problem, source=label))
+        return found.get(query)
+
+    async def _vectors(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        if self.vectors is None:
+            return {}
+        try:
+            return await self.vectors.of(texts)
+        except LlmError as error:
+            self.problem = str(error).rstrip(".")
+            return {}
+
+    def _label(self, each: WorldEntry) -> str:
+        hit, score = self.prepared.hits.get(each.id), self.found.scores.get(each.id)
+        if each.constant:
+            return "(constant)"
+        parts = ([hit.key] if hit is not None else []) + ([f"similarity {score:.2f}"] if score is not None else [])
+        return ", ".join(parts)
+
+    def _message(self, key: str) -> dict[str, Json]:
+        """The newest message that holds the key as it is written."""
+        low = key.lower()
+        for place in reversed(self.texts.messages):
+            if low in self.moment.chat[place].text.lower():
+                return {"message": self.moment.position(place)}
+        return {}
+
+
+def rendered_entry(entry: WorldEntry, user: str, character: str) -> str:
+    """An entry as it stands in the prompt (spec: hybrid-retrieval 7)."""
+    content = _LINE_BREAK.sub("\n", entry.content)
+    for macro, name in (("{{user}}", user), ("{user}", user), ("{{char}}", character), ("{char}", character)):
+        content = content.replace(macro, name)
+    tag = entry.comment or "world_info"
+    return f'<world_information tag="{tag}">\n{content}\n</world_information>'
+
+
+def _options(settings: HybridSettings) -> Options:
+    values: dict[str, Json] = {
+        "limit": settings.limit,
+        "semanticThreshold": settings.semantic_threshold,
+        "useSemanticSearch": settings.use_semantic_search,
+        "keywordBoost": settings.keyword_boost,
+    }
+    return options_of(values, mode=Mode(settings.mode), strict=settings.strict)

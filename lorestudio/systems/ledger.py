@@ -1,0 +1,101 @@
+"""The protocol of a stage and the one way to write its record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from lorestudio.domain.entry import EMPTY, Entry
+from lorestudio.domain.javascript import Json
+from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Verdict
+
+if TYPE_CHECKING:
+    from lorestudio.systems.context import RunContext
+    from lorestudio.systems.deeplore.state import RunState
+
+
+class Stage(Protocol):
+    """One decision of the pipeline. It changes `state.candidates` and accounts for every change in its record."""
+
+    name: str
+    phase: Phase
+
+    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+        """Decide; return who came in, who went on, and why."""
+        ...
+
+
+class Named(Protocol):
+    """What a record says of the stage that wrote it."""
+
+    @property
+    def name(self) -> str:
+        """What the stage is called."""
+        ...
+
+    @property
+    def phase(self) -> Phase:
+        """The part of the run that it belongs to."""
+        ...
+
+
+class Ledger:
+    """Collects a stage's verdicts and closes them into a record."""
+
+    def __init__(self, stage: Named, candidates: Sequence[Entry]) -> None:
+        self._stage = stage
+        self._entered = tuple(entry.id for entry in candidates)
+        self._verdicts: list[Verdict] = []
+
+    @property
+    def decided(self) -> int:
+        """How many verdicts there are so far."""
+        return len(self._verdicts)
+
+    def add(self, entry: Entry, reason: str, /, **details: Json) -> None:
+        """The entry became a candidate."""
+        self._note(entry, Outcome.ADDED, reason, details)
+
+    def keep(self, entry: Entry, reason: str, /, **details: Json) -> None:
+        """The entry stayed, and that is worth a word."""
+        self._note(entry, Outcome.KEPT, reason, details)
+
+    def change(self, entry: Entry, reason: str, /, **details: Json) -> None:
+        """The entry stayed, but something about it is different from here on."""
+        self._note(entry, Outcome.CHANGED, reason, details)
+
+    def remove(self, entry: Entry, reason: str, /, **details: Json) -> None:
+        """The entry is no candidate any more."""
+        self._note(entry, Outcome.REMOVED, reason, details)
+
+    def refuse(self, entry: Entry, reason: str, /, **details: Json) -> None:
+        """The entry was looked at and not let in."""
+        self._note(entry, Outcome.REFUSED, reason, details)
+
+    def _note(self, entry: Entry, outcome: Outcome, reason: str, details: Mapping[str, Json]) -> None:
+        self._verdicts.append(Verdict(entry.id, outcome, reason, details or EMPTY))
+
+    def close(
+        self,
+        candidates: Iterable[Entry],
+        note: str = "",
+        default_reason: str = "",
+        details: Mapping[str, Json] = EMPTY,
+    ) -> StageRecord:
+        """The record of a stage that ran and leaves `candidates`."""
+        return StageRecord(
+            name=self._stage.name,
+            phase=self._stage.phase,
+            entered=self._entered,
+            left=tuple(entry.id for entry in candidates),
+            verdicts=tuple(self._verdicts),
+            note=note,
+            default_reason=default_reason,
+            details=details,
+        )
+
+
+def skipped(stage: Stage, candidates: Sequence[Entry], note: str, details: Mapping[str, Json] = EMPTY) -> StageRecord:
+    """The record of a stage that had nothing to do; `note` is the reason code."""
+    ids = tuple(entry.id for entry in candidates)
+    return StageRecord(stage.name, stage.phase, StageStatus.SKIPPED, ids, ids, note=note, details=details)

@@ -1,0 +1,356 @@
+"""A chat file as recap memory reads and writes it: only what it changes is spelled anew.
+
+Data goes where the original keeps it: into each message's `extra` and `swipe_info`, and into the header's metadata
+(spec: recap-memory 2, 4, 20).
+
+The open chat: changed in memory, written a second after the last change, or at once where it has to be.
+
+Where another program has written the file meanwhile, its version is taken and the changes are carried over to it.
+
+An open chat after its file was written by recap memory: its recaps come in, and what is not saved yet stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatFormat, LineKind, digest_of
+from lorestudio.exchange.chats.loading import load_chat
+from lorestudio.exchange.chats.records import METADATA, message_record, new_header, read_message
+from lorestudio.exchange.json_spelling import changed_text, spell_record
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import write_atomically
+from lorestudio.systems.recap.chat import REFUSED_KEY, RecapChat
+from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, mapping, namespace
+from lorestudio.systems.recap.running import STORE_KEY
+
+OURS: Final = (STORE_KEY, REFUSED_KEY)
+"""What the metadata of a chat keeps for recap memory."""
+_SHOWN: Final = ("mes", "swipe_id", "name", "is_user")
+"""What two records have to share to be the same message on the same swipe."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatFile:
+    """A chat file as it was read: the chat, and the lines to write it back into."""
+
+    path: Path
+    chat: RecapChat
+    source: Chat = field(repr=False)
+    document: ChatDocument = field(repr=False)
+    problems: tuple[str, ...] = ()
+
+    @property
+    def keeps_recaps(self) -> bool:
+        """Whether recaps can be stored in a file of this kind."""
+        return self.document.format is ChatFormat.SILLYTAVERN
+
+    def with_chat(self, chat: RecapChat) -> bytes:
+        """The bytes of the file with this chat's recaps in it; what did not change stays byte for byte.
+
+        Raises InputError for a kind of file that holds no recaps.
+        """
+        if not self.keeps_recaps:
+            raise InputError(
+                self.path, "plain text holds no recaps. Save the chat as a SillyTavern chat (.jsonl) and open that."
+            )
+        places = [place for place, line in enumerate(self.document.lines) if line.kind is LineKind.MESSAGE]
+        texts = [line.text for line in self.document.lines]
+        for place, before, after in zip(places, self.chat.messages, chat.messages, strict=True):
+            if before is not after and before != after:
+                texts[place] = _rewritten(texts[place], after)
+        if chat.metadata != self.chat.metadata:
+            texts = self._with_metadata(texts, chat.metadata)
+        return ((BOM if self.document.bom else "") + "".join(texts)).encode("utf-8", "surrogateescape")
+
+    def _with_metadata(self, texts: list[str], metadata: Mapping[str, Json]) -> list[str]:
+        """The lines with other metadata in the header; a file without one, as of old group chats, gets one."""
+        for place, line in enumerate(self.document.lines):
+            if line.kind is LineKind.HEADER:
+                header = {**self.source.header, METADATA: metadata}
+                return [*texts[:place], _rewritten(texts[place], header), *texts[place + 1 :]]
+        created = replace(self.source, metadata=metadata)
+        dates = (message.send_date for message in self.source.messages if message.send_date)
+        return [spell_record(new_header(created, next(dates, ""))) + self.document.newline, *texts]
+
+
+def recap_chat(chat: Chat, chat_id: str) -> RecapChat:
+    """A chat of the studio's as recap memory sees it."""
+    records = tuple(message_record(message) for message in chat.messages)
+    return RecapChat(chat_id, records, chat.metadata, chat.user_name, chat.character_name)
+
+
+def read_chat_file(path: Path) -> ChatFile:
+    """Read a chat file. Raises InputError."""
+    loaded = load_chat(path)
+    chat = recap_chat(loaded.chat, path.stem)
+    problems = tuple(f"{path.name}: {problem}" for problem in loaded.problems)
+    return ChatFile(path, chat, loaded.chat, loaded.document, problems)
+
+
+def write_chat_file(file: ChatFile, chat: RecapChat) -> ChatFile:
+    """Write the chat, unless the file is not the one that was read any more; the file as it is now.
+
+    Raises ChangedMeanwhileError, and InputError where it cannot be written.
+    """
+    try:
+        found = digest_of(file.path.read_bytes())
+    except OSError as error:
+        raise InputError(file.path, f"the chat cannot be read: {error.strerror or error}.") from error
+    if found != file.document.digest:
+        raise ChangedMeanwhileError(file.path, "another program has changed the chat meanwhile.")
+    data = file.with_chat(chat)
+    if digest_of(data) == found:
+        return file
+    try:
+        write_atomically(file.path, data)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(file.path, f"the chat cannot be written: {reason}. Its recaps are kept.") from error
+    return read_chat_file(file.path)
+
+
+class ChangedMeanwhileError(InputError):
+    """The chat is not the one that was read any more."""
+
+
+def carried_over(before: RecapChat, ours: RecapChat, theirs: RecapChat) -> RecapChat:
+    """Their chat with what was changed in ours since `before`, message by message.
+
+    Raises ValueError naming the first message that is another one there.
+    """
+    messages = list(theirs.messages)
+    for index, (old, new) in enumerate(zip(before.messages, ours.messages, strict=True)):
+        if old == new:
+            continue
+        if index >= len(messages) or any(messages[index].get(key) != old.get(key) for key in _SHOWN):
+            message = f"message {index} is another one now"
+            raise ValueError(message)
+        messages[index] = grafted(messages[index], new)
+    changed = {key: ours.metadata[key] for key in OURS if ours.metadata.get(key) != before.metadata.get(key)}
+    metadata = {**theirs.metadata, **changed} if changed else theirs.metadata
+    return replace(theirs, messages=tuple(messages), metadata=metadata)
+
+
+def grafted(theirs: Record, ours: Record) -> Record:
+    """Their record with our namespace, in `extra` and on every swipe, and with our hiding."""
+    result: dict[str, Json] = {**theirs, "extra": _extra(mapping(theirs.get("extra")), mapping(ours.get("extra")))}
+    if "is_system" in ours:
+        result["is_system"] = ours["is_system"]
+    infos, own = theirs.get("swipe_info"), ours.get("swipe_info")
+    if isinstance(infos, list | tuple) and isinstance(own, list | tuple):
+        result["swipe_info"] = [
+            _grafted_swipe(info, own[place]) if place < len(own) else info for place, info in enumerate(infos)
+        ]
+    return result
+
+
+def _grafted_swipe(theirs: Json, ours: Json) -> Json:
+    if not isinstance(theirs, Mapping) or not isinstance(ours, Mapping) or not namespace(ours):
+        return theirs
+    return {**theirs, "extra": _extra(mapping(theirs.get("extra")), mapping(ours.get("extra")))}
+
+
+def _extra(theirs: Mapping[str, Json], ours: Mapping[str, Json]) -> Mapping[str, Json]:
+    names = (NAMESPACE, OLD_NAMESPACE)
+    kept = {key: value for key, value in theirs.items() if key not in names}
+    return {**kept, **{name: ours[name] for name in names if name in ours}}
+
+
+def _rewritten(text: str, record: Mapping[str, Json]) -> str:
+    """A line with another record; its line end and the white space around it stay."""
+    body = text.strip(" \t\r\n")
+    start = text.index(body)
+    return text[:start] + changed_text(body, record) + text[start + len(body) :]
+
+
+DEBOUNCE_S: Final = 1.0
+"""How long after the last change the chat is written (spec: recap-memory 20)."""
+
+_ATTEMPTS: Final = 3
+
+Change = Callable[[RecapChat], RecapChat]
+
+
+@dataclass(slots=True, eq=False)
+class ChatBook:
+    """A chat file that is open. One event loop uses it; the disk is waited for in a thread.
+
+    `on_problem` gets a sentence where a delayed write failed; the change stays in memory and is tried again.
+    """
+
+    file: ChatFile
+    chat: RecapChat
+    debounce_s: float = DEBOUNCE_S
+    on_problem: Callable[[str], None] | None = None
+    _timer: asyncio.TimerHandle | None = None
+    _writing: asyncio.Task[None] | None = None
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @classmethod
+    def open(cls, path: Path) -> ChatBook:
+        """Open a chat file. Raises InputError; waits for the disk."""
+        file = read_chat_file(path)
+        return cls(file, file.chat)
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the file holds everything."""
+        return self.chat == self.file.chat
+
+    async def change(self, how: Change) -> RecapChat:
+        """Change the chat and write it at once. Raises InputError; then the chat is as it was before."""
+        async with self._lock:
+            await self._refresh()
+            before = self.chat
+            self.chat = how(before)
+            try:
+                await self._write()
+            except BaseException:
+                self.chat = before
+                raise
+        return self.chat
+
+    def edit(self, how: Change) -> RecapChat:
+        """Change the chat; it is written when a second has passed without another change."""
+        self.chat = how(self.chat)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(self.debounce_s, self._begin_writing)
+        return self.chat
+
+    async def flush(self) -> None:
+        """Write what is not written yet. Raises InputError."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        async with self._lock:
+            await self._write()
+
+    async def close(self) -> None:
+        """Write what is not written yet and end. Raises InputError."""
+        if self._writing is not None:
+            await asyncio.wait({self._writing})
+        await self.flush()
+
+    def _begin_writing(self) -> None:
+        self._timer = None
+        self._writing = asyncio.ensure_future(self._write_later())
+
+    async def _write_later(self) -> None:
+        try:
+            await self.flush()
+        except InputError as error:
+            if self.on_problem is not None:
+                self.on_problem(str(error))
+
+    async def _refresh(self) -> None:
+        """Take over what another program has written meanwhile."""
+        theirs = await asyncio.to_thread(read_chat_file, self.file.path)
+        if theirs.document.digest != self.file.document.digest:
+            self._take(theirs)
+
+    def _take(self, theirs: ChatFile) -> None:
+        """Their chat with our changes. Raises InputError where a changed message is another one there."""
+        try:
+            chat = carried_over(self.file.chat, self.chat, theirs.chat)
+        except ValueError as error:
+            raise InputError(
+                self.file.path,
+                f"another program has changed the chat, and {error}. Open the chat again; what was changed here since "
+                "the last writing has to be done once more.",
+            ) from error
+        self.file, self.chat = theirs, chat
+
+    async def _write(self) -> None:
+        for _ in range(_ATTEMPTS):
+            if self.is_saved:
+                return
+            try:
+                written = await asyncio.to_thread(write_chat_file, self.file, self.chat)
+            except ChangedMeanwhileError:
+                self._take(await asyncio.to_thread(read_chat_file, self.file.path))
+                continue
+            self.file = written
+            self.chat = written.chat
+            return
+        raise InputError(self.file.path, "another program keeps writing the chat. Close it there and try again.")
+
+
+_READ: Final = tuple(each.name for each in fields(Message) if each.compare and each.name != "extra")
+
+
+def with_recaps(chat: Chat, before: Chat, after: Chat) -> Chat:
+    """`chat`, which went on from `before`, with what recap memory wrote since; `after` is the file as it is now.
+
+    Messages that nobody has changed are those of the file. A changed one keeps its text and gets the recap, where the
+    chat has as many messages as the file; else it keeps the recap that it has.
+    """
+    if chat is before:
+        return after
+    old, new, mine = before.messages, after.messages, chat.messages
+    if len(old) != len(new):
+        return chat  # somebody else has written, too; saving the chat will say so
+    head = _alike(old, mine)
+    tail = _alike(old[head:][::-1], mine[head:][::-1])
+    moved = _moved(old, new)
+    middle = mine[head : len(mine) - tail]
+    if len(old) == len(mine):
+        pairs = zip(middle, old[head:], new[head:], strict=False)
+        changed = tuple(_with_recap(message, was, now, moved) for message, was, now in pairs)
+    else:
+        changed = tuple(_shifted(message, moved) for message in middle)
+    messages = (*new[:head], *changed, *new[len(new) - tail :])
+    metadata = {key: value for key, value in chat.metadata.items() if key not in OURS}
+    metadata |= {key: after.metadata[key] for key in OURS if key in after.metadata}
+    return replace(chat, messages=messages, metadata=metadata, header=after.header)
+
+
+def alters_runs(before: Chat, after: Chat) -> bool:
+    """Whether runs over the chats may differ: anything but recaps has changed, such as who is hidden."""
+    if len(before.messages) != len(after.messages):
+        return True
+    pairs = zip(before.messages, after.messages, strict=True)
+    return not all(one is other or _alike_but_recaps(one, other) for one, other in pairs)
+
+
+def _alike(old: Sequence[Message], mine: Sequence[Message]) -> int:
+    """How many messages at the start are the same."""
+    count = 0
+    for one, other in zip(old, mine, strict=False):
+        if one is not other and one != other:
+            break
+        count += 1
+    return count
+
+
+def _moved(old: Sequence[Message], new: Sequence[Message]) -> int:
+    """By how many lines the messages moved in the file, as when it got a first line."""
+    places = ((one.line, other.line) for one, other in zip(old, new, strict=False))
+    return next((now - was for was, now in places if was is not None and now is not None), 0)
+
+
+def _shifted(message: Message, moved: int) -> Message:
+    return message if message.line is None or not moved else replace(message, line=message.line + moved)
+
+
+def _with_recap(message: Message, was: Message, now: Message, moved: int) -> Message:
+    """A changed message with the recap of the file; it is hidden as the person left it, where that was changed."""
+    made = read_message(grafted(message_record(message), now.raw), None if message.line is None else now.line)
+    hidden = message.is_system if message.is_system != was.is_system else now.is_system
+    return replace(_shifted(message, moved), extra=made.extra, raw=made.raw, line=made.line, is_system=hidden)
+
+
+def _alike_but_recaps(one: Message, other: Message) -> bool:
+    same = all(getattr(one, name) == getattr(other, name) for name in _READ)
+    return same and (one.extra is other.extra or _others(one.extra) == _others(other.extra))
+
+
+def _others(extra: Mapping[str, Json]) -> Mapping[str, Json]:
+    return {key: value for key, value in extra.items() if key not in (NAMESPACE, OLD_NAMESPACE)}

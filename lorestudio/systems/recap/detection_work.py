@@ -1,0 +1,362 @@
+"""The search for scene breaks: what a model is asked, what its answer leads to, and the way back through the scene.
+
+A break that was found is followed by a search backwards for breaks that were missed; then the scenes get their recaps
+one after the other, and the search goes on behind (spec: recap-memory 12.3 to 12.5).
+
+Cutting a range until its questions fit the model: first by halves, then by quarters, then message by message.
+
+After each of the first two, the last cut is taken back, so that the range stays as long as it can be.
+Source: spec: recap-memory 12.3.
+
+One search for a scene break: its range, its question, and whether the answer can be taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from lorestudio.domain.javascript import Json, truthy
+from lorestudio.llm.messages import SCENE_BREAK, ChatReply, ChatRequest
+from lorestudio.systems.recap import prompts
+from lorestudio.systems.recap.chain import Chain, detect_operation, number_in, positions
+from lorestudio.systems.recap.chat import RecapChat
+from lorestudio.systems.recap.context import WorkContext, unusable
+from lorestudio.systems.recap.detection import (
+    BELOW_MINIMUM,
+    BreakAnswer,
+    Choices,
+    Mode,
+    chosen_paragraphs,
+    continuity_veto,
+    detection_choices,
+    matching,
+    read_answer,
+    refusal,
+    speaks_of_formatting,
+)
+from lorestudio.systems.recap.queue import NewOperation, Operation, OperationType, Priority, QueueState
+from lorestudio.systems.recap.records import mapping, message_text, text_of
+from lorestudio.systems.recap.requests import stripped
+from lorestudio.systems.recap.scene_work import scene_request
+from lorestudio.systems.recap.scenes import checked, is_visible_break, toggle, unchecked
+from lorestudio.systems.recap.worker import HopelessError, Stored
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One step: in which phase, from which end to which."""
+
+    phase: str
+    before: int
+    after: int
+
+
+def fitted_end(start: int, end: int, fits: Callable[[int], bool], step: int) -> tuple[int, tuple[Cut, ...]]:
+    """The last end for which `fits` is true, and the cuts that led there. It may be below `start`: nothing fits then.
+
+    `step` is how many messages the last phase drops at a time.
+    """
+    cuts: list[Cut] = []
+    if fits(end):
+        return end, ()
+    current = end
+    for phase, shrunk in (("coarse", _half), ("medium", _three_quarters)):
+        before = current
+        while current > start and not fits(current):
+            before, current = current, shrunk(start, current)
+            cuts.append(Cut(phase, before, current))
+        if current < before:
+            cuts.append(Cut(f"{phase}, taken back", current, before))
+        current = before
+    while current >= start and not fits(current):
+        cuts.append(Cut("fine", current, current - step))
+        current -= step
+    return current, tuple(cuts)
+
+
+def _half(start: int, end: int) -> int:
+    return start + (end - start) // 2
+
+
+def _three_quarters(start: int, end: int) -> int:
+    return start + (end - start) * 3 // 4
+
+
+_FEWEST: Final = 2
+"""With no more messages than this to choose from, a shortened range leads nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One search: a range, and how it is looked through."""
+
+    start: int
+    end: int
+    offset: int
+    mode: Mode
+
+    def choices(self, chat: RecapChat, ctx: WorkContext) -> Choices:
+        """What may be chosen."""
+        settings = ctx.settings
+        return detection_choices(
+            chat.messages,
+            self.start,
+            self.end,
+            least=settings.auto_scene_break_minimum_scene_length,
+            which=settings.auto_scene_break_check_which_messages,
+            mode=self.mode,
+            offset=self.offset,
+        )
+
+
+def detection_request(chat: RecapChat, search: Search, found: Choices, ctx: WorkContext) -> ChatRequest:
+    """The question where a scene ends."""
+    settings = ctx.settings
+    built_in = prompts.DETECT_FORCED if search.mode == "forced" else prompts.DETECT
+    params: dict[str, Json] = {
+        "messages": chosen_paragraphs(stripped(chat.messages, found.filtered, settings), found),
+        "minimum_scene_length": str(settings.auto_scene_break_minimum_scene_length),
+        "earliest_allowed_break": str(found.earliest if found.earliest is not None else ""),
+    }
+    return ctx.request(
+        SCENE_BREAK,
+        settings.detection_prompt or built_in,
+        params,
+        settings.detection_max_tokens,
+        preset=settings.detection_preset,
+    )
+
+
+def search_of(operation: Operation, mode: Mode | None = None) -> Search:
+    """The search that an operation asks for. Raises HopelessError where it has no range."""
+    start, end = number_in(operation.params, "startIndex"), number_in(operation.params, "endIndex")
+    if start is None or end is None:
+        raise HopelessError("The operation names no range of messages. Remove it from the queue.")
+    if mode is None:
+        mode = "forced" if truthy(operation.params.get("forceSelection")) else "forward"
+    offset = number_in(operation.params, "offset") or 0
+    return Search(start, end, offset if mode == "forward" else 0, mode)
+
+
+def fitted(search: Search, chat: RecapChat, ctx: WorkContext) -> tuple[Search, Choices]:
+    """The search with a range that fits the model. A shortened one has to end in a choice.
+
+    Raises HopelessError where what fits is too short to choose from.
+    """
+    found = search.choices(chat, ctx)
+    if not found.possible or not ctx.context_size:
+        return search, found
+
+    def shortened(end: int) -> Search:
+        return search if end == search.end else Search(search.start, end, 0, "forced")
+
+    def fits(end: int) -> bool:
+        tried = shortened(end)
+        question = detection_request(chat, tried, tried.choices(chat, ctx), ctx)
+        scene = scene_request(chat, (search.start, end), ctx)
+        settings = ctx.settings
+        return not (
+            ctx.tokens(question, settings.detection_preset).too_large
+            or ctx.tokens(scene, settings.scene_recap_preset).too_large
+        )
+
+    both = ctx.settings.auto_scene_break_check_which_messages == "both"
+    end, cuts = fitted_end(search.start, search.end, fits, 2 if both else 1)
+    result = shortened(end)
+    choices = result.choices(chat, ctx) if end >= search.start else Choices((), ())
+    if cuts and len(choices.eligible) <= _FEWEST:
+        raise HopelessError("Even two messages are too long for the model. Choose one with more room.")
+    return result, choices
+
+
+def read_reply(reply: ChatReply) -> BreakAnswer:
+    """The answer in a reply. Raises ValueError, or HopelessError where asking again would not help."""
+    try:
+        return read_answer(reply.text)
+    except ValueError as error:
+        raise unusable(reply, str(error)) from error
+
+
+def refused(said: BreakAnswer, search: Search, found: Choices, ctx: WorkContext) -> str:
+    """Why an answer cannot be taken, empty where it can."""
+    return refusal(
+        said.at,
+        start=search.start,
+        end=search.end,
+        filtered=found.filtered,
+        least=ctx.settings.auto_scene_break_minimum_scene_length,
+        last_eligible=search.end - search.offset,
+    )
+
+
+_FORMATTING_RETRY: Final = "formatting_rationale_retry"
+
+
+@dataclass(frozen=True, slots=True)
+class Detect:
+    """The search for the first break in a range."""
+
+    async def ask(self, operation: Operation, chat: RecapChat, ctx: WorkContext) -> Json:
+        """What was found, and why it is taken or not."""
+        search = search_of(operation)
+        shortened, found = fitted(search, chat, ctx)
+        if not found.possible:
+            return {"outcome": "not_enough", "at": False, "end": shortened.end}
+        reply = await ctx.ask(detection_request(chat, shortened, found, ctx))
+        said = read_reply(reply)
+        decided: dict[str, Json] = {
+            "at": said.at if said.at is False else _number(said.at),
+            "rationale": said.rationale,
+            "end": shortened.end,
+            "shortened": shortened.end < search.end,
+        }
+        if speaks_of_formatting(said.rationale):
+            return {**decided, "outcome": "formatting"}
+        problem = refused(said, shortened, found, ctx)
+        if problem == BELOW_MINIMUM:
+            return {**decided, "outcome": BELOW_MINIMUM, "earliest": found.earliest}
+        if problem:
+            raise unusable(reply, f"The model chose message {said.at}, which cannot be taken ({problem}).")
+        if said.at is False:
+            if shortened.mode == "forced":
+                raise unusable(reply, "The model had to choose a message and chose none.")
+            return {**decided, "outcome": "none"}
+        texts = [message_text(message) for message in chat.messages]
+        if shortened.mode != "forced" and continuity_veto(texts, int(said.at), said.rationale).refused:
+            return {**decided, "outcome": "vetoed"}
+        return {**decided, "outcome": "found"}
+
+    def store(
+        self, operation: Operation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
+    ) -> tuple[RecapChat, Stored]:
+        """The break that was found and the search backwards from it, or what is to be looked through next."""
+        del queue
+        search, made = search_of(operation), mapping(answer)
+        at, end = number_in(made, "at"), number_in(made, "end")
+        last = search.end if end is None else end
+        rationale = text_of(made.get("rationale"))
+        match made.get("outcome"):
+            case "formatting":
+                if operation.metadata.get("triggered_by") == _FORMATTING_RETRY:
+                    return chat, Stored(summary="the reason was about formatting again; nothing was decided")
+                again = NewOperation(
+                    OperationType.DETECT,
+                    operation.params,
+                    Priority.DETECT,
+                    metadata={**operation.carried, "triggered_by": _FORMATTING_RETRY},
+                )
+                return chat, Stored((again,), "the reason was about formatting, so it is asked once more")
+            case "below_minimum":
+                earliest = number_in(made, "earliest")
+                if earliest is None or earliest <= search.start:
+                    return chat.with_messages(checked(chat.messages, search.start, last)), Stored(summary="too early")
+                chat = chat.with_messages(checked(chat.messages, search.start, earliest - 1))
+                later = detect_operation(earliest, search.end, search.offset)
+                return chat, Stored((later,), "the choice was too early, so the search goes on behind")
+            case "vetoed" if at is not None:
+                chat = chat.with_messages(checked(chat.messages, search.start, at))
+                following = _rest(chat, at + 1, search, ctx)
+                return chat, Stored(following, f"message {at} was refused: the scene rather goes on ({rationale})")
+            case "found" if at is not None and chat.at(at) is not None:
+                return _place(chat, search, at, rationale)
+            case "none":
+                chat = chat.with_messages(checked(chat.messages, search.start, last))
+                following = _rest(chat, last + 1, search, ctx) if truthy(made.get("shortened")) else ()
+                return chat, Stored(following, f"no scene ends between {search.start} and {last}")
+        return chat, Stored(summary="there were too few messages to choose from")
+
+    def failed(self, operation: Operation, error: str, chat: RecapChat, ctx: WorkContext) -> tuple[RecapChat, Stored]:
+        """Nothing is decided about the range."""
+        del operation, error, ctx
+        return chat, Stored()
+
+
+@dataclass(frozen=True, slots=True)
+class DetectBackwards:
+    """The search for a break before one that was found."""
+
+    async def ask(self, operation: Operation, chat: RecapChat, ctx: WorkContext) -> Json:
+        """What was found; anything doubtful counts as nothing."""
+        search = search_of(operation, "backward")
+        found = search.choices(chat, ctx)
+        if not found.possible:
+            return {"at": False}
+        request = detection_request(chat, search, found, ctx)
+        if ctx.tokens(request, ctx.settings.detection_preset).too_large:
+            return {"at": False}
+        said = read_reply(await ctx.ask(request))
+        doubtful = speaks_of_formatting(said.rationale) or said.at is False or refused(said, search, found, ctx)
+        texts = [message_text(message) for message in chat.messages]
+        if doubtful or said.at not in found.choices or continuity_veto(texts, int(said.at), said.rationale).refused:
+            return {"at": False, "rationale": said.rationale}
+        return {"at": _number(said.at), "rationale": said.rationale}
+
+    def store(
+        self, operation: Operation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
+    ) -> tuple[RecapChat, Stored]:
+        """An earlier break and the search before it, or the end of the chain: the recaps."""
+        del queue
+        search, at = search_of(operation, "backward"), number_in(mapping(answer), "at")
+        following = number_in(operation.metadata, "next_break")
+        after = search.end + 1 if following is None else following
+        messages = list(chat.messages)
+        unchecked(messages, search.start, after)
+        chat = chat.with_messages(tuple(messages))
+        found = list(positions(operation.metadata.get("discovered")))
+        if at is None or chat.at(at) is None:
+            return chat, Stored(_end_of_chain(chat, operation, found, ctx), "no earlier break")
+        if not is_visible_break(chat.messages[at]):
+            chat = chat.with_messages(toggle(chat.messages, at))
+        chat = chat.with_messages(checked(chat.messages, at + 1, after - 1))
+        found = [at, *found]
+        least = ctx.settings.auto_scene_break_minimum_scene_length
+        if at - search.start < 2 * least:
+            return chat, Stored(_end_of_chain(chat, operation, found, ctx), f"an earlier break at {at}")
+        step = _backwards(search.start, at, {**operation.carried, "discovered": list(found), "next_break": at})
+        return chat, Stored((step,), f"an earlier break at {at}")
+
+    def failed(self, operation: Operation, error: str, chat: RecapChat, ctx: WorkContext) -> tuple[RecapChat, Stored]:
+        """The chain ends with what was found."""
+        del error
+        found = list(positions(operation.metadata.get("discovered")))
+        return chat, Stored(_end_of_chain(chat, operation, found, ctx))
+
+
+def _place(chat: RecapChat, search: Search, at: int, rationale: str) -> tuple[RecapChat, Stored]:
+    if not is_visible_break(chat.messages[at]):
+        chat = chat.with_messages(toggle(chat.messages, at))
+    chat = chat.with_messages(checked(chat.messages, search.start, at))
+    carried: dict[str, Json] = {
+        "discovered": [at], "next_break": at, "original_break": at, "original_end": search.end
+    }  # fmt: skip
+    return chat, Stored((_backwards(search.start, at, carried),), f"a scene ends at message {at}: {rationale}")
+
+
+def _backwards(start: int, at: int, carried: Mapping[str, Json]) -> NewOperation:
+    params: dict[str, Json] = {"startIndex": start, "endIndex": at - 1}
+    return NewOperation(OperationType.DETECT_BACKWARDS, params, Priority.DETECT_BACKWARDS, metadata=carried)
+
+
+def _end_of_chain(
+    chat: RecapChat, operation: Operation, found: list[int], ctx: WorkContext
+) -> tuple[NewOperation, ...]:
+    """The recaps of the scenes that were found, the earliest first; then the search goes on."""
+    original, end = (number_in(operation.metadata, key) for key in ("original_break", "original_end"))
+    start = None if original is None else original + 1
+    return Chain(tuple(found), start, end).next(chat, ctx.settings)
+
+
+def _rest(chat: RecapChat, start: int, search: Search, ctx: WorkContext) -> tuple[NewOperation, ...]:
+    """The search in what is left of a range, where there is enough of it."""
+    settings = ctx.settings
+    found = matching(chat.messages, start, search.end, settings.auto_scene_break_check_which_messages)
+    if len(found) < settings.auto_scene_break_minimum_scene_length + 1:
+        return ()
+    return (detect_operation(start, search.end, search.offset),)
+
+
+def _number(value: float) -> Json:
+    return int(value) if math.isfinite(value) and float(value).is_integer() else None if math.isnan(value) else value

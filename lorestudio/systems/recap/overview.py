@@ -1,0 +1,259 @@
+"""What there is in a chat, as rows for lists: messages, scenes, versions, operations.
+
+What a window shows of a chat's recaps at one moment: rows for lists, and what a reply is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from lorestudio.domain.javascript import truthy
+from lorestudio.systems.recap.chat import RecapChat
+from lorestudio.systems.recap.chat_file import ChatFile
+from lorestudio.systems.recap.inclusion import Decision
+from lorestudio.systems.recap.queue import QueueState
+from lorestudio.systems.recap.records import get_data, get_memory, is_included, message_text, namespace, text_of
+from lorestudio.systems.recap.refresh import PLACE_WORDS, refreshed
+from lorestudio.systems.recap.running import RunningRecaps
+from lorestudio.systems.recap.scene_stages import recap_in_words
+from lorestudio.systems.recap.scenes import (
+    PINNED_HIDDEN,
+    Lock,
+    Range,
+    display_range,
+    generation_range,
+    has_recap,
+    locks,
+    recap_hash,
+    versions_of,
+)
+from lorestudio.systems.recap.session import RecapSession
+from lorestudio.systems.recap.system import chat_until
+from lorestudio.systems.recap.tracing import recap_trace
+from lorestudio.trace.model import Trace, Turn, Verdict
+
+
+class RecapState(StrEnum):
+    """How a message stands to its recap (spec: recap-memory 10, the status colours)."""
+
+    NONE = "none"
+    INCLUDED = "included"
+    KEPT = "kept"
+    EXCLUDED = "excluded"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow:
+    """One message. `stale`: it was changed after its recap was made; `hidden`: from the prompt;
+    `pinned`: hidden for good, whatever hiding by scenes does.
+    """
+
+    index: int
+    speaker: str
+    text: str
+    state: RecapState
+    recap: str
+    error: str = ""
+    edited: bool = False
+    stale: bool = False
+    hidden: bool = False
+    ends_scene: bool = False
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SceneRow:
+    """One scene. `made_of` is what the reference would make its recap of, where that differs from `where`."""
+
+    index: int
+    where: Range
+    name: str
+    recap: str
+    versions: str
+    lock: Lock
+    made_of: Range | None = None
+
+    @property
+    def is_bookmark(self) -> bool:
+        """Whether it has no recap yet."""
+        return not self.recap
+
+
+def message_rows(chat: RecapChat) -> tuple[MessageRow, ...]:
+    """All messages, oldest first."""
+    breaks = frozenset(chat.breaks)
+    rows: list[MessageRow] = []
+    for index, message in enumerate(chat.messages):
+        data = namespace(message)
+        memory, error = get_memory(message), text_of(data.get("error"))
+        state = RecapState.KEPT if memory else RecapState.NONE
+        if error:
+            state = RecapState.FAILED
+        elif truthy(data.get("exclude")):
+            state = RecapState.EXCLUDED
+        elif memory and is_included(message):
+            state = RecapState.INCLUDED
+        kept = data.get("hash")
+        stale = bool(memory) and isinstance(kept, str) and kept != recap_hash(message_text(message))
+        rows.append(
+            MessageRow(
+                index, text_of(message.get("name")), message_text(message), state, memory, error,
+                truthy(data.get("edited")), stale, truthy(message.get("is_system")), index in breaks,
+                truthy(data.get(PINNED_HIDDEN)),
+            )
+        )  # fmt: skip
+    return tuple(rows)
+
+
+def scene_rows(chat: RecapChat, scenes_in_recap: int = 1) -> tuple[SceneRow, ...]:
+    """All scenes that have an end, oldest first."""
+    locked, breaks, recaps = locks(chat.messages), chat.breaks, chat.recaps
+    rows: list[SceneRow] = []
+    for index in breaks:
+        message = chat.messages[index]
+        where, other = display_range(breaks, recaps, index), generation_range(breaks, index, scenes_in_recap)
+        name = text_of(get_data(message, "scene_break_name")) or f"Scene {where[0]}-{where[1]}"
+        recap = recap_in_words(text_of(get_data(message, "scene_recap_memory"))) if has_recap(message) else ""
+        rows.append(
+            SceneRow(
+                index, where, name, recap, versions_of(message).words, locked.get(index, Lock()),
+                None if other == where else other,
+            )
+        )  # fmt: skip
+    return tuple(rows)
+
+
+_OF_MESSAGES = ("exclusion tree", "inclusion walk")
+
+
+@dataclass(frozen=True, slots=True)
+class RecapPicture:
+    """A chat's recaps. `verdicts` say of each message whether it takes part, to be explained with `trace`.
+
+    `in_running` are the messages of scenes that the running recap in force reaches to.
+    """
+
+    path: Path
+    file: ChatFile = field(repr=False)
+    messages: tuple[MessageRow, ...] = ()
+    scenes: tuple[SceneRow, ...] = ()
+    scene_texts: Mapping[int, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    running: RunningRecaps = field(default_factory=RunningRecaps, repr=False)
+    pinned: frozenset[int] = frozenset()
+    in_running: frozenset[int] = frozenset()
+    verdicts: Mapping[int, Verdict] = field(default_factory=dict, repr=False)
+    trace: Trace | None = field(default=None, repr=False)
+    notice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePicture:
+    """The queue. `working` says that it is worked on here, `retry_at` when the next attempt is, in s since the
+    epoch, None where none is waited for.
+    """
+
+    state: QueueState = field(default_factory=QueueState)
+    working: bool = False
+    done: int = 0
+    retry_at: float | None = None
+
+    @property
+    def left(self) -> int:
+        """How many operations wait or run."""
+        return len(self.state.operations)
+
+
+@dataclass(frozen=True, slots=True)
+class WalkRow:
+    """One message of the walk: what was decided, and the tokens collected without and with its recap."""
+
+    index: int
+    speaker: str
+    recap: str
+    decision: Decision
+    before: int | None
+    after: int | None
+
+    @property
+    def fits(self) -> bool:
+        """Whether its recap takes part."""
+        return self.decision is Decision.INCLUDED
+
+
+@dataclass(frozen=True, slots=True)
+class PromptAt:
+    """What recap memory puts into the prompt of one reply: the text, its place, and the walk, newest message first."""
+
+    message: int
+    text: str
+    tokens: int
+    where: str
+    version: int | None
+    rows: tuple[WalkRow, ...]
+    collected: int
+    limit: float | None
+    hidden: int
+    trace: Trace = field(repr=False)
+
+
+def picture(session: RecapSession) -> RecapPicture:
+    """Everything about the chat as it is now."""
+    chat, settings = session.chat, session.settings
+    trace = session.trace()
+    verdicts = {
+        verdict.entry: verdict
+        for name in _OF_MESSAGES
+        if (record := trace.stage(name)) is not None
+        for verdict in record.verdicts
+    }
+    messages = message_rows(chat)
+    scenes = scene_rows(chat, settings.scene_recap_history_count)
+    store = chat.running
+    current = store.get()
+    reaches = current.reaches if current is not None else -1
+    told = frozenset(
+        index
+        for scene in scenes
+        if not scene.is_bookmark and scene.index <= reaches
+        for index in range(scene.where[0], scene.where[1] + 1)
+    )
+    texts = {scene.index: versions_of(chat.messages[scene.index]).texts for scene in scenes}
+    pinned = frozenset(row.index for row in messages if row.pinned)
+    notice = chat.storage.notice
+    return RecapPicture(
+        session.path, session.book.file, messages, scenes, texts, store, pinned, told, verdicts, trace, notice
+    )
+
+
+def prompt_at(session: RecapSession, message: int) -> PromptAt:
+    """What the reply at this position is given, from what the chat has of before it."""
+    around, size = session.context.around, session.context.context_size
+    chat = chat_until(session.chat, min(message, len(session.chat.messages)))
+    done = refreshed(chat, around, size)
+    trace = recap_trace(done, session.settings, around.counter, context_size=size, turn=Turn(message, 0, 0))
+    rows = {row.index: row for row in message_rows(done.chat)}
+    found = done.inclusion
+    steps = found.steps if found is not None else ()
+    current = done.storage.store.get()
+    placed = trace.injections[0] if trace.injections else None
+    return PromptAt(
+        message,
+        done.injection.value,
+        placed.tokens if placed is not None else 0,
+        PLACE_WORDS[done.place],
+        current.number if current is not None and placed is not None else None,
+        tuple(
+            WalkRow(
+                step.index, rows[step.index].speaker, rows[step.index].recap, step.decision, step.before, step.after
+            )
+            for step in steps
+        ),
+        found.tokens if found is not None else 0,
+        found.limit if found is not None else None,
+        done.hiding.visible_start or 0,
+        trace,
+    )

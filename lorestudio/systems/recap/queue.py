@@ -1,0 +1,416 @@
+"""The queue as data: what is in it, what comes next, and what a failure leads to (spec: recap-memory 6).
+
+A change makes a new state; whoever works on it writes each one to the disk before going on.
+
+What the queue works on: operations, their kinds and priorities (spec: recap-memory 6.1 to 6.3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final, Literal
+
+from lorestudio.domain.javascript import Json, base36
+from lorestudio.llm.json_text import parse_json
+from lorestudio.systems.recap.records import mapping, text_of
+
+
+class OperationType(StrEnum):
+    """Kinds of operations that are worked on here; a queue file may hold others, which stay in it untouched."""
+
+    RECAP = "recap"
+    DETECT = "detect_scene_break"
+    DETECT_BACKWARDS = "detect_scene_break_backwards"
+    SCENE_RECAP = "generate_scene_recap"
+    ORGANISE = "organize_scene_recap"
+    PARSE = "parse_scene_recap"
+    FILTER = "filter_scene_recap_sl"
+    COMBINE = "combine_scene_with_running"
+    RUNNING = "generate_running_recap"
+
+
+class Status(StrEnum):
+    """How far an operation is."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    RETRYING = "retrying"
+
+
+class Priority:
+    """Larger numbers go first. The requirements' NORMAL and HIGH are 0 and 10."""
+
+    NORMAL: Final = 0
+    HIGH: Final = 10
+    DETECT: Final = 5
+    DETECT_BACKWARDS: Final = 15
+    STAGE: Final = 14
+    COMBINE: Final = 10
+    SCENE_RECAP: Final = 9
+    """One that was queued by itself; one that a person asked for has NORMAL."""
+
+
+ANSWER: Final = "answer"
+"""Where an operation keeps what the model said until it is stored in the chat."""
+
+TYPE_WORDS: Final = {
+    OperationType.RECAP: "Recap of a message",
+    OperationType.DETECT: "Search for a scene break",
+    OperationType.DETECT_BACKWARDS: "Search for an earlier scene break",
+    OperationType.SCENE_RECAP: "Recap of a scene",
+    OperationType.ORGANISE: "Scene recap: put in order",
+    OperationType.PARSE: "Scene recap: what is new",
+    OperationType.FILTER: "Scene recap: people and things",
+    OperationType.COMBINE: "Scene into the running recap",
+    OperationType.RUNNING: "Running recap of all scenes",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One entry of the queue. Times are ms since the epoch; `extra` holds keys that are not known here."""
+
+    id: str
+    type: str
+    params: Mapping[str, Json] = field(default_factory=dict)
+    status: str = Status.PENDING
+    created_at: float = 0
+    started_at: float | None = None
+    completed_at: float | None = None
+    error: str | None = None
+    retries: int = 0
+    priority: float = 0
+    dependencies: tuple[str, ...] = ()
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    queue_version: int = 0
+    pause_before: bool = False
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is being worked on, or waits for another attempt."""
+        return self.status in (Status.IN_PROGRESS, Status.RETRYING)
+
+    @property
+    def words(self) -> str:
+        """What it does, for people."""
+        name = TYPE_WORDS.get(OperationType(self.type), self.type) if self.type in set(OperationType) else self.type
+        start, end, index = (self.params.get(key) for key in ("startIndex", "endIndex", "index"))
+        if start is not None and end is not None:
+            return f"{name}, #{start} to {end}"
+        return f"{name}, #{index}" if index is not None else name
+
+    @property
+    def carried(self) -> dict[str, Json]:
+        """The metadata that an operation which follows may take over: all but the answer."""
+        return {key: value for key, value in self.metadata.items() if key != ANSWER}
+
+    def with_metadata(self, **values: Json) -> Operation:
+        """With further metadata."""
+        return replace(self, metadata={**self.metadata, **values})
+
+
+@dataclass(frozen=True, slots=True)
+class NewOperation:
+    """An operation to be queued, without what the queue gives it."""
+
+    type: str
+    params: Mapping[str, Json] = field(default_factory=dict)
+    priority: float = 0
+    dependencies: tuple[str, ...] = ()
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished operation in the log: how long it waited and ran, its attempts, and what came of it."""
+
+    type: str
+    words: str
+    outcome: str
+    summary: str
+    at: float
+    waited_ms: float = 0
+    ran_ms: float = 0
+    attempts: int = 1
+    id: str = ""
+
+
+def read_operation(stored: Mapping[str, Json]) -> Operation:
+    """An operation from the queue's file; what is missing or of another shape gets its default."""
+    dependencies = stored.get("dependencies")
+    return Operation(
+        id=text_of(stored.get("id")),
+        type=text_of(stored.get("type")),
+        params=mapping(stored.get("params")),
+        status=text_of(stored.get("status")) or Status.PENDING,
+        created_at=_number(stored.get("created_at")) or 0,
+        started_at=_number(stored.get("started_at")),
+        completed_at=_number(stored.get("completed_at")),
+        error=text_of(stored.get("error")) or None,
+        retries=int(_number(stored.get("retries")) or 0),
+        priority=_number(stored.get("priority")) or 0,
+        dependencies=tuple(item for item in dependencies if isinstance(item, str))
+        if isinstance(dependencies, list | tuple)
+        else (),
+        metadata=mapping(stored.get("metadata")),
+        queue_version=int(_number(stored.get("queueVersion")) or 0),
+        pause_before=stored.get("pauseBeforeExecution") is True,
+        extra={key: value for key, value in stored.items() if key not in _OPERATION_KEYS},
+    )
+
+
+def write_operation(operation: Operation) -> dict[str, Json]:
+    """An operation as the queue's file has it."""
+    return {
+        "id": operation.id,
+        "type": operation.type,
+        "params": dict(operation.params),
+        "status": str(operation.status),
+        "created_at": operation.created_at,
+        "started_at": operation.started_at,
+        "completed_at": operation.completed_at,
+        "error": operation.error,
+        "retries": operation.retries,
+        "priority": operation.priority,
+        "dependencies": list(operation.dependencies),
+        "metadata": dict(operation.metadata),
+        "queueVersion": operation.queue_version,
+        "pauseBeforeExecution": operation.pause_before,
+        **operation.extra,
+    }
+
+
+_OPERATION_KEYS: Final = frozenset(write_operation(Operation("", "")))
+
+
+def _number(value: Json) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+FORMAT_VERSION: Final = 1
+FIRST_DELAY_S: Final = 10
+LONGEST_DELAY_S: Final = 300
+KEPT_LOG: Final = 200
+LOG_KEY: Final = "log"
+
+CANCELLED_BY_USER: Final = "Operation cancelled by user"
+
+_CANCELLED = re.compile("cancelled by user", re.IGNORECASE)
+_REFUSED = re.compile(r"unauthorized|forbidden|authentication.?required|invalid.?api.?key", re.IGNORECASE | re.DOTALL)
+_ACTIVE: Final = (Status.IN_PROGRESS.value, Status.RETRYING.value)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """The whole queue. `queue_version` grows with every clearing, so that follow-ups of cleared work are refused."""
+
+    operations: tuple[Operation, ...] = ()
+    current: str | None = None
+    paused: bool = False
+    version: int = FORMAT_VERSION
+    queue_version: int = 0
+    log: tuple[Finished, ...] = ()
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+    def get(self, identifier: str) -> Operation | None:
+        """The operation of this id."""
+        return next((operation for operation in self.operations if operation.id == identifier), None)
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many operations there are by status."""
+        return Counter(str(operation.status) for operation in self.operations)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits and nothing runs."""
+        return not any(operation.status == Status.PENDING or operation.is_active for operation in self.operations)
+
+    def next(self) -> Operation | None:
+        """What to do next: pending, nothing left that it depends on, then by priority, age and place.
+
+        A dependency that is no longer in the queue counts as met, also where it failed.
+        """
+        open_ones = {item.id for item in self.operations if item.status != Status.COMPLETED}
+        ready = [
+            (-operation.priority, operation.created_at, place)
+            for place, operation in enumerate(self.operations)
+            if operation.status == Status.PENDING and open_ones.isdisjoint(operation.dependencies)
+        ]
+        return self.operations[min(ready)[2]] if ready else None
+
+    def accepts(self, given_version: int | None, *, clearing: bool = False) -> bool:
+        """Whether something may be queued: not while the queue is being cleared, nor from before a clearing."""
+        return not clearing and (given_version is None or given_version == self.queue_version)
+
+    def with_added(self, operations: Iterable[Operation]) -> QueueState:
+        """With further operations at the end."""
+        return replace(self, operations=(*self.operations, *operations))
+
+    def with_changed(self, operation: Operation) -> QueueState:
+        """With the operation of this id replaced."""
+        return replace(
+            self, operations=tuple(operation if item.id == operation.id else item for item in self.operations)
+        )
+
+    def with_current(self, operation: Operation) -> QueueState:
+        """With the operation of this id replaced, and being worked on."""
+        return replace(self.with_changed(operation), current=operation.id)
+
+    def with_pause_at(self, operation: Operation) -> QueueState:
+        """With the operation of this id replaced, and paused before it."""
+        return replace(self.with_changed(operation), paused=True)
+
+    def without(self, identifier: str) -> QueueState:
+        """Without an operation; nothing depends on it any more."""
+        kept = (
+            replace(item, dependencies=tuple(name for name in item.dependencies if name != identifier))
+            for item in self.operations
+            if item.id != identifier
+        )
+        return replace(self, operations=tuple(kept), current=None if self.current == identifier else self.current)
+
+    def with_transferred(self, before: str, after: str) -> QueueState:
+        """What depended on one operation depends on another instead."""
+        return replace(
+            self,
+            operations=tuple(
+                replace(item, dependencies=tuple(dict.fromkeys(after if n == before else n for n in item.dependencies)))
+                for item in self.operations
+            ),
+        )
+
+    def cleared(self) -> QueueState:
+        """Empty, and closed to follow-ups of what was in it."""
+        return replace(self, operations=(), current=None, queue_version=self.queue_version + 1)
+
+    def without_completed(self) -> QueueState:
+        """Without what is completed."""
+        return replace(self, operations=tuple(item for item in self.operations if item.status != Status.COMPLETED))
+
+    def with_logged(self, finished: Finished) -> QueueState:
+        """With one more line in the log, which keeps the newest."""
+        return replace(self, log=(*self.log, finished)[-KEPT_LOG:])
+
+
+def make_operation(
+    new: NewOperation, now_ms: int, queue_version: int, draw: Callable[[], float], *, after: Iterable[str] = ()
+) -> Operation:
+    """An operation with its id: `op_`, the time, and nine random characters. `after` are further dependencies."""
+    letters = "".join(base36(int(draw() * 36)) for _ in range(9))
+    return Operation(
+        id=f"op_{now_ms}_{letters}",
+        type=new.type,
+        params=new.params,
+        created_at=now_ms,
+        priority=new.priority,
+        dependencies=tuple(dict.fromkeys((*new.dependencies, *after))),
+        metadata=new.metadata,
+        queue_version=queue_version,
+    )
+
+
+def retry_delay(retries: int) -> int:
+    """Seconds before attempt number `retries` after the first: 10, 20, 40 ... 300."""
+    return min(FIRST_DELAY_S << min(max(retries, 1) - 1, 10), LONGEST_DELAY_S)
+
+
+@dataclass(frozen=True, slots=True)
+class FailureAction:
+    """What follows a failure: `stop` for what somebody cancelled, `fail` for good, or `retry`."""
+
+    action: Literal["stop", "fail", "retry"]
+    retries: int = 0
+    delay_s: int = 0
+    error: str = ""
+
+
+def after_failure(error: str, retries: int, max_retries: int, *, permanent: bool = False) -> FailureAction:
+    """What to do about a failure with this text. `permanent`: trying again cannot help."""
+    if _CANCELLED.search(error):
+        return FailureAction("stop")
+    if permanent or _REFUSED.search(error) or 0 < max_retries <= retries:
+        return FailureAction("fail")
+    number, delay = retries + 1, retry_delay(retries + 1)
+    of = f"/{max_retries}" if max_retries > 0 else ""
+    return FailureAction("retry", number, delay, f"Retry {number}{of} after {delay}s: {error}")
+
+
+def normalised(text: str) -> dict[str, Json]:
+    """The stored queue brought into order: what was being worked on waits again; what is no queue is an empty one."""
+    try:
+        document = parse_json(text)
+    except ValueError:
+        document = None
+    stored: dict[str, Json] = dict(document) if isinstance(document, Mapping) else {"current_operation_id": None,
+                                                                                    "paused": False}  # fmt: skip
+    listed = stored.get("queue")
+    queue: list[Json] = []
+    for item in listed if isinstance(listed, list | tuple) else ():
+        if isinstance(item, Mapping):
+            active = item.get("status") in _ACTIVE
+            status: dict[str, Json] = {"status": Status.PENDING.value} if active else {}
+            queue.append({**item, **status, "pauseBeforeExecution": item.get("pauseBeforeExecution") or False})
+    version, queue_version = stored.get("version"), stored.get("queueVersion")
+    stored["queue"] = queue
+    stored["version"] = FORMAT_VERSION if version is None else version
+    stored["queueVersion"] = 0 if queue_version is None else queue_version
+    return stored
+
+
+def read_queue(text: str) -> QueueState:
+    """The queue in its file's text."""
+    stored = normalised(text)
+    listed, log = stored["queue"], stored.get(LOG_KEY)
+    version, queue_version = stored["version"], stored["queueVersion"]
+    return QueueState(
+        tuple(read_operation(mapping(item)) for item in listed) if isinstance(listed, list) else (),
+        None,
+        paused=stored.get("paused") is True,
+        version=version if isinstance(version, int) else FORMAT_VERSION,
+        queue_version=queue_version if isinstance(queue_version, int) else 0,
+        log=tuple(_read_log(mapping(item)) for item in log) if isinstance(log, list) else (),
+        extra={key: value for key, value in stored.items() if key not in _KEYS},
+    )
+
+
+def write_queue(state: QueueState) -> dict[str, Json]:
+    """The queue as its file has it."""
+    queue: list[Json] = [write_operation(operation) for operation in state.operations]
+    log: list[Json] = [_write_log(item) for item in state.log]
+    return {
+        "queue": queue,
+        "current_operation_id": state.current,
+        "paused": state.paused,
+        "version": state.version,
+        "queueVersion": state.queue_version,
+        LOG_KEY: log,
+        **state.extra,
+    }
+
+
+_KEYS: Final = frozenset(write_queue(QueueState()))
+
+
+def _write_log(item: Finished) -> dict[str, Json]:
+    return {name: getattr(item, name) for name in Finished.__slots__}
+
+
+def _read_log(stored: Mapping[str, Json]) -> Finished:
+    def number(name: str) -> float:
+        value = stored.get(name)
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
+
+    kind, words, outcome, summary = (text_of(stored.get(name)) for name in ("type", "words", "outcome", "summary"))
+    return Finished(
+        kind, words, outcome, summary, number("at"), number("waited_ms"), number("ran_ms"), int(number("attempts")),
+        text_of(stored.get("id")),
+    )  # fmt: skip

@@ -1,0 +1,368 @@
+"""Questions as they are sent: a template cut at its macros, a preset in front, the beginning of the answer behind.
+
+The JSON in what a model wrote, and templates of questions (spec: recap-memory 21.1, 21.2, 21.4).
+
+Taking parts out of messages before a model reads them, such as status blocks (spec: recap-memory 21.5).
+
+The messages of the chat stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lorestudio.domain.javascript import Json, trim, truthy
+from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.llm.json_text import parse_json
+from lorestudio.llm.messages import ChatRequest
+from lorestudio.settings.recap import RecapSettings
+from lorestudio.systems.recap.records import Record, mapping, message_text, text_of
+from lorestudio.systems.recap.worker import HopelessError
+
+_FENCE = re.compile(r"```[A-Za-z0-9_-]*[^\S\n]*\n?(.*?)```", re.DOTALL)
+_BARE_KEY = re.compile(r'"[^"\n]*"\s*:')
+_CONDITIONAL = re.compile(r"\{\{#if ([^{}]+?)\}\}(.*?)\{\{/if\}\}", re.DOTALL)
+_MACRO = re.compile(r"\{\{([A-Za-z0-9_]+)\}\}")
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+
+_CLOSERS: Final = {"{": "}", "[": "]"}
+
+
+def answer_value(text: str) -> Json:
+    """The JSON value in a model's text; small faults are mended. Raises ValueError where there is none."""
+    cut = _cut(text)
+    for attempt in (cut, _mended(cut)):
+        try:
+            return parse_json(attempt)
+        except ValueError:
+            continue
+    raise ValueError("The model's answer holds no JSON that can be read.")
+
+
+def answer_object(text: str, required: Sequence[str] = ()) -> Mapping[str, Json]:
+    """The JSON object in a model's text. Raises ValueError where it is none, or lacks a key."""
+    value = answer_value(text)
+    if not isinstance(value, Mapping):
+        raise ValueError("The model's answer is no JSON object.")  # noqa: TRY004  # a bad answer, not a bad argument
+    for key in required:
+        if key not in value:
+            raise ValueError(f"The model's answer has no “{key}”.")
+    return value
+
+
+def is_valid(answer: str) -> bool:
+    """Whether a checker approves of a recap: its answer has VALID and not INVALID in it."""
+    said = answer.upper()
+    return "VALID" in said and "INVALID" not in said
+
+
+def conditionals(text: str, params: Mapping[str, Json]) -> str:
+    """The text with its `{{#if name}}...{{/if}}` resolved: kept where the parameter has any text."""
+
+    def resolve(found: re.Match[str]) -> str:
+        return found[2] if trim(_rendered(params.get(trim(found[1])))) else ""
+
+    return _CONDITIONAL.sub(resolve, text)
+
+
+def filled(text: str, params: Mapping[str, Json]) -> str:
+    """The template with conditions resolved and macros replaced; unknown macros stay. Values are taken literally."""
+
+    def replace(found: re.Match[str]) -> str:
+        return _rendered(params[found[1]]) if found[1] in params else found[0]
+
+    return _MACRO.sub(replace, conditionals(text, params))
+
+
+def _rendered(value: Json) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _cut(text: str) -> str:
+    """The part that should be JSON; a brace that the prefill had supplied comes back."""
+    found = _FENCE.search(text)
+    inside = trim(found[1] if found else trim(text))
+    if _BARE_KEY.match(inside) and "}" in inside:
+        inside = "{" + inside
+    else:
+        starts = [place for place in (inside.find("{"), inside.find("[")) if place >= 0]
+        inside = inside[min(starts) :] if starts else inside
+    end = max(inside.rfind("}"), inside.rfind("]"))
+    return inside[: end + 1] if end >= 0 else inside
+
+
+def _mended(text: str) -> str:
+    """The text with curly quotation marks straightened, trailing commas gone, and open brackets closed."""
+    plain = _TRAILING_COMMA.sub(r"\1", text.replace("“", '"').replace("”", '"'))
+    stack: list[str] = []
+    inside = escaped = False
+    for char in plain:
+        if inside:
+            if escaped:
+                escaped = False
+            elif char == "\\":
+                escaped = True
+            elif char == '"':
+                inside = False
+        elif char == '"':
+            inside = True
+        elif char in _CLOSERS:
+            stack.append(_CLOSERS[char])
+        elif stack and char == stack[-1]:
+            stack.pop()
+    return plain + ('"' if inside else "") + "".join(reversed(stack))
+
+
+_WORDS_OF_PROMPT: Final = frozenset(
+    {"user", "char", "words", "minimum_scene_length", "earliest_allowed_break", "prefill"}
+)
+"""Macros that stand for a word inside a sentence, so that the prompt is not cut there."""
+
+_ROLES: Final = frozenset({"system", "user", "assistant"})
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """Prompts that come first, each with its role, and limits; None where the settings decide."""
+
+    prompts: tuple[tuple[str, str], ...] = ()
+    prefill: str = ""
+    max_tokens: int | None = None
+    max_context: int | None = None
+
+
+NO_PRESET: Final = Preset()
+
+
+def read_preset(document: Json) -> Preset:
+    """A preset from JSON: SillyTavern's for chat completion, or a short one of our own.
+
+    Raises ValueError where it is neither.
+    """
+    stored = mapping(document)
+    prefill = text_of(stored.get("assistant_prefill")) or text_of(stored.get("prefill"))
+    limits = tuple(
+        _whole(stored.get(long), stored.get(short))
+        for long, short in (("openai_max_tokens", "max_tokens"), ("openai_max_context", "max_context"))
+    )
+    prompts = stored.get("prompts")
+    if isinstance(prompts, list):
+        return Preset(_ordered(prompts, stored.get("prompt_order")), prefill, *limits)
+    system = text_of(stored.get("system"))
+    if not system and not prefill and limits == (None, None):
+        raise ValueError('it has neither "prompts" nor "system", "prefill" or "max_tokens"')
+    return Preset((("system", system),) if system else (), prefill, *limits)
+
+
+def make_request(
+    kind: str,
+    template: str,
+    params: Mapping[str, Json],
+    *,
+    max_tokens: int,
+    timeout_ms: int,
+    prefill: str = "",
+    preset: Preset = NO_PRESET,
+    with_preset_prompts: bool = True,
+    nested: bool = False,
+    model: str = "",
+) -> ChatRequest:
+    """A question from a template. `nested` sends it as one text; otherwise its own words are instructions.
+
+    A given prefill wins over the preset's (spec: recap-memory 21.7).
+    """
+    spoken = _pieces(template, params, nested=nested)
+    first = list(preset.prompts) if with_preset_prompts else []
+    user = spoken.pop()[1] if spoken else ""
+    before = [*first, *spoken]
+    system: list[str] = []
+    while before and before[0][0] == "system":
+        system.append(before.pop(0)[1])
+    return ChatRequest(
+        kind,
+        "\n\n".join(system),
+        user,
+        max_tokens=preset.max_tokens or max_tokens,
+        timeout_ms=timeout_ms,
+        model=model,
+        before=tuple(before),
+        prefill=prefill or preset.prefill,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTokens:
+    """What a question takes. `total` is its JSON with the safety factor; `room` is 0 where nobody knows it."""
+
+    system: int
+    messages: int
+    user: int
+    prefill: int
+    total: int
+    room: int
+
+    @property
+    def too_large(self) -> bool:
+        """Whether it does not fit the model."""
+        return 0 < self.room < self.total
+
+    @property
+    def metadata(self) -> dict[str, Json]:
+        """Under the names that the original keeps (spec: recap-memory 21.6)."""
+        return {
+            "tokens_system": self.system,
+            "tokens_messages": self.messages,
+            "tokens_user": self.user,
+            "tokens_prefill": self.prefill,
+            "tokens_content_subtotal": self.system + self.messages + self.user + self.prefill,
+            "tokens_total": self.total,
+            "tokens_max_context": self.room,
+        }
+
+
+def count_request(request: ChatRequest, counter: TokenCounter, factor: float, room: int) -> RequestTokens:
+    """Count a question against the room that its model has for prompts."""
+    roles = [("system", request.system), *request.before, ("user", request.user), ("assistant", request.prefill)]
+    spoken = json.dumps([{"role": role, "content": text} for role, text in roles if text], ensure_ascii=False)
+    return RequestTokens(
+        counter.count(request.system),
+        sum(counter.count(text) for _, text in request.before),
+        counter.count(request.user),
+        counter.count(request.prefill),
+        math.ceil(counter.count(spoken) * factor),
+        room,
+    )
+
+
+def _pieces(template: str, params: Mapping[str, Json], *, nested: bool) -> list[tuple[str, str]]:
+    """The template as messages: its own words as system, what its macros bring as the user's."""
+    words = {name: value for name, value in params.items() if name in _WORDS_OF_PROMPT}
+    if nested:
+        return [("user", trim(filled(template, params)))]
+    text = filled(conditionals(template, params), words)
+    pieces: list[tuple[str, str]] = []
+    place = 0
+    for found in _MACRO.finditer(text):
+        if found[1] not in params:
+            continue
+        pieces += [("system", text[place : found.start()]), ("user", filled(found[0], params))]
+        place = found.end()
+    pieces.append(("system", text[place:]))
+    return [(role, trim(piece)) for role, piece in pieces if trim(piece)]
+
+
+def _ordered(prompts: Sequence[Json], order: Json) -> tuple[tuple[str, str], ...]:
+    """The prompts that are switched on, in the preset's order; markers have no text of their own."""
+    known = {text_of(item.get("identifier")): item for item in prompts if isinstance(item, Mapping)}
+    wanted = list(known)
+    orders = [item for item in order if isinstance(item, Mapping)] if isinstance(order, list) else []
+    if orders:
+        listed = orders[-1].get("order")
+        steps = [item for item in listed if isinstance(item, Mapping)] if isinstance(listed, list) else []
+        wanted = [text_of(step.get("identifier")) for step in steps if step.get("enabled") is not False]
+    found: list[tuple[str, str]] = []
+    for name in wanted:
+        item = mapping(known.get(name))
+        role, content = text_of(item.get("role")) or "system", trim(text_of(item.get("content")))
+        if content and item.get("marker") is not True and role in _ROLES:
+            found.append((role, content))
+    return tuple(found)
+
+
+def _whole(*values: Json) -> int | None:
+    return next(
+        (
+            int(value)
+            for value in values
+            if isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+        ),
+        None,
+    )
+
+
+_GLOBAL: Final = "gy"
+
+
+def patterns_of(text: str) -> tuple[Pattern, ...]:
+    """One pattern a line, `/pattern/flags` or the pattern alone. Raises HopelessError naming the line."""
+    found: list[Pattern] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        written = line.strip()
+        if not written:
+            continue
+        source, flags = written, ""
+        if written.startswith("/") and written.rfind("/") > 0:
+            end = written.rfind("/")
+            source, flags = written[1:end], written[end + 1 :]
+        try:
+            found.append(compile_pattern(source, "".join(flag for flag in flags if flag not in _GLOBAL)))
+        except PatternError as error:
+            message = f"Line {number} of the recap setting “Strip” cannot be used: {error}. Correct it in the settings."
+            raise HopelessError(message) from None
+    return tuple(found)
+
+
+def stripped(
+    messages: Sequence[Record], indexes: Iterable[int], settings: RecapSettings, *, keep: int = 0
+) -> tuple[Record, ...]:
+    """The messages, those at `indexes` without what the patterns find.
+
+    The first `keep` finds stay, counted from the newest message, in each from its start. Raises HopelessError.
+    """
+    patterns = patterns_of(settings.strip_patterns)
+    if not patterns:
+        return tuple(messages)
+    result = list(messages)
+    left = keep
+    for index in sorted(set(indexes), reverse=True):
+        message = messages[index]
+        if not _of_type(message, settings.strip_message_types):
+            continue
+        text = message_text(message)
+        spans = _spans(patterns, text)
+        gone = spans[left:]
+        left = max(0, left - len(spans))
+        if gone:
+            result[index] = {**message, "mes": trim(_without(text, gone))}
+    return tuple(result)
+
+
+def _of_type(message: Record, which: str) -> bool:
+    return which == "both" or (which == "user") is truthy(message.get("is_user"))
+
+
+def _spans(patterns: Iterable[Pattern], text: str) -> list[tuple[int, int]]:
+    """Where any of the patterns is found; finds that overlap are one."""
+    found: list[tuple[int, int]] = []
+    for pattern in patterns:
+        try:
+            found += pattern.spans(text)
+        except PatternTimeoutError as error:
+            message = f"The recap setting “Strip” cannot be used here: {error}. Make the pattern simpler."
+            raise HopelessError(message) from None
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(found):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    pieces: list[str] = []
+    at = 0
+    for start, end in spans:
+        pieces.append(text[at:start])
+        at = end
+    return "".join((*pieces, text[at:]))

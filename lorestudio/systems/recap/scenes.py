@@ -1,0 +1,401 @@
+"""Scenes: breaks on messages, the ranges between them, and which scenes must not change any more.
+
+A break stands on the last message of its scene (spec: recap-memory 1, 11).
+
+Recaps of scenes: versions on the break, their names and their fingerprints (spec: recap-memory 13).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from lorestudio.domain.javascript import Json, base36, code_units, head, length, trim, truthy
+from lorestudio.llm.json_text import parse_json, spell
+from lorestudio.systems.recap.records import Record, get_data, mapping, namespace, set_data, text_of, with_values
+
+Range: TypeAlias = tuple[int, int]
+"""First and last position, both included."""
+
+CHECKED: Final = "auto_scene_break_checked"
+"""The messages of a range that was looked through for breaks already."""
+
+PINNED_HIDDEN: Final = "pinned_hidden"
+"""A message that a person hid and that hiding by scenes is not to show; our own, the original does not know it."""
+
+_OF_A_BREAK: Final = (
+    "scene_break", "scene_break_visible", "scene_break_name", "scene_break_recap", "scene_recap_memory",
+    "scene_recap_hash", "scene_recap_metadata", "scene_break_collapsed", "scene_recap_versions",
+    "scene_recap_current_index",
+)  # fmt: skip
+"""What clearing a break removes; whether the message was looked through stays."""
+
+
+def is_break(message: Record) -> bool:
+    """Whether the message has a break, shown or hidden."""
+    return truthy(get_data(message, "scene_break"))
+
+
+def is_visible_break(message: Record) -> bool:
+    """Whether the message ends a scene: a break whose visibility nobody said counts as visible."""
+    data = namespace(message)
+    return truthy(data.get("scene_break")) and ("scene_break_visible" not in data or data["scene_break_visible"] is None
+                                                or truthy(data["scene_break_visible"]))  # fmt: skip
+
+
+def has_recap(message: Record) -> bool:
+    """Whether the message carries a scene recap."""
+    return truthy(get_data(message, "scene_recap_memory"))
+
+
+def visible_breaks(messages: Sequence[Record]) -> tuple[int, ...]:
+    """Positions of the breaks that end a scene, in order."""
+    return tuple(index for index, message in enumerate(messages) if is_visible_break(message))
+
+
+def scene_recaps(messages: Sequence[Record]) -> tuple[int, ...]:
+    """Positions of all scene recaps, whether their break is visible or not (spec: recap-memory 14.2)."""
+    return tuple(index for index, message in enumerate(messages) if has_recap(message))
+
+
+def generation_range(breaks: Sequence[int], index: int, scenes: int) -> Range:
+    """The range of the last `scenes` scenes as the reference generates from it: bookmarks end scenes, too."""
+    before = [place for place in breaks if place <= index]
+    return (before[-scenes - 1] + 1 if scenes >= 0 and len(before) > scenes else 0, index)
+
+
+def display_range(breaks: Sequence[int], recaps: Sequence[int], index: int) -> Range:
+    """From behind the nearest earlier visible break that has a recap; bookmarks are passed over."""
+    known = frozenset(recaps)
+    earlier = [place for place in breaks if place < index and place in known]
+    return (earlier[-1] + 1 if earlier else 0, index)
+
+
+def effective_range(breaks: Sequence[int], recaps: Sequence[int], index: int, scenes: int) -> Range:
+    """What a recap is made from: for one scene what is displayed, so that no message is left out."""
+    return display_range(breaks, recaps, index) if scenes == 1 else generation_range(breaks, index, scenes)
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """Why a scene must not change: its own recap went into the running one, or a later one's did."""
+
+    by_itself: bool = False
+    by_later: bool = False
+
+    @property
+    def locked(self) -> bool:
+        """Whether it is locked at all."""
+        return self.by_itself or self.by_later
+
+
+def is_combined(message: Record) -> bool:
+    """Whether the current version of the scene's recap was combined into the running recap."""
+    data = namespace(message)
+    versions = mapping(data.get("scene_recap_metadata"))
+    return truthy(mapping(versions.get(str(current_index(message)))).get("combined_at"))
+
+
+def current_index(message: Record) -> int:
+    """Which version of the scene recap is in force; 0 where nothing says it."""
+    value = get_data(message, "scene_recap_current_index")
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0
+
+
+def locks(messages: Sequence[Record]) -> dict[int, Lock]:
+    """Every break with what locks it."""
+    found: dict[int, Lock] = {}
+    later = False
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if not is_break(message):
+            continue
+        combined = is_combined(message)
+        found[index] = Lock(combined, later)
+        later = later or (combined and has_recap(message))
+    return dict(sorted(found.items()))
+
+
+def toggle(messages: Sequence[Record], index: int) -> tuple[Record, ...]:
+    """Set, hide or show a break. Hiding one makes the following scene count as not looked through any more.
+
+    A hidden break keeps its recap.
+    """
+    result = list(messages)
+    message = result[index]
+    if not is_break(message):
+        result[index] = with_values(message, {"scene_break": True, "scene_break_visible": True})
+        return tuple(result)
+    shown = is_visible_break(message)
+    result[index] = set_data(message, "scene_break_visible", not shown)
+    if shown:
+        after = (place for place in range(index + 1, len(result)) if is_visible_break(result[place]))
+        unchecked(result, index, next(after, len(result)))
+    return tuple(result)
+
+
+def unchecked(messages: list[Record], start: int, stop: int) -> None:
+    """Make messages from `start` up to but without `stop` count as not looked through, in the given list."""
+    for place in range(max(start, 0), min(stop, len(messages))):
+        if truthy(get_data(messages[place], CHECKED)):
+            messages[place] = set_data(messages[place], CHECKED, value=False)
+
+
+def checked(messages: Sequence[Record], first: int, last: int) -> tuple[Record, ...]:
+    """The messages with those of a range counting as looked through."""
+    return tuple(
+        set_data(message, CHECKED, value=True) if first <= place <= last else message
+        for place, message in enumerate(messages)
+    )
+
+
+def without_checks(messages: Sequence[Record]) -> tuple[Record, ...]:
+    """The messages with none counting as looked through."""
+    result = list(messages)
+    unchecked(result, 0, len(result))
+    return tuple(result)
+
+
+def cleared(message: Record) -> Record:
+    """The message without its break and everything that belongs to it."""
+    return with_values(message, {}, without=_OF_A_BREAK)
+
+
+def with_visibility(messages: Sequence[Record]) -> tuple[Record, ...]:
+    """Every break says whether it is visible, as after the original has drawn it."""
+    return tuple(
+        set_data(message, "scene_break_visible", value=True)
+        if is_break(message) and get_data(message, "scene_break_visible") is None
+        else message
+        for message in messages
+    )
+
+
+def ranges(indexes: Sequence[int]) -> tuple[Range, ...]:
+    """Positions in any order as the fewest ranges, ascending (spec: recap-memory 17)."""
+    found: list[list[int]] = []
+    for index in sorted(set(indexes)):
+        if found and found[-1][1] == index - 1:
+            found[-1][1] = index
+        else:
+            found.append([index, index])
+    return tuple((first, last) for first, last in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Hiding:
+    """What hiding by scenes does. `visible_start` is the first message that stays, None where none is hidden."""
+
+    scene_count: int
+    breaks: tuple[int, ...]
+    visible_start: int | None
+    hide: tuple[Range, ...]
+    unhide: tuple[Range, ...]
+
+    def hides(self, index: int) -> bool:
+        """Whether the message at this position is hidden."""
+        return self.visible_start is not None and index < self.visible_start
+
+
+def auto_hide(message_count: int, breaks: Sequence[int], scene_count: int) -> Hiding:
+    """Hide everything before the last `scene_count` scenes, the open one among them (spec: recap-memory 17).
+
+    With 0 or less nothing is hidden and everything is shown.
+    """
+    start = breaks[len(breaks) - scene_count] + 1 if 0 < scene_count <= len(breaks) else None
+    hidden = min(start or 0, message_count)
+    return Hiding(
+        scene_count,
+        tuple(breaks),
+        start,
+        ((0, hidden - 1),) if hidden else (),
+        ((hidden, message_count - 1),) if hidden < message_count else (),
+    )
+
+
+def with_hiding(messages: Sequence[Record], hiding: Hiding, pinned: frozenset[int] = frozenset()) -> tuple[Record, ...]:
+    """The messages hidden and shown; those at `pinned` stay hidden whatever the rule says."""
+    result: list[Record] = []
+    for index, message in enumerate(messages):
+        wanted = hiding.hides(index) or index in pinned
+        result.append(message if truthy(message.get("is_system")) == wanted else {**message, "is_system": wanted})
+    return tuple(result)
+
+
+def pinned_hidden(messages: Sequence[Record]) -> frozenset[int]:
+    """Messages that stay hidden because a person said so."""
+    return frozenset(index for index, message in enumerate(messages) if truthy(get_data(message, PINNED_HIDDEN)))
+
+
+def reverted(messages: Sequence[Record], hiding: Hiding, pinned: frozenset[int] = frozenset()) -> tuple[int, ...]:
+    """Messages hidden so far that hiding by scenes shows again."""
+    return tuple(
+        index
+        for index, message in enumerate(messages)
+        if truthy(message.get("is_system")) and not hiding.hides(index) and index not in pinned
+    )
+
+
+LONGEST_NAME: Final = 50
+_QUOTES: Final = "\"'"
+_LEFT_EMPTY: Final = ("allEntries", "entries", "created_entry_uids")
+
+
+def recap_hash(text: str) -> str:
+    """The fingerprint of a recap: the trimmed text through a 32-bit hash, in base 36 (spec: recap-memory 13.6)."""
+    units = code_units(trim(text))
+    value = 0
+    for place in range(0, len(units), 2):
+        value = (31 * value + units[place] + 256 * units[place + 1]) & 0xFFFFFFFF
+    signed = value - 2**32 if value >= 2**31 else value
+    return base36(abs(signed))
+
+
+@dataclass(frozen=True, slots=True)
+class SceneVersions:
+    """The versions of one scene's recap, oldest first, and which is in force."""
+
+    texts: tuple[str, ...] = ()
+    current: int = 0
+
+    @property
+    def text(self) -> str:
+        """The recap in force, empty where there is none."""
+        return self.texts[self.current] if 0 <= self.current < len(self.texts) else ""
+
+    @property
+    def words(self) -> str:
+        """`2/3`, or nothing without versions."""
+        return f"{self.current + 1}/{len(self.texts)}" if self.texts else ""
+
+
+def versions_of(message: Record) -> SceneVersions:
+    """The versions on a break."""
+    stored = namespace(message).get("scene_recap_versions")
+    texts = tuple(text_of(item) for item in stored) if isinstance(stored, list | tuple) else ()
+    return SceneVersions(texts, current_index(message))
+
+
+def with_first_version(message: Record) -> Record:
+    """The break as the original leaves it when it draws it: with one version, empty where there is no recap yet."""
+    data = namespace(message)
+    recap = text_of(data.get("scene_break_recap"))
+    versions = versions_of(message).texts
+    if versions and not (versions == ("",) and recap):
+        return message
+    mirrored = _mirrored(recap)
+    del mirrored["scene_break_recap"]  # where it is missing, drawing does not make it
+    return with_values(message, {"scene_recap_versions": [recap], "scene_recap_current_index": 0, **mirrored})
+
+
+def scene_name(recap: str, existing: str | None, where: Range, *, append_range: bool) -> str | None:
+    """The name of a scene: the one it has, or the one its recap gives as JSON; None where it gives none."""
+    if existing:
+        return existing
+    try:
+        value = parse_json(recap)
+    except ValueError:
+        return None
+    if not isinstance(value, Mapping):
+        return None
+    named = _named(value)
+    if named is None:
+        return None
+    name = trim(named)
+    name = name[1:] if name[:1] and name[0] in _QUOTES else name
+    name = name[:-1] if name and name[-1] in _QUOTES else name
+    name = trim(name.replace("\r\n", " ").replace("\n", " ").replace("\r", " "))
+    if not name:
+        return None
+    if length(name) > LONGEST_NAME:
+        name = head(name, LONGEST_NAME - 3) + "..."
+    return f"{name} {where[0]}-{where[1]}" if append_range else name
+
+
+def with_recap(
+    message: Record, recap: str, where: Range, *, append_range: bool, metadata: Mapping[str, Json] | None = None
+) -> Record:
+    """The break with one more version, which comes into force, and a name where it had none.
+
+    `metadata` is kept for the new version; what it says about lorebook entries comes later.
+    """
+    data = namespace(message)
+    before = versions_of(message).texts
+    texts = (*before, recap)
+    values: dict[str, Json] = {
+        "scene_recap_versions": list(texts),
+        "scene_recap_current_index": len(texts) - 1,
+        **_mirrored(recap),
+    }
+    if metadata is not None:
+        kept = {name: value for name, value in metadata.items() if name not in (*_LEFT_EMPTY, "entryNames")}
+        described = {**kept, **{name: [] for name in _LEFT_EMPTY}}
+        values["scene_recap_metadata"] = {**mapping(data.get("scene_recap_metadata")), str(len(texts) - 1): described}
+    named = scene_name(recap, text_of(data.get("scene_break_name")) or None, where, append_range=append_range)
+    if named is not None and not truthy(data.get("scene_break_name")):
+        values["scene_break_name"] = named
+    return with_values(message, values)
+
+
+def edited(message: Record, text: str) -> Record:
+    """The break with another text for its current version; JSON is written compactly."""
+    versions = versions_of(message)
+    written = _compact(text)
+    if not versions.texts:
+        return with_values(
+            message, {"scene_recap_versions": [written], "scene_recap_current_index": 0, **_mirrored(written)}
+        )
+    place = min(max(versions.current, 0), len(versions.texts) - 1)
+    texts = [*versions.texts[:place], written, *versions.texts[place + 1 :]]
+    return with_values(message, {"scene_recap_versions": texts, **_mirrored(written)})
+
+
+def turned(message: Record, step: int) -> Record:
+    """The break with the version `step` further on in force; the same object at either end."""
+    versions = versions_of(message)
+    place = versions.current + step
+    if not 0 <= place < len(versions.texts):
+        return message
+    return with_values(message, {"scene_recap_current_index": place, **_mirrored(versions.texts[place])})
+
+
+def with_combined(message: Record, now_ms: int) -> Record:
+    """The break whose current version is now part of the running recap, and so locked."""
+    data = namespace(message)
+    every = mapping(data.get("scene_recap_metadata"))
+    key = str(current_index(message))
+    marked = {**mapping(every.get(key)), "combined_at": now_ms}
+    return with_values(message, {"scene_recap_metadata": {**every, key: marked}})
+
+
+def _mirrored(recap: str) -> dict[str, Json]:
+    """The recap in force under all of its names, and its fingerprint."""
+    return {"scene_break_recap": recap, "scene_recap_memory": recap, "scene_recap_hash": recap_hash(recap)}
+
+
+def _named(recap: Mapping[str, Json]) -> str | None:
+    """The first text among `sn`, `scene_name` and the first stage's `sn`; an empty one ends the search."""
+    stage = recap.get("stage1")
+    for value in (recap.get("sn"), recap.get("scene_name"), mapping(stage).get("sn")):
+        if isinstance(value, str):
+            return value
+    return None
+
+
+def _compact(text: str) -> str:
+    try:
+        value = parse_json(text)
+    except ValueError:
+        return text
+    return spell(value) if isinstance(value, Mapping | list) else text
+
+
+def as_object(recap: str) -> Mapping[str, Json]:
+    """A recap's JSON object, empty where it is plain text."""
+    try:
+        value: Json = json.loads(recap)
+    except (ValueError, RecursionError):
+        return {}
+    return mapping(value)

@@ -1,0 +1,85 @@
+"""Recap memory as a system that a chat is replayed with: for each reply, what it was given at that time.
+
+A recap counts from the message on that it lies behind; a version of the running recap counts once the scene that it
+reaches to is over. No model is asked: what the chat file has decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from lorestudio.settings.recap import RecapSettings
+from lorestudio.studio.project.project import Project
+from lorestudio.systems.base import Decided, Moment, inputs_digest
+from lorestudio.systems.recap.chat import RecapChat
+from lorestudio.systems.recap.chat_file import recap_chat
+from lorestudio.systems.recap.inclusion import Surroundings
+from lorestudio.systems.recap.refresh import refreshed
+from lorestudio.systems.recap.scenes import scene_recaps
+from lorestudio.systems.recap.tracing import SYSTEM, recap_trace
+
+TITLE: Final = "Recap memory"
+
+
+def chat_until(chat: RecapChat, message: int) -> RecapChat:
+    """The chat as it was before the message at this index was written.
+
+    Of the running recap's versions those are left that reach to a scene of this part; where the current one is not
+    among them, the last of them is current.
+    """
+    messages = chat.messages[:message]
+    until = replace(chat, messages=messages)
+    if message >= len(chat.messages):
+        return until
+    known = frozenset(scene_recaps(messages))
+    store = chat.running
+    left = tuple(version for version in store.versions if version.reaches in known)
+    numbers = [version.number for version in left]
+    current = store.current if store.current in numbers else max(numbers, default=0)
+    return until.with_running(replace(store, versions=left, current=current))
+
+
+@dataclass(frozen=True, slots=True)
+class RecapSystem:
+    """Recap memory of one chat, with its settings."""
+
+    settings: RecapSettings
+    chat: RecapChat = field(repr=False)
+    name: str = SYSTEM
+    title: str = TITLE
+
+    @classmethod
+    def of(cls, project: Project, settings: RecapSettings) -> RecapSystem:
+        """That of the project's chat; without one there is nothing to tell."""
+        name = project.chat_path.stem if project.chat_path is not None else project.name
+        return cls(settings, RecapChat(name) if project.chat is None else recap_chat(project.chat, name))
+
+    @property
+    def inputs(self) -> str:
+        """The digest of the settings, and of what the chat has besides its messages."""
+        return inputs_digest(
+            self.settings,
+            self.chat.id,
+            self.chat.metadata,
+            self.chat.user_name,
+            self.chat.character_name,
+            sorted(self.chat.lorebooks),
+        )
+
+    async def decide(self, moment: Moment, state: object = None) -> Decided:
+        """Bring the chat of before this reply up to date; every turn stands for itself."""
+        begun = moment.timer()
+        around = Surroundings(self.settings, moment.counter)
+        done = refreshed(chat_until(self.chat, moment.turn.message), around, moment.context_size)
+        trace = recap_trace(
+            done,
+            self.settings,
+            moment.counter,
+            context_size=moment.context_size,
+            turn=moment.turn,
+            clock_ms=moment.clock_ms,
+            digests=moment.digests,
+        )
+        first = replace(trace.stages[0], duration_ms=1000 * (moment.timer() - begun))
+        return Decided(replace(trace, stages=(first, *trace.stages[1:]), seed=moment.seed), state)

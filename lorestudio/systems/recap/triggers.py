@@ -1,0 +1,109 @@
+"""What is queued when something happens in a chat (spec: recap-memory 7.1, 12.1, 19)."""
+
+from __future__ import annotations
+
+from lorestudio.domain.javascript import truthy
+from lorestudio.systems.recap.chain import detect_operation
+from lorestudio.systems.recap.chat import RecapChat
+from lorestudio.systems.recap.context import WorkContext
+from lorestudio.systems.recap.detection import Detection, detection_range
+from lorestudio.systems.recap.inclusion import candidates, exclusion
+from lorestudio.systems.recap.message_recaps import recap_operation
+from lorestudio.systems.recap.queue import NewOperation, OperationType, Priority, QueueState
+from lorestudio.systems.recap.records import get_data, get_memory, previous_swipe_value
+from lorestudio.systems.recap.scenes import checked
+
+
+def due_recaps(chat: RecapChat, queue: QueueState, ctx: WorkContext) -> tuple[NewOperation, ...]:
+    """Recaps of the messages whose turn has come and that are not queued already."""
+    queued = {item.params.get("index") for item in queue.operations if item.type == OperationType.RECAP}
+    return tuple(recap_operation(index) for index in candidates(chat.messages, ctx.around) if index not in queued)
+
+
+def found_range(
+    chat: RecapChat, ctx: WorkContext, start: int | None = None, end: int | None = None
+) -> Detection | None:
+    """The range that a search for a break would look through, None where there is too little."""
+    settings = ctx.settings
+    return detection_range(
+        chat.messages,
+        chat.breaks,
+        offset=settings.auto_scene_break_message_offset,
+        least=settings.auto_scene_break_minimum_scene_length,
+        which=settings.auto_scene_break_check_which_messages,
+        start=start,
+        end=end,
+    )
+
+
+def search(
+    chat: RecapChat, queue: QueueState, ctx: WorkContext, start: int | None = None, end: int | None = None
+) -> tuple[NewOperation, ...]:
+    """The search for a break; none while the queue has anything to do, or where there is too little to look through."""
+    found = found_range(chat, ctx, start, end) if queue.is_idle else None
+    if found is None:
+        return ()
+    return (detect_operation(found.start, found.end, found.offset, metadata=found.metadata),)
+
+
+def on_message(
+    chat: RecapChat, index: int, queue: QueueState, ctx: WorkContext, *, full_rescan: bool = False, swiped: bool = False
+) -> tuple[NewOperation, ...]:
+    """What a new message brings on: recaps that are due, and after a reply the search for a break.
+
+    A swipe brings on no search while the newest messages are left alone anyway.
+    """
+    settings = ctx.settings
+    if not settings.enabled:
+        return ()
+    is_user = truthy(chat.messages[index].get("is_user"))
+    recaps = due_recaps(chat, queue, ctx) if settings.auto_recap else ()
+    looks = settings.auto_scene_break_on_new_message and not is_user
+    if not looks or (swiped and settings.auto_scene_break_message_offset >= 1):
+        return recaps
+    return (*recaps, *search(chat, queue, ctx, 0 if full_rescan else None, index))
+
+
+def on_edit(chat: RecapChat, index: int, ctx: WorkContext) -> tuple[NewOperation, ...]:
+    """An edited message that has a recap gets a new one."""
+    message = chat.messages[index]
+    settings = ctx.settings
+    wanted = settings.enabled and settings.auto_recap_on_edit and exclusion(message, ctx.around).included
+    return (recap_operation(index),) if wanted and get_memory(message) else ()
+
+
+def on_swipe(chat: RecapChat, index: int, ctx: WorkContext) -> tuple[NewOperation, ...]:
+    """A new swipe gets a recap where the one before it had one."""
+    message = chat.messages[index]
+    settings = ctx.settings
+    wanted = settings.enabled and settings.auto_recap_on_swipe and exclusion(message, ctx.around).included
+    has_own = truthy(get_data(message, "memory"))
+    return (recap_operation(index),) if wanted and not has_own and previous_swipe_value(message, "memory") else ()
+
+
+def on_load(chat: RecapChat, queue: QueueState, ctx: WorkContext) -> tuple[RecapChat, tuple[NewOperation, ...]]:
+    """Opening a chat: where it is wanted, everything before the last break counts as looked through, the rest is."""
+    settings = ctx.settings
+    if not settings.enabled or not settings.auto_scene_break_on_load:
+        return chat, ()
+    if chat.breaks:
+        chat = chat.with_messages(checked(chat.messages, 0, chat.breaks[-1]))
+    return chat, search(chat, queue, ctx)
+
+
+def everything_missing(
+    chat: RecapChat, queue: QueueState, ctx: WorkContext, start: int | None = None
+) -> tuple[NewOperation, ...]:
+    """For a person who asks for all of it: recaps that are due, recaps of bookmarks, and the search for breaks.
+
+    The search begins at `start` where that is given.
+    """
+    queued = {item.params.get("index") for item in queue.operations if item.type == OperationType.SCENE_RECAP}
+    known = frozenset(chat.recaps)
+    scenes = tuple(
+        NewOperation(OperationType.SCENE_RECAP, {"index": index}, Priority.SCENE_RECAP)
+        for index in chat.breaks
+        if index not in known and index not in queued
+    )
+    recaps = due_recaps(chat, queue, ctx) if ctx.settings.auto_recap else ()
+    return (*recaps, *scenes, *search(chat, queue, ctx, start))

@@ -1,0 +1,321 @@
+"""Working through the queue, one operation at a time, so that an end at any moment loses nothing.
+
+Every change of the queue is on the disk before the next step. What a model said is written into its operation first,
+then stored in the chat, and only then does the operation leave the queue, together with the arrival of what follows
+from it: whoever goes on after an end neither asks again nor stores twice (spec: recap-memory 6.4 to 6.8).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final, Protocol
+
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.lifecycle import Stopped
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.systems.recap.queue import (
+    ANSWER,
+    CANCELLED_BY_USER,
+    Finished,
+    NewOperation,
+    Operation,
+    QueueState,
+    Status,
+    after_failure,
+    make_operation,
+)
+
+_HOPELESS: Final = frozenset(
+    {ErrorKind.AUTHENTICATION, ErrorKind.NO_KEY, ErrorKind.NO_RECORDED_ANSWER, ErrorKind.NOT_SUPPORTED,
+     ErrorKind.ABORTED}
+)  # fmt: skip
+"""Failures of a source of answers that another attempt cannot mend."""
+
+
+class HopelessError(Exception):
+    """An operation that cannot succeed however often it is tried; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An answer is in the chat: what follows from it, and a few words on what came of it.
+
+    With `hands_on`, what waits for this operation waits for the first of `follow_ups` instead; `dropped` are operations
+    that have lost their point.
+    """
+
+    follow_ups: tuple[NewOperation, ...] = ()
+    summary: str = ""
+    hands_on: bool = False
+    dropped: tuple[str, ...] = ()
+
+
+class Performer(Protocol):
+    """Who knows what operations mean."""
+
+    def delays(self, operation: Operation) -> tuple[float, float]:
+        """Seconds to wait before an operation and after it."""
+        ...
+
+    async def ask(self, operation: Operation) -> Json:
+        """The answer to what the operation asks, as JSON. Raises LlmError, ValueError or HopelessError."""
+        ...
+
+    async def store(self, operation: Operation, answer: Json, queue: QueueState) -> Stored:
+        """Put the answer into the chat, on the disk. Has to be harmless when it was done before."""
+        ...
+
+    async def failed(self, operation: Operation, error: str) -> Stored:
+        """Note in the chat that an operation failed for good, and say what is to be done nevertheless."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class QueueProgress:
+    """How far the queue is: what is under way, and when a failed attempt is tried again."""
+
+    state: QueueState
+    operation: Operation | None = None
+    retry_in_s: float | None = None
+
+
+async def _no_keeping(_: QueueState) -> None:
+    """Nobody keeps the queue."""
+
+
+@dataclass(slots=True, eq=False)
+class Worker:
+    """One queue being worked on. `keep` writes its state to the disk and returns when it is there.
+
+    `on_progress` hears of every change. All methods belong to one event loop.
+    """
+
+    state: QueueState
+    performer: Performer
+    max_retries: int = 0
+    keep: Callable[[QueueState], Awaitable[None]] = _no_keeping
+    on_progress: Callable[[QueueProgress], None] | None = None
+    now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+    sleep: Callable[[float], Coroutine[None, None, None]] = asyncio.sleep
+    draw: Callable[[], float] = random.random
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _asking: asyncio.Task[Json] | None = None
+    _waiting: asyncio.Task[None] | None = None
+    _running: bool = False
+    _clearing: bool = False
+
+    # What a person does -----------------------------------------------------------------------------------------
+
+    async def enqueue(self, new: NewOperation, queue_version: int | None = None) -> str | None:
+        """Queue an operation and return its id, None where it is refused (spec: recap-memory 6.4)."""
+        if not self.state.accepts(queue_version, clearing=self._clearing):
+            return None
+        operation = self._made([new])[0]
+        await self._change(lambda state: state.with_added([operation]))
+        return operation.id
+
+    async def pause(self) -> None:
+        """Begin nothing further; what is under way is finished."""
+        await self._change(lambda state: replace(state, paused=True))
+        self._wake()
+
+    async def resume(self) -> None:
+        """Allow work again; `run` does it."""
+        await self._change(lambda state: replace(state, paused=False))
+
+    def hurry(self) -> None:
+        """Try again now what waits for its next attempt."""
+        self._wake()
+
+    async def toggle_pause_before(self, identifier: str) -> bool:
+        """Whether the queue stops before this operation; False as well where it is not there."""
+        operation = self.state.get(identifier)
+        if operation is None:
+            return False
+        changed = replace(operation, pause_before=not operation.pause_before)
+        await self._change(lambda state: state.with_changed(changed))
+        return changed.pause_before
+
+    async def remove(self, identifier: str) -> bool:
+        """Take an operation out, also while it is under way. False where it is not there."""
+        operation = self.state.get(identifier)
+        if operation is None:
+            return False
+        gone = self._logged(operation, "cancelled", CANCELLED_BY_USER)
+        await self._change(lambda state: state.without(identifier).with_logged(gone))
+        if operation.is_active:
+            self._abort()
+        return True
+
+    async def clear(self) -> int:
+        """Empty the queue and refuse whatever would follow from it; the number of operations that went."""
+        self._clearing = True
+        try:
+            count = len(self.state.operations)
+            await self._change(QueueState.cleared)
+            self._abort()
+            await asyncio.sleep(0)
+        finally:
+            self._clearing = False
+        return count
+
+    # The work -----------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Work until nothing is ready or the queue is paused. A second call while one runs does nothing."""
+        if self._running:
+            return
+        self._running = True
+        try:
+            while not self.state.paused and (operation := self.state.next()) is not None:
+                if operation.pause_before:
+                    let_go = replace(operation, pause_before=False)
+                    await self._change(partial(QueueState.with_pause_at, operation=let_go))
+                    break
+                await self._perform(operation.id)
+        finally:
+            self._running = False
+        self._tell(None)
+
+    async def _perform(self, identifier: str) -> None:
+        """One operation with all its attempts."""
+        while (operation := self.state.get(identifier)) is not None:
+            begun = replace(
+                operation,
+                status=Status.IN_PROGRESS,
+                started_at=self.now_ms() if operation.started_at is None else operation.started_at,
+            )
+            await self._change(partial(QueueState.with_current, operation=begun))
+            operation = self.state.get(identifier)
+            if operation is None:
+                return
+            before, after = self.performer.delays(operation)
+            try:
+                if before and ANSWER not in operation.metadata and not await self._wait(before, identifier):
+                    return
+                await self._attempt(operation)
+            except Stopped:
+                raise
+            except Exception as error:  # noqa: BLE001  # whatever went wrong is the operation's failure
+                if not await self._retried(identifier, error):
+                    return
+                continue
+            if after and self.state.operations:
+                await self.sleep(after)
+            return
+
+    async def _attempt(self, operation: Operation) -> None:
+        """Ask, unless an earlier attempt got an answer, store it, and put what follows in the operation's place."""
+        if ANSWER not in operation.metadata:
+            asking = self._asking = asyncio.ensure_future(self.performer.ask(operation))
+            try:
+                answer = await asking
+            except asyncio.CancelledError:
+                if self.state.get(operation.id) is None:
+                    return  # it was removed, and the request with it
+                raise
+            finally:
+                asking.cancel()
+                self._asking = None
+            operation = operation.with_metadata(**{ANSWER: answer})
+            kept = operation
+            await self._change(lambda state: state.with_changed(kept))
+        if self.state.get(operation.id) is None:
+            return
+        stored = await self.performer.store(operation, operation.metadata[ANSWER], self.state)
+        done = self._logged(operation, "completed", stored.summary)
+        await self._change(lambda state: self._followed(state, operation, stored, done))
+
+    def _followed(self, state: QueueState, operation: Operation, stored: Stored, done: Finished) -> QueueState:
+        """The queue with what follows instead of the operation; after a clearing nothing follows."""
+        for identifier in stored.dropped:
+            state = state.without(identifier)
+        if operation.queue_version == state.queue_version and state.get(operation.id) is not None:
+            made = self._made(stored.follow_ups)
+            if made and stored.hands_on:
+                state = state.with_transferred(operation.id, made[0].id)
+            state = state.with_added(made)
+        return state.without(operation.id).with_logged(done)
+
+    async def _retried(self, identifier: str, error: Exception) -> bool:
+        """Wait for the next attempt; False where there is to be none."""
+        operation = self.state.get(identifier)
+        if operation is None:
+            return False
+        hopeless = isinstance(error, HopelessError) or (isinstance(error, LlmError) and error.kind in _HOPELESS)
+        text = str(error) or type(error).__name__
+        action = after_failure(text, operation.retries, self.max_retries, permanent=hopeless)
+        if action.action != "retry":
+            outcome = "cancelled" if action.action == "stop" else "failed"
+            stored = await self.performer.failed(operation, text) if outcome == "failed" else Stored()
+            gone = self._logged(operation, outcome, text)
+            await self._change(lambda state: self._followed(state, operation, stored, gone))
+            return False
+        again = replace(operation, status=Status.RETRYING, retries=action.retries, error=action.error)
+        await self._change(lambda state: state.with_changed(again))
+        return await self._wait(action.delay_s, identifier)
+
+    async def _wait(self, seconds: float, identifier: str) -> bool:
+        """Whether the operation is to go on afterwards: it still is there, and nobody paused the queue."""
+        self._tell(seconds)
+        waiting = self._waiting = asyncio.ensure_future(self.sleep(seconds))
+        try:
+            await asyncio.wait({waiting})
+        finally:
+            waiting.cancel()
+            self._waiting = None
+        operation = self.state.get(identifier)
+        if operation is None:
+            return False
+        if self.state.paused:
+            later = replace(operation, status=Status.PENDING)
+            await self._change(lambda state: replace(state.with_changed(later), current=None))
+            return False
+        return True
+
+    # Its own housekeeping -----------------------------------------------------------------------------------------
+
+    def _made(self, new: Iterable[NewOperation]) -> list[Operation]:
+        now, version = self.now_ms(), self.state.queue_version
+        taken = {operation.id for operation in self.state.operations}
+        made: list[Operation] = []
+        for item in new:
+            while (operation := make_operation(item, now, version, self.draw)).id in taken:
+                pass
+            taken.add(operation.id)
+            made.append(operation)
+        return made
+
+    async def _change(self, how: Callable[[QueueState], QueueState]) -> None:
+        """Change the state and have it on the disk."""
+        async with self._lock:
+            self.state = how(self.state)
+            await self.keep(self.state)
+        self._tell(None)
+
+    def _logged(self, operation: Operation, outcome: str, summary: str) -> Finished:
+        now = self.now_ms()
+        begun = operation.started_at or now
+        return Finished(
+            operation.type, operation.words, outcome, summary, now, max(begun - operation.created_at, 0), now - begun,
+            operation.retries + 1, operation.id,
+        )  # fmt: skip
+
+    def _abort(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+    def _tell(self, retry_in_s: float | None) -> None:
+        if self.on_progress is not None:
+            current = self.state.get(self.state.current) if self.state.current else None
+            self.on_progress(QueueProgress(self.state, current, retry_in_s))

@@ -1,0 +1,118 @@
+"""Whether an entry becomes active in a loop, before groups and budget (spec: deeplore-ai-and-tools 5.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from lorestudio.domain.javascript import Json, trim
+from lorestudio.exchange.lorebooks.entry import BookEntry, Logic
+from lorestudio.exchange.lorebooks.keys import Matching, UnusableKeyError, occurs
+from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.systems.worldinfo.haystack import Haystack, Scan, Source
+from lorestudio.systems.worldinfo.timed import Timed
+
+Told = tuple[str, Mapping[str, Json]]
+"""A reason code and its details."""
+
+TAKEN: Final = frozenset({"wi_decorator", "wi_constant", "wi_vector", "wi_sticky", "wi_key"})
+"""The reasons for which an entry comes in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """The rules for one scan. `similar` are the scores of the entries that similarity brings in, by uid."""
+
+    haystack: Haystack
+    source: Source
+    settings: WorldInfoSettings
+    timed: Timed
+    substituted: Callable[[str], str]
+    similar: Mapping[str, float]
+
+    def decide(self, entry: BookEntry, scan: Scan, level: int) -> Told:
+        """Why the entry comes in or stays out; "" where no key was found. `level` is that of delayed recursion."""
+        refusal = self._refusal(entry, scan, level)
+        if refusal is not None:
+            return refusal
+        if entry.activates:
+            return "wi_decorator", {}
+        if entry.never_activates:
+            return "wi_never", {}
+        if entry.constant:
+            return "wi_constant", {}
+        if entry.uid in self.similar:
+            return "wi_vector", {"score": self.similar[entry.uid]}
+        if entry.uid in self.timed.sticky:
+            return "wi_sticky", {}
+        return self._by_keys(entry, scan)
+
+    def score(self, entry: BookEntry, scan: Scan) -> int:
+        """How many keys of the entry are found, as groups count it: SillyTavern fills in no macros for that."""
+        if not entry.keys:
+            return 0
+        how, text = self._matching(entry), self.haystack.text(entry, scan)
+        primary = sum(self._found(key, text, how) for key in entry.keys)
+        found = sum(self._found(key, text, how) for key in entry.secondary)
+        if entry.logic is Logic.AND_ANY:
+            return primary + found
+        return primary + found if entry.logic is Logic.AND_ALL and found == len(entry.secondary) else primary
+
+    def _refusal(self, entry: BookEntry, scan: Scan, level: int) -> Told | None:
+        sticky, recursive = entry.uid in self.timed.sticky, scan is Scan.RECURSION
+        if entry.disabled:
+            return "wi_disabled", {}
+        if entry.triggers and self.source.kind not in entry.triggers:
+            return "wi_trigger", {"kinds": list(entry.triggers), "kind": self.source.kind}
+        named = not self.source.characters.isdisjoint(entry.characters)
+        if entry.characters and named is entry.characters_excluded:
+            return "wi_character", {"names": list(entry.characters)}
+        if entry.uid in self.timed.waiting:
+            return "wi_delay", {"delay": entry.delay}
+        if entry.uid in self.timed.cooling and not sticky:
+            return "wi_cooling", {"until": self.timed.cooling[entry.uid]}
+        if entry.recursion_level and not sticky and (not recursive or entry.recursion_level > level):
+            return "wi_only_recursion", {"level": entry.recursion_level}
+        if recursive and self.settings.recursive and entry.exclude_recursion and not sticky:
+            return "wi_no_recursion", {}
+        return None
+
+    def _by_keys(self, entry: BookEntry, scan: Scan) -> Told:
+        how, text = self._matching(entry), self.haystack.text(entry, scan)
+        try:
+            key = next((key for each in entry.keys if (key := self._key(each)) and occurs(key, text, how)), None)
+            if key is None:
+                return "", {}
+            where = self.haystack.where(key, how, entry)
+            if not entry.selective or not entry.secondary:
+                return "wi_key", where
+            secondary = [self._key(each) for each in entry.secondary]
+            found = [each for each in secondary if each and occurs(each, text, how)]
+        except UnusableKeyError as error:
+            return "wi_pattern", {"problem": str(error)}
+        satisfied = {
+            Logic.AND_ANY: bool(found),
+            Logic.NOT_ALL: len(found) < len(secondary),
+            Logic.NOT_ANY: not found,
+            Logic.AND_ALL: len(found) == len(secondary),
+        }[entry.logic]
+        details = {**where, "logic": entry.logic.name, "secondary": list(secondary), "found": list(found)}
+        if found:
+            details["found_back"] = [self.haystack.where(each, how, entry).get("back") for each in found]
+        return ("wi_key" if satisfied else "wi_secondary"), details
+
+    def _key(self, key: str) -> str:
+        """The key with its macros filled in."""
+        return trim(self.substituted(key))
+
+    def _matching(self, entry: BookEntry) -> Matching:
+        settings = self.settings
+        return Matching.of(entry, case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
+
+    @staticmethod
+    def _found(key: str, text: str, how: Matching) -> bool:
+        try:
+            return occurs(key, text, how)
+        except UnusableKeyError:
+            return False

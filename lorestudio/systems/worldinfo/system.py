@@ -1,0 +1,277 @@
+"""World Info as a retrieval system: one generation as stages with verdicts.
+
+What is decided is decided by `scan`; each of its loops becomes stages here: keys, inclusion groups, and probability
+with the budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.lorebooks.books import Lorebook
+from lorestudio.exchange.lorebooks.entry import BookEntry
+from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.systems.base import Decided, Moment, Step, inputs_digest
+from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.telling import Telling
+from lorestudio.systems.worldinfo.decision import Decision, WorldInfoState, decided
+from lorestudio.systems.worldinfo.haystack import Scan
+from lorestudio.systems.worldinfo.scan import Loop, Part, Scanned
+from lorestudio.systems.worldinfo.similarity import Vectors
+from lorestudio.systems.worldinfo.surroundings import Surroundings
+from lorestudio.trace.model import (
+    AiCall,
+    Injection,
+    Limit,
+    Phase,
+    PromptBlock,
+    PromptPart,
+    StageRecord,
+    StageStatus,
+    Trace,
+)
+
+NAME: Final = "world-info"
+
+_PHASES: Final = {Part.KEYS: Phase.MATCH, Part.GROUPS: Phase.GATE, Part.BUDGET: Phase.BUDGET}
+_RULES: Final = {
+    "AND_ANY": "at least one of them",
+    "NOT_ALL": "not all of them",
+    "NOT_ANY": "none of them",
+    "AND_ALL": "all of them",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WorldInfoSystem:
+    """Decides as SillyTavern's own World Info does, over the vault, or over lorebooks where `books` is given.
+
+    Without `vectors` nothing comes in by similarity.
+    """
+
+    settings: WorldInfoSettings = field(default_factory=WorldInfoSettings)
+    books: tuple[Lorebook, ...] | None = field(default=None, repr=False)
+    around: Surroundings = field(default_factory=Surroundings, repr=False)
+    vectors: Vectors | None = None
+    remarks: tuple[str, ...] = ()
+    """Sentences for the person about books that are not scanned, or not as their author may expect."""
+
+    @property
+    def name(self) -> str:
+        """The name in traces."""
+        return NAME
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return "World Info"
+
+    @property
+    def inputs(self) -> str:
+        """The digest of the settings, the lorebooks, what is around the chat, and who makes the vectors."""
+        books = self.books if self.books is None else [(book.name, book.role, book.entries) for book in self.books]
+        maker = self.vectors.label if self.vectors is not None else None
+        return inputs_digest(self.settings, books, self.around.told, maker)
+
+    async def decide(self, moment: Moment, state: object = None) -> Decided:
+        """Run one generation from the timed effects that the one before left."""
+        known = state if isinstance(state, WorldInfoState) else WorldInfoState(random_state=moment.seed)
+        made = await decided(moment, self.settings, self.books, self.around, self.vectors, known)
+        run = _Run(moment, self, made)
+        return Decided(run.trace(await run.told.run(run.steps())), made.after)
+
+
+class _Run:
+    """One generation told in stages, after it was decided."""
+
+    def __init__(self, moment: Moment, system: WorldInfoSystem, made: Decision) -> None:
+        self.moment, self.system, self.settings, self.made = moment, system, system.settings, made
+        self.scanned, self.similar, self.entries = made.scanned, made.similar, made.world.entries
+        self.told = Telling(moment)
+        self.candidates = self.told.candidates
+
+    def steps(self) -> tuple[Step, ...]:
+        """The stages: the books, similarity where it has a say, those of each loop of the scan, and the placement."""
+        steps = [self.told.step("book", Phase.LOAD, self._load)]
+        if self.settings.vectors or any(entry.vectorized for entry in self.made.world.book):
+            steps.append(self.told.step("vector activation", Phase.SELECT, self._tell_similar))
+        counts = dict.fromkeys(Scan, 0)
+        for loop in self.scanned.loops:
+            counts[loop.scan] += 1
+            suffix = "" if loop.scan is Scan.FIRST else f" ({loop.scan} {counts[loop.scan]})"
+            steps += [
+                self.told.step(f"{part}{suffix}", _PHASES[part], partial(self._tell, loop, part))
+                for part in Part
+                if loop.scan is Scan.FIRST or any(event.part is part for event in loop.events)
+            ]
+        return (*steps, self.told.step("placement", Phase.INJECT, self._place))
+
+    # ---- stages -----------------------------------------------------------------------------------------------------
+
+    def _load(self, ledger: Ledger) -> StageRecord:
+        world = self.made.world
+        if world.books is None:
+            for entry in world.index.entries:
+                if entry.guide:
+                    ledger.refuse(entry, "guide_hidden")
+            return ledger.close(())
+        books: list[Json] = [f"{book.name} ({book.role}, {len(book.entries)})" for book in world.books.used]
+        details: dict[str, Json] = {"books": books, "remarks": " ".join(self.system.remarks)}
+        return ledger.close((), note="wi_books" if books else "wi_no_books", details=details)
+
+    def _tell_similar(self, ledger: Ledger) -> StageRecord:
+        settings, found = self.settings, self.similar
+        ranks = {uid: rank for rank, uid in enumerate(sorted(found.scores, key=lambda uid: -found.scores[uid]), 1)}
+        for uid, score in found.scores.items():
+            entry, shown = self.entries[uid], round(score, 4)
+            details: dict[str, Json] = {"score": shown, "threshold": settings.vector_threshold, "rank": ranks[uid]}
+            if uid in found.taken:
+                self.candidates.append(entry)
+                ledger.add(entry, "wi_similar", **details)
+            elif score >= settings.vector_threshold:
+                ledger.refuse(entry, "wi_similar_beyond", limit=settings.vector_entries, **details)
+            else:
+                ledger.refuse(entry, "wi_unlike", **details)
+        if found.problem:
+            record = ledger.close(self.candidates, note="wi_vectors_failed", details={"problem": found.problem})
+            return _with_status(record, StageStatus.FAILED, found.problem)
+        if not settings.vectors:
+            marked = sum(entry.vectorized for entry in self.made.world.book)
+            record = ledger.close(self.candidates, note="wi_vectors_off", details={"marked": marked})
+            return _with_status(record, StageStatus.SKIPPED)
+        label = self.system.vectors.label if self.system.vectors is not None else ""
+        note = "wi_compared" if found.scores else "wi_nothing_compared"
+        return ledger.close(self.candidates, note=note, details={"by": label})
+
+    def _tell(self, loop: Loop, part: Part, ledger: Ledger) -> StageRecord:
+        for event in loop.events:
+            if event.part is not part:
+                continue
+            entry = self.entries[event.uid]
+            details = self._details(event.details)
+            there = entry in self.candidates
+            if event.taken and there:
+                ledger.keep(entry, event.reason, **details)
+            elif event.taken:
+                self.candidates.append(entry)
+                ledger.add(entry, event.reason, **details)
+            elif there:
+                self.told.drop(ledger, entry, event.reason, **details)
+            else:
+                ledger.refuse(entry, event.reason, **details)
+        looked_at: dict[str, Json] = {"messages": min(self.settings.depth, len(self.moment.chat))}
+        first = part is Part.KEYS and loop.scan is Scan.FIRST
+        return ledger.close(
+            self.candidates, default_reason="wi_no_key" if first else "", details=looked_at if first else {}
+        )
+
+    def _place(self, ledger: Ledger) -> StageRecord:
+        where, scanned = self.made.placement, self.scanned
+        active = {entry.uid: entry for entry in scanned.active}
+        for entry, reason in where.nowhere:
+            self.told.drop(ledger, self.entries[entry.uid], reason)
+        injections: list[Injection] = []
+        blocks: list[PromptBlock] = []
+        for block in where.blocks:
+            parts, text = [], ""
+            for piece in block.pieces:
+                note = self.entries.get(piece.uid)
+                if note is not None or piece.note:
+                    part = PromptPart(len(text), len(text) + len(piece.text), note.id if note is not None else None)
+                    parts.append(part)
+                text += piece.text
+                if note is None:
+                    continue
+                if block.slot:
+                    ledger.keep(note, "wi_other_slot", slot=block.slot)
+                else:
+                    ledger.keep(note, "wi_placed", position=block.position, depth=block.depth, role=block.role)
+                injections.append(
+                    Injection(
+                        note.id, note.title, _label(active[piece.uid], scanned),
+                        self.moment.counter.count(piece.text), note.priority, block.position, block.depth, block.role,
+                        block.tag, note.content_hash,
+                    )
+                )  # fmt: skip
+            blocks.append(PromptBlock(block.tag, block.position, block.depth, block.role, text, tuple(parts)))
+        self.told.injections, self.told.blocks = tuple(injections), tuple(blocks)
+        by_id = {entry.id: entry for entry in self.candidates}
+        self.candidates[:] = [by_id[injection.entry] for injection in injections]
+        return ledger.close(self.candidates, note="" if blocks else "no_prompt")
+
+    # ---- the trace --------------------------------------------------------------------------------------------------
+
+    def trace(self, records: tuple[StageRecord, ...]) -> Trace:
+        """Everything that was decided."""
+        moment, scanned, vectors, world = self.moment, self.scanned, self.system.vectors, self.made.world
+        warnings: list[str] = []
+        if scanned.overflowed:
+            warnings.append(f"The budget of {scanned.budget} tokens was full, so the scan ended early.")
+        if self.similar.problem:
+            warnings.append(f"No entry came in by similarity: {self.similar.problem}.")
+        facts: dict[str, Json] = {"counter": moment.counter.name, "counted_exactly": moment.counter.exact}
+        calls: tuple[AiCall, ...] = ()
+        if self.settings.vectors and vectors is not None:
+            facts |= {
+                "vectors": vectors.label,
+                "threshold": self.settings.vector_threshold,
+                "ranked_at_most": self.settings.vector_entries,
+            }
+            if self.similar.scores or self.similar.problem:
+                problem = self.similar.problem
+                calls = (AiCall("embedding", "", self.similar.query, 0, False, error=problem, source=vectors.label),)
+        return replace(
+            self.told.trace(NAME, "recursive" if self.settings.recursive else "one scan", records, world.index),
+            limits=(Limit("token budget", scanned.used, scanned.budget, "tokens"),),
+            ai_calls=calls,
+            draws=scanned.draws,
+            digests={**moment.digests, **({"lorebooks": world.digest} if world.books is not None else {})},
+            warnings=tuple(warnings),
+            facts=facts,
+        )
+
+    def _message(self, back: int) -> int:
+        """The message of the chat file that stands so many places before the last one."""
+        return self.moment.position(len(self.moment.chat) - 1 - back)
+
+    def _details(self, details: Mapping[str, Json]) -> dict[str, Json]:
+        """The details with messages and other entries as a trace names them."""
+        known = dict(details)
+        back, source, winner = known.pop("back", None), known.pop("source_uid", None), known.pop("winner_uid", None)
+        if isinstance(back, int):
+            known["message"] = self._message(back)
+        found_back = known.pop("found_back", None)
+        if isinstance(found_back, list):  # None stands for the text of another entry
+            known["found_messages"] = [self._message(one) if isinstance(one, int) else None for one in found_back]
+        if isinstance(source, str):
+            entry = self.entries[source]
+            known |= {"source": entry.title, "source_id": entry.id}
+        if isinstance(winner, str):
+            known["winner"] = self.entries[winner].title
+        logic = known.pop("logic", None)
+        if isinstance(logic, str):
+            known["rule"] = _RULES[logic]
+        score = known.get("score")
+        if isinstance(score, float):
+            known["score"] = round(score, 4)
+        return known
+
+
+def _with_status(record: StageRecord, status: StageStatus, error: str = "") -> StageRecord:
+    return replace(record, status=status, error=error)
+
+
+def _label(entry: BookEntry, scanned: Scanned) -> str:
+    """What brought the entry in, as its injection says it."""
+    if entry.constant:
+        return "(constant)"
+    for loop in scanned.loops:
+        for event in loop.events:
+            if event.uid == entry.uid and event.part is Part.KEYS and event.taken:
+                score = event.details.get("score")
+                return f"similarity {score:.2f}" if isinstance(score, float) else str(event.details.get("key", ""))
+    return ""

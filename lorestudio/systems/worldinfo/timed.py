@@ -1,0 +1,92 @@
+"""Sticky, cooldown and delay, counted in messages (spec: deeplore-ai-and-tools 5.6, "Timed effects")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from lorestudio.exchange.lorebooks.entry import BookEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A timed effect: it began at message count `start` and ends at `end`. A protected one outlives going back."""
+
+    digest: str
+    start: int
+    end: int
+    protected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TimedState:
+    """The effects under way, by entry."""
+
+    sticky: Mapping[str, Effect] = field(default_factory=lambda: MappingProxyType({}))
+    cooldown: Mapping[str, Effect] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """Which entries stick, cool down or wait at the moment, and the state with what has ended taken out."""
+
+    state: TimedState
+    sticky: frozenset[str]
+    cooling: Mapping[str, int]
+    """The message count at which the cooldown ends, by entry."""
+    waiting: frozenset[str]
+
+
+def at(count: int, entries: Sequence[BookEntry], state: TimedState) -> Timed:
+    """The effects at a message count. A sticky effect that ends begins its cooldown at once."""
+    sticky, lasting_sticky, ended = _running("sticky", count, entries, state.sticky)
+    started = {
+        entry.uid: Effect(entry.digest, count, count + entry.cooldown, protected=True)
+        for entry in entries
+        if entry.uid in ended and entry.cooldown
+    }
+    cooldown, lasting_cooldown, _ = _running("cooldown", count, entries, {**state.cooldown, **started})
+    waiting = frozenset(entry.uid for entry in entries if entry.delay and count < entry.delay)
+    cooling = {uid: effect.end for uid, effect in cooldown.items()}
+    return Timed(TimedState(lasting_sticky, lasting_cooldown), frozenset(sticky), cooling, waiting)
+
+
+def after(count: int, activated: Iterable[BookEntry], state: TimedState) -> TimedState:
+    """The state after a scan: what was activated sticks and cools down from now on, unless it does so already."""
+    sticky, cooldown = dict(state.sticky), dict(state.cooldown)
+    for entry in activated:
+        if entry.sticky:
+            sticky.setdefault(entry.uid, Effect(entry.digest, count, count + entry.sticky))
+        if entry.cooldown:
+            cooldown.setdefault(entry.uid, Effect(entry.digest, count, count + entry.cooldown))
+    return TimedState(sticky, cooldown)
+
+
+def _running(
+    kind: str, count: int, entries: Sequence[BookEntry], effects: Mapping[str, Effect]
+) -> tuple[dict[str, Effect], dict[str, Effect], set[str]]:
+    """The effects that work, those that are kept, and the entries whose effect has ended just now.
+
+    An effect of an entry that is gone or was changed works no longer, and is kept until its end, so that the entry
+    begins no new one before that.
+    """
+    known = {entry.uid: entry for entry in entries}
+    works: dict[str, Effect] = {}
+    kept: dict[str, Effect] = {}
+    ended: set[str] = set()
+    for uid, effect in effects.items():
+        entry = known.get(uid)
+        if count <= effect.start and not effect.protected:
+            continue
+        if entry is None or entry.digest != effect.digest:
+            if count < effect.end:
+                kept[uid] = effect
+            continue
+        if not (entry.sticky if kind == "sticky" else entry.cooldown):
+            continue
+        if count >= effect.end:
+            ended.add(uid)
+        else:
+            works[uid] = kept[uid] = effect
+    return works, kept, ended

@@ -1,0 +1,155 @@
+"""What the stages after the one that stopped an entry would have done with it, read from a run that held it in.
+
+Such a run (`systems.holding`) is the engine's own; here its verdicts become data beside the real trace, and sentences
+such as "would also be cut by the budget: needs 158 more tokens".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.systems.deeplore.reasons import REASONS, known_details
+from lorestudio.trace.journey import CellState, Journeys
+from lorestudio.trace.model import Phase, StageStatus, Trace, Verdict
+from lorestudio.trace.wording import fill
+
+HELD: Final = "held"
+"""The fact of a trace that says which entry its run held in."""
+
+
+class WouldState(StrEnum):
+    """What a later stage would have been to the entry.
+
+    `NOT_ASKED`: a model decides there, and it is never asked about what might have been.
+    """
+
+    GO_ON = "go_on"
+    CHANGE = "change"
+    STOP = "stop"
+    NOT_ASKED = "not_asked"
+
+
+@dataclass(frozen=True, slots=True)
+class WouldCell:
+    """One later stage; `verdict` is None where it would have had nothing to say."""
+
+    stage: str
+    phase: Phase
+    state: WouldState
+    verdict: Verdict | None = None
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WouldAlso:
+    """The later stages for one entry, in their order; `stopped_by` is the stage that really stopped it.
+
+    It is "" for an entry that never was a candidate: then all stages after the matching are later ones.
+    """
+
+    entry: int
+    stopped_by: str
+    cells: tuple[WouldCell, ...] = ()
+
+    def at(self, stage: str) -> WouldCell | None:
+        """What the stage would have been to the entry, None where it is not a later one or did not run."""
+        return next((cell for cell in self.cells if cell.stage == stage), None)
+
+    @property
+    def stops(self) -> tuple[WouldCell, ...]:
+        """The later stages that would have stopped it too."""
+        return tuple(cell for cell in self.cells if cell.state is WouldState.STOP)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether a model would have had a say."""
+        return any(cell.state is WouldState.NOT_ASKED for cell in self.cells)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What would have stood in its way, or that nothing would; what a model would say is left open."""
+        told = [cell.sentence for cell in self.cells if cell.state in {WouldState.STOP, WouldState.NOT_ASKED}]
+        shortened = [cell.sentence for cell in self.cells if cell.state is WouldState.CHANGE and cell.sentence]
+        if told or shortened or not self.cells:
+            return tuple(dict.fromkeys([*told, *shortened]))
+        return ("would pass all later stages",)
+
+
+_STOPS: Final[Mapping[str, str]] = MappingProxyType({
+    "gated_field": "would also be filtered by context: {label} of the note is {entry_value!v}, of the chat"
+                   " {context_value!v}",
+    "outside_folders": "would also be left out by the folder filter: it is in {folder!q}",
+    "blocked": "would also be left out: it is blocked in this chat",
+    "replaced_by_pin": "would also give way to a pinned note of the same title",
+    "reinjection_pause": "would also pause, because it went in recently: {left:# more generation|# more generations}",
+    "missing_requirement": "would also be dropped, because {missing!q} {missing:is|are} not in",
+    "excluded_by": "would also be dropped, because it excludes {titles!q}",
+    "already_in_context": "would also be stripped, because the same text went in before",
+    "over_entry_cap": "would also be cut by the entry limit: {cap:# entry is|# entries are} in before it",
+    "over_budget": "would also be cut by the budget[: needs {needs:# more token|# more tokens}]",
+    "behind_cut": "would also be cut by the budget[: needs {needs:# more token|# more tokens}]",
+})  # fmt: skip
+_CHANGES: Final[Mapping[str, str]] = MappingProxyType({
+    "truncated": "would be shortened by the budget, from {original_tokens:# token|# tokens} to {tokens}",
+})  # fmt: skip
+_NOT_ASKED: Final = "would have to be chosen by the AI first, which was not offered it"
+
+
+def would_also(held: Trace) -> WouldAlso:
+    """What a run that held an entry in says of it. Raises ValueError for any other run."""
+    facts = held.facts.get(HELD)
+    known = facts if isinstance(facts, Mapping) else {}
+    entry, stopped_by, not_asked = known.get("entry"), str(known.get("stopped_by")), _names(known.get("not_asked"))
+    if entry is None or not isinstance(entry, int):
+        message = "This run held no entry in."
+        raise ValueError(message)
+    journey = {cell.stage: cell for cell in Journeys(held).cells(entry)}
+    cells: list[WouldCell] = []
+    begun = False
+    for record in held.stages:
+        if not begun:
+            begun = record.name == stopped_by
+            if stopped_by or (record.phase in {Phase.LOAD, Phase.MATCH}):
+                continue
+            begun = True
+        if record.status is StageStatus.SKIPPED or record.name == "bookkeeping":
+            continue
+        if record.name in not_asked:
+            if record.name == "AI selection":
+                cells.append(WouldCell(record.name, record.phase, WouldState.NOT_ASKED, None, _NOT_ASKED))
+            continue
+        cell = journey[record.name]
+        state = _STATES.get(cell.state)
+        if state is not None:
+            sentence = _sentence(cell.verdict, state, held)
+            cells.append(WouldCell(record.name, record.phase, state, cell.verdict, sentence))
+    return WouldAlso(entry, stopped_by, tuple(cells))
+
+
+_STATES: Final = {
+    CellState.REMOVED: WouldState.STOP,
+    CellState.REFUSED: WouldState.STOP,
+    CellState.CHANGED: WouldState.CHANGE,
+    CellState.ADDED: WouldState.GO_ON,
+    CellState.KEPT: WouldState.GO_ON,
+}
+
+
+def _sentence(verdict: Verdict | None, state: WouldState, held: Trace) -> str:
+    if verdict is None:
+        return ""
+    template = (_STOPS if state is WouldState.STOP else _CHANGES).get(verdict.reason)
+    if template is None:
+        label = REASONS[verdict.reason].label if verdict.reason in REASONS else verdict.reason
+        return f"would also be stopped here ({label})" if state is WouldState.STOP else ""
+    words = fill(template, known_details(verdict.details, held, verdict.entry))
+    return words if words is not None else template.partition("{")[0].rstrip(" :[,")
+
+
+def _names(value: Json) -> frozenset[str]:
+    return frozenset(str(name) for name in value) if isinstance(value, list | tuple) else frozenset()

@@ -1,1 +1,0 @@
-"""Expectations, scoring and comparison of runs."""

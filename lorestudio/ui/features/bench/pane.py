@@ -1,0 +1,466 @@
+"""The test bench: type or paste any text and see at once what it would trigger.
+
+Running texts on the test bench off the GUI thread: one at a time, and only the newest is told.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QSizePolicy,
+    QSplitter,
+    QStackedWidget,
+    QTableView,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.settings.declaration import Section
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.run_store import ChatRuns
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.studio.tryout.bench import Bench, BenchResult
+from lorestudio.studio.tryout.system_bench import REMEMBERING, SystemBench
+from lorestudio.systems.registry import SystemKind, kind_of
+from lorestudio.trace.summary import summary
+from lorestudio.ui.features.bench.results import (
+    ENTRY,
+    KEY,
+    TOKENS,
+    WHY,
+    BenchDelegate,
+    BenchTable,
+    BenchText,
+    full_words,
+)
+from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, sentence_of, tr
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.pane import EmptyState, Pane
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchOrder:
+    """A text to run, and on what: `simulator` has run the project's chat, None where nothing has.
+
+    `system` is the one beside DeepLore that decides, with its settings; None for DeepLore.
+    """
+
+    project: Project
+    simulator: ChatRuns | None
+    text: str
+    append: bool
+    system: tuple[SystemKind, Section] | None = None
+
+    def bench(self) -> Bench | SystemBench:
+        """Made for this text, and of use for all others that are run on the same."""
+        if self.system is not None:
+            runs = self.simulator if isinstance(self.simulator, SystemSimulator) else None
+            return SystemBench(self.project, *self.system, runs)
+        return Bench(self.simulator) if isinstance(self.simulator, Simulator) else Bench.of(self.project)
+
+    def same_bench(self, other: BenchOrder) -> bool:
+        """Whether one bench serves both."""
+        alike = self.project is other.project and self.simulator is other.simulator
+        return alike and self.system == other.system
+
+
+class BenchRunner(QObject):
+    """`tested` carries the result of the newest text, `failed` a sentence where it could not be run."""
+
+    tested = Signal(object)  # BenchResult
+    failed = Signal(str)
+
+    def __init__(self, jobs: Jobs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._jobs = jobs
+        self._token = CancelToken()
+        self._running: BenchOrder | None = None
+        self._waiting: BenchOrder | None = None
+        self._made: tuple[BenchOrder, Bench | SystemBench] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a text is being run."""
+        return self._running is not None
+
+    def cancel(self) -> None:
+        """No text is wanted any more; what is under way ends at its next stage and is not told."""
+        self._waiting = None
+        self._token.cancel()
+
+    def submit(self, order: BenchOrder) -> None:
+        """Run this text, after the one under way has been given up."""
+        self.cancel()
+        if self._running is not None:
+            self._waiting = order
+        else:
+            self._start(order)
+
+    def forget(self) -> None:
+        """Another project is shown: the bench of the last one is of no use."""
+        self.cancel()
+        self._made = None
+
+    def _start(self, order: BenchOrder) -> None:
+        self._running, self._token = order, CancelToken()
+        token, made = self._token, self._made
+
+        def work() -> tuple[Bench | SystemBench, BenchResult]:
+            bench = made[1] if made is not None and made[0].same_bench(order) else order.bench()
+            return bench, bench.test(order.text, append=order.append, cancel=token)
+
+        def done(found: tuple[Bench | SystemBench, BenchResult]) -> None:
+            self._made = order, found[0]
+            self._ended()
+            if not token.cancelled:
+                self.tested.emit(found[1])
+
+        def failed(error: Exception) -> None:
+            self._ended()
+            if not isinstance(error, Cancelled) and not token.cancelled:
+                logger.error("the text could not be tested: %s", error, exc_info=error)
+                self.failed.emit(sentence_of(error))
+
+        self._jobs.start(tr("Testing the text"), lambda _report: work(), done=done, failed=failed)
+
+    def _ended(self) -> None:
+        self._running = None
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            self._start(waiting)
+
+
+PAUSE_MS: Final = 150
+"""A text runs once nothing was typed for so long."""
+
+ROW: Final = 25
+NARROW: Final = 430
+"""In a narrower pane the table keeps to the entry, what became of it, and the tokens."""
+
+
+class BenchPane(Pane):
+    """Runs the text of its field, the newest only; choosing a row chooses its entry everywhere.
+
+    `opened` follows Enter or a double click on a row.
+    """
+
+    opened = Signal()
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+        super().__init__("bench", tr("Bench"), theme)
+        self._session, self._selection = session, selection
+        self.result: BenchResult | None = None
+        self.runner = BenchRunner(session.jobs, self)
+        self._missed = self._following = self._divided = False
+        self._build()
+        self._connect()
+        self._show_project()
+
+    # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        theme = self.theme
+        head = self._make_head()
+        self.text = BenchText(theme, self)
+        self.text.setPlaceholderText(
+            tr("Type or paste any text: a message, a scene, a few words. What it would trigger appears below.")
+        )
+        self.text.setMinimumHeight(44)
+        self.state = QLabel(self)
+        self.state.setWordWrap(True)
+        self.state.setProperty("kind", "small")
+        self.state.setContentsMargins(10, 4, 10, 4)
+        self.why = QLabel(self)
+        self.why.setWordWrap(True)
+        self.why.setContentsMargins(10, 5, 10, 5)
+        self.why.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.why.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        self.why.setAccessibleName(tr("Why, for the chosen row"))
+        self.empty = EmptyState(theme, "search", self)
+        self._build_table()
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.table)
+        self._pages.addWidget(self.empty)
+        padded = QWidget(self)
+        around = QVBoxLayout(padded)
+        around.setContentsMargins(8, 0, 8, 2)
+        around.addWidget(self.text)
+        above, below = QWidget(self), QWidget(self)
+        for holder, widgets in ((above, (head, padded)), (below, (self.state, self._pages, self.why))):
+            column = QVBoxLayout(holder)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(0)
+            for widget in widgets:
+                column.addWidget(widget, 1 if widget in {padded, self._pages} else 0)
+        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self.splitter.addWidget(above)
+        self.splitter.addWidget(below)
+        self.splitter.setStretchFactor(0, 2)
+        self.splitter.setStretchFactor(1, 3)
+        self.splitter.setChildrenCollapsible(False)
+        self.column.addWidget(self.splitter, 1)
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(PAUSE_MS)
+
+    def _make_head(self) -> QWidget:
+        self.alone, self.behind = QToolButton(self), QToolButton(self)
+        group = QButtonGroup(self)
+        for button, words, tip in (
+            (self.alone, tr("Text alone"), tr("A chat of this text and nothing else")),
+            (self.behind, tr("After the chat"), tr("The text as the next message of the open chat")),
+        ):
+            button.setText(words)
+            button.setToolTip(tip)
+            button.setCheckable(True)
+            button.setProperty("kind", "text")
+            group.addButton(button)
+        self.alone.setChecked(True)
+        self.tokens = QLabel(self)
+        self.tokens.setProperty("kind", "small")
+        self.tokens.setAccessibleName(tr("Tokens"))
+        head = QWidget(self)
+        row = QHBoxLayout(head)
+        row.setContentsMargins(8, 6, 8, 6)
+        row.setSpacing(4)
+        row.addWidget(self.alone)
+        row.addWidget(self.behind)
+        row.addStretch(1)
+        row.addWidget(self.tokens)
+        return head
+
+    def _build_table(self) -> None:
+        self.model = BenchTable(self)
+        self.table = QTableView(self)
+        self.table.setModel(self.model)
+        self.table.setItemDelegate(BenchDelegate(self.theme, self.table))
+        self.table.setAccessibleName(tr("What the text triggers"))
+        self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.table.setShowGrid(False)
+        self.table.setTabKeyNavigation(False)
+        self.table.setWordWrap(False)
+        self.table.setMouseTracking(True)
+        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setDefaultSectionSize(ROW)
+        header = self.table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(ENTRY, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(WHY, QHeaderView.ResizeMode.Interactive)
+        header.setMinimumSectionSize(40)
+
+    def _connect(self) -> None:
+        session, selection = self._session, self._selection
+        self.text.textChanged.connect(self._typed)
+        self._pause.timeout.connect(self.run)
+        self.runner.tested.connect(self._tested)
+        self.runner.failed.connect(self._show_failure)
+        for button in (self.alone, self.behind):
+            button.clicked.connect(lambda _checked: self.run())
+        self.table.selectionModel().currentRowChanged.connect(self._row_chosen)
+        self.table.activated.connect(lambda _index: self.opened.emit())
+        session.project_changed.connect(self._show_project)
+        session.state_changed.connect(self._state_changed)
+        session.choice_changed.connect(self._choice_changed)
+        selection.entry_changed.connect(self._show_entry)
+        self.theme.changed.connect(self.table.viewport().update)
+
+    # ---- what can be done -------------------------------------------------------------------------------------------
+
+    def focus_target(self) -> QWidget:
+        """The text."""
+        return self.text
+
+    def open_search(self) -> bool:
+        """Go to the text."""
+        self.text.setFocus()
+        self.text.selectAll()
+        return True
+
+    def run(self) -> None:
+        """Run the text now; what is under way is about an older one and is given up."""
+        self._pause.stop()
+        self.runner.cancel()
+        self._missed = not self.isVisible()
+        if self._missed:
+            return
+        project, text, append = self._session.project, self.text.toPlainText(), self.behind.isChecked()
+        simulator, choice = self._simulator(), self._session.choice
+        if project is None or not text.strip():
+            self._show_result(None)
+        elif append and simulator is None:
+            waits = tr("The chat is being replayed; the result follows.")
+            self.state.setText(waits if self._session.busy else tr("Replay the chat first (Ctrl+R)."))
+        else:
+            other = (kind_of(choice.system), choice.settings) if choice.settings is not None else None
+            self.runner.submit(BenchOrder(project, simulator, text, append, other))
+
+    def stop(self) -> None:
+        """The window is closed."""
+        self._pause.stop()
+        self.runner.cancel()
+
+    # ---- running ----------------------------------------------------------------------------------------------------
+
+    def _simulator(self) -> ChatRuns | None:
+        """What ran the whole chat as is chosen now, None where nothing has."""
+        session = self._session
+        last = session.generations[-1] if session.generations else None
+        return session.runs.simulator(last) or session.runs.system_runs(last)
+
+    def _typed(self) -> None:
+        self.runner.cancel()
+        self._pause.start()
+
+    def _choice_changed(self) -> None:
+        """What stands there was decided in another way than is chosen now."""
+        if self.result is not None or self.text.toPlainText().strip():
+            self.runner.cancel()
+            if self.behind.isChecked():
+                self.result = None  # it stays in sight until the chat was run again
+            self._pause.start()
+
+    def _state_changed(self) -> None:
+        """A replay that ended may be what a text waits for."""
+        if not self._session.busy and self.behind.isChecked() and self.result is None and self.isVisible():
+            self._pause.start()
+
+    def _show_project(self) -> None:
+        project = self._session.project
+        has_chat = project is not None and project.chat is not None
+        self.behind.setEnabled(has_chat)
+        if not has_chat:
+            self.alone.setChecked(True)
+        self.text.setEnabled(project is not None)
+        if not self._session.renewed:
+            self.runner.forget()
+            self._show_result(None)
+        elif self.behind.isChecked():
+            self.result = None  # what stands there is from before; it stays in sight until the chat was run again
+        self.run()
+
+    # ---- showing ----------------------------------------------------------------------------------------------------
+
+    def _show_result(self, result: BenchResult | None) -> None:
+        self.result = result
+        self.model.set_rows(result.rows if result is not None else ())
+        self.text.show_rows(result.text if result is not None else "", result.rows if result is not None else ())
+        if result is None:
+            self.tokens.clear()
+            self.state.clear()
+            self.note_changed.emit("")
+            self._say_nothing()
+        else:
+            total = count(result.trace.total_tokens, "token", "tokens")
+            exact = self._session.project is not None and self._session.project.counter.exact
+            self.tokens.setText(total if exact else tr("≈ {tokens}", tokens=total))
+            self.state.setText(" ".join((summary(result.trace), *result.remarks)))
+            inside, out = len(result.injected), len(result.stopped)
+            self.note_changed.emit(tr("{inside} in, {out} stopped", inside=number(inside), out=number(out)))
+            if not result.rows:
+                self._say_untriggered()
+            self._pages.setCurrentWidget(self.table if result.rows else self.empty)
+        self._size_columns()
+        self._show_entry()
+
+    def _say_untriggered(self) -> None:
+        choice = self._session.choice
+        text = tr(
+            "No key of the vault is in this text, and nothing comes in by itself. Use a word that is a key "
+            "of an entry, or add such a word to the entry's keys."
+        )
+        if choice.system in REMEMBERING:
+            text = tr("{system} goes by what was kept of chats, and there is nothing for this text.")
+            text = text.format(system=choice.title)
+        self.empty.say(tr("Nothing is triggered"), text)
+
+    def _say_nothing(self) -> None:
+        if self._session.project is None:
+            self.empty.say(tr("No vault"), tr("Open the folder with your notes first; texts are tested against it."))
+        else:
+            choice = self._session.choice
+            text = tr("The same engine runs it as a chat would: keys, gates, budget and all. No provider is asked.")
+            if not choice.is_deeplore:
+                text = tr("{system} decides as it does in the chat. No provider is asked.", system=choice.title)
+            self.empty.say(tr("Test a text"), text)
+        self._pages.setCurrentWidget(self.empty)
+
+    def _tested(self, result: object) -> None:
+        if isinstance(result, BenchResult):
+            self._show_result(result)
+
+    def _show_failure(self, sentence: str) -> None:
+        self._show_result(None)
+        self.state.setText(sentence)
+
+    def _show_entry(self) -> None:
+        entry = self._selection.entry
+        row = self.model.row_of(entry)
+        self._following = True
+        try:
+            if row < 0:
+                self.table.selectionModel().clear()
+            elif self.table.currentIndex().row() != row:
+                self.table.selectRow(row)
+                self.table.scrollTo(self.model.index(row, 0))
+        finally:
+            self._following = False
+        self.text.choose(entry if row >= 0 else None)
+        found = self.model.row(row)
+        self.why.setText(f"{found.title}: {full_words(found)}" if found is not None else "")
+        self.why.setVisible(found is not None)
+
+    def _row_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        row = self.model.row(current.row())
+        if row is not None and not self._following:
+            self._selection.choose_entry(row.entry)
+
+    def _size_columns(self) -> None:
+        narrow = self.width() < NARROW
+        self.table.setColumnHidden(KEY, narrow)
+        room = max(self.width(), 200)
+        self.table.setColumnWidth(KEY, round(room * 0.22))
+        self.table.setColumnWidth(WHY, round(room * (0.38 if narrow else 0.28)))
+        self.table.setColumnWidth(TOKENS, 62)
+
+    # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a narrow pane has no room for the keys, which are marked in the text and named below."""
+        super().resizeEvent(event)
+        self._size_columns()
+        if not self._divided and self.isVisible():
+            self._divided = True
+            self.splitter.setSizes([round(self.height() * 0.33), round(self.height() * 0.67)])
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: what happened while nobody looked."""
+        super().showEvent(event)
+        if self._missed:
+            self._pause.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Qt: nobody looks any more."""
+        super().hideEvent(event)
+        self._missed = self._missed or self._pause.isActive()
+        self._pause.stop()

@@ -1,0 +1,475 @@
+"""The budget of the chosen generation: the bar, and under it the same as a list.
+
+A slider that asks what another token budget would do.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QListView,
+    QPushButton,
+    QSizePolicy,
+    QSlider,
+    QStackedWidget,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tryout.preview import Preview, Previewer, PromptChanges, prompt_changes
+from lorestudio.trace.budget import BudgetView, Segment, budget_view
+from lorestudio.trace.limits import positional, token_limit
+from lorestudio.trace.model import Phase, Trace
+from lorestudio.trace.summary import estimate
+from lorestudio.ui.features.budget.bar import BudgetBar
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, ITEM, NO_INDEX, TOOLTIP, Index
+from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, hairline, hatch
+from lorestudio.ui.widgets.pane import EmptyState, Pane
+
+LEAST: Final = 100
+"""The lowest budget that DeepLore takes (spec: deeplore-engine 2.2)."""
+
+STEP: Final = 10
+REST_MS: Final = 80
+"""The slider has to rest so long before a budget is tried."""
+
+
+class BudgetSlider(QWidget):
+    """`tried` carries a budget in tokens, `applied` one that is to be kept; `left` is the way back."""
+
+    tried = Signal(int)
+    applied = Signal(int)
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._budget = 0
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 0, 8, 2)
+        column.setSpacing(1)
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        self.label = QLabel(self)
+        self.label.setProperty("kind", "small")
+        self.slider = QSlider(Qt.Orientation.Horizontal, self)
+        self.slider.setAccessibleName(tr("Try another token budget"))
+        self.slider.setToolTip(tr("Try another token budget: this reply is run again with it"))
+        self.slider.setSingleStep(1)
+        self.slider.setPageStep(10)
+        self.slider.valueChanged.connect(self._moved)
+        self.keep = QPushButton(tr("Keep"), self)
+        self.keep.setAccessibleName(tr("Keep this budget for the whole chat"))
+        self.keep.setToolTip(tr("Set this token budget and replay the chat; it can be undone"))
+        self.keep.clicked.connect(lambda: self.applied.emit(self.value))
+        self.back = QPushButton(tr("Back"), self)
+        self.back.setAccessibleName(tr("Back to the budget of the settings"))
+        self.back.clicked.connect(self.reset)
+        for widget in (self.label, self.slider, self.keep, self.back):
+            row.addWidget(widget, 1 if widget is self.slider else 0)
+        self.told = QLabel(self)
+        self.told.setProperty("kind", "small")
+        self.told.setWordWrap(True)
+        self.told.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        column.addLayout(row)
+        column.addWidget(self.told)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(lambda: self.tried.emit(self.value))
+        self._show()
+
+    @property
+    def value(self) -> int:
+        """The budget that the slider is at; the settings' own where it was not moved."""
+        value = self.slider.value() * STEP
+        return self._budget if value == self._budget // STEP * STEP else value
+
+    def set_budget(self, budget: int, most: int) -> None:
+        """The settings' budget, and the highest that is worth trying."""
+        self._budget = budget
+        self._rest.stop()
+        self.slider.blockSignals(True)
+        self.slider.setRange(LEAST // STEP, max(most, budget, LEAST) // STEP + 1)
+        self.slider.setValue(budget // STEP)
+        self.slider.blockSignals(False)
+        self._show()
+
+    def reset(self) -> None:
+        """Go back to the settings' budget."""
+        self.set_budget(self._budget, (self.slider.maximum() - 1) * STEP)
+        self.left.emit()
+        self.slider.setFocus()
+
+    def say(self, text: str) -> None:
+        """What the tried budget does."""
+        self.told.setText(text)
+        self.told.setVisible(bool(text))
+
+    def _moved(self, _value: int) -> None:
+        self._show()
+        if self.value == self._budget:
+            self._rest.stop()
+            self.left.emit()
+        else:
+            self._rest.start()
+
+    def _show(self) -> None:
+        moved = self.value != self._budget
+        text = count(self.value, "token", "tokens")
+        self.label.setText(tr("Try: {tokens}", tokens=text) if moved else tr("Budget: {tokens}", tokens=text))
+        self.keep.setVisible(moved)
+        self.back.setVisible(moved)
+        if not moved:
+            self.say("")
+
+
+logger = logging.getLogger(__name__)
+
+_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
+
+
+class SegmentList(QAbstractListModel):
+    """The segments of a budget: cut ones first, since they are what people look for."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._segments: tuple[Segment, ...] = ()
+        self._maximum: float | None = None
+
+    def set_view(self, view: BudgetView | None) -> None:
+        """Show another budget."""
+        self.beginResetModel()
+        outlets = tuple(item for item in view.segments if item.outlet) if view is not None else ()
+        self._segments = (*view.cut, *view.inside, *outlets) if view is not None else ()
+        self._maximum = view.maximum if view is not None else None
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = NO_INDEX) -> int:
+        """Qt: one row per segment."""
+        return 0 if parent.isValid() else len(self._segments)
+
+    def data(self, index: Index, role: int = DISPLAY) -> object:
+        """Qt: a segment, or it in words."""
+        if not 0 <= index.row() < len(self._segments):
+            return None
+        segment = self._segments[index.row()]
+        if role == ITEM:
+            return segment
+        if role == ENTRY_ID:
+            return segment.entry
+        if role == DISPLAY:
+            return segment.title
+        if role == ACCESSIBLE_TEXT:
+            state = tr("cut") if segment.cut else tr("in")
+            return f"{state}: {segment.describe(self._maximum)}"
+        return segment.describe(self._maximum) if role == TOOLTIP else None
+
+    def row_of(self, entry: int | None) -> int:
+        """The row of an entry, -1 where it has none."""
+        return next((row for row, segment in enumerate(self._segments) if segment.entry == entry), -1)
+
+
+class _SegmentDelegate(QStyledItemDelegate):
+    def __init__(self, theme: Theme, parent: QObject) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Qt: one line."""
+        return QSize(200, round(QFontMetricsF(option.font).height()) + 7)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Qt: draw a segment."""
+        segment = index.data(ITEM)
+        if not isinstance(segment, Segment):
+            return
+        theme, rect = self._theme, QRectF(option.rect)
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        ink = theme.color("on_accent_soft" if chosen else "text")
+        faint = theme.color("on_accent_soft" if chosen else "text_muted")
+        painter.save()
+        if chosen:
+            painter.fillRect(rect, theme.color("accent_soft"))
+        swatch = QRectF(rect.left() + 12, rect.center().y() - 7, 14, 14)
+        ground, letter = theme.fill("purple" if segment.cut else segment.origin.fill)
+        painter.setPen(hairline(theme.color("fill_edge")))
+        painter.setBrush(theme.color("panel") if segment.cut else ground)
+        painter.drawRect(swatch)
+        if segment.cut:
+            painter.setBrush(hatch(ground, theme))
+            painter.drawRect(swatch)
+            draw_glyph(painter, swatch, "scissors", theme.palette.text, 12)
+        else:
+            painter.setFont(scaled(option.font, 0.76, bold=True))
+            painter.setPen(letter)
+            painter.drawText(swatch, Qt.AlignmentFlag.AlignCenter, segment.origin.letter)
+        painter.setFont(option.font)
+        painter.setPen(ink)
+        tokens = QRectF(rect.right() - 60, rect.top(), 48, rect.height())
+        painter.drawText(tokens, _RIGHT, number(segment.tokens))
+        box = QRectF(swatch.right() + 8, rect.top(), tokens.left() - swatch.right() - 12, rect.height())
+        metrics = QFontMetricsF(option.font)
+        title = metrics.elidedText(segment.title, Qt.TextElideMode.ElideRight, box.width() * 0.6)
+        painter.drawText(box, _LEFT, title)
+        painter.setFont(scaled(option.font, 0.9))
+        painter.setPen(faint)
+        rest = box.adjusted(metrics.horizontalAdvance(title) + 9, 0, 0, 0)
+        note = QFontMetricsF(painter.font()).elidedText(_note(segment), Qt.TextElideMode.ElideRight, rest.width())
+        painter.drawText(rest, _LEFT, note)
+        if chosen and option.state & QStyle.StateFlag.State_HasFocus:
+            draw_focus(painter, rect, theme)
+        painter.restore()
+
+
+def _note(segment: Segment) -> str:
+    if segment.cut:
+        if segment.needs is not None:
+            return tr("cut, needs {needs} more tokens", needs=number(segment.needs))
+        return tr("cut: {why}", why=segment.why)
+    if segment.outlet:
+        return tr("outlet, outside the budget")
+    if segment.truncated_from is not None:
+        return tr("{origin}, trimmed from {tokens}", origin=segment.origin.word, tokens=number(segment.truncated_from))
+    return tr(segment.origin.word)
+
+
+class BudgetPane(Pane):
+    """Follows the chosen generation and entry; segments and rows choose entries."""
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+        super().__init__("budget", tr("Budget"), theme)
+        self._session, self._selection = session, selection
+        self._trace: Trace | None = None
+        self.bar = BudgetBar(theme, self)
+        self.bar.entry_chosen.connect(self._choose)
+        self.model = SegmentList(self)
+        self.list = QListView(self)
+        self.list.setModel(self.model)
+        self.list.setItemDelegate(_SegmentDelegate(theme, self.list))
+        self.list.setUniformItemSizes(True)
+        self.list.setAccessibleName(tr("Budget as a list"))
+        self.list.setMouseTracking(True)
+        self.list.setMinimumHeight(20)
+        self.empty = EmptyState(theme, "budget", self)
+        self.caps = self._small_label(tr("Limits"))
+        self.slider = BudgetSlider(self)
+        self.slider.tried.connect(self._try)
+        self.slider.left.connect(self._leave_trial)
+        self.slider.applied.connect(self._keep)
+        self._tried_on: Simulator | None = None
+        self._asked = 0
+        shown = QWidget(self)
+        column = QVBoxLayout(shown)
+        column.setContentsMargins(0, 4, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self.bar)
+        column.addLayout(_indented(self.caps, 0))
+        column.addWidget(self.slider)
+        column.addWidget(self.list, 1)
+        self.counts = self._small_label(tr("How tokens were counted"))
+        column.addLayout(_indented(self.counts, 3))
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(shown)
+        self._pages.addWidget(self.empty)
+        self.column.addWidget(self._pages, 1)
+        self._shown_page = shown
+        self.list.selectionModel().currentChanged.connect(self._row_chosen)
+        session.project_changed.connect(self._show)
+        session.traces_changed.connect(lambda _generations: self._show())
+        session.state_changed.connect(self._find_trial)
+        session.preview_changed.connect(self._show)
+        selection.generation_changed.connect(self._show)
+        selection.entry_changed.connect(self._show_entry)
+        theme.changed.connect(self.list.viewport().update)
+        self._show()
+
+    def focus_target(self) -> QWidget:
+        """The bar."""
+        return self.bar if self._pages.currentWidget() is self._shown_page else self
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _small_label(self, name: str) -> QLabel:
+        label = QLabel(self)
+        label.setProperty("kind", "small")
+        label.setWordWrap(True)
+        label.setAccessibleName(name)
+        return label
+
+    def _show(self) -> None:
+        trace = self._session.runs.trace(self._selection.generation)
+        if trace is not None and trace is self._trace:
+            return
+        self._trace = trace
+        if trace is None:
+            self.note_changed.emit("")
+            self.empty.say(tr("No budget yet"), tr("A run shows here what it spent its tokens on."))
+            self._pages.setCurrentWidget(self.empty)
+            return
+        view = self._show_budget(trace)
+        self._find_trial(again=True)
+        self.counts.setText(tr(estimate(trace)))
+        self.counts.setVisible(bool(self.counts.text()))
+        if view.segments:
+            self._pages.setCurrentWidget(self._shown_page)
+        else:
+            self.empty.say(tr("Nothing was injected"), tr("No entry reached the budget in this run."))
+            self._pages.setCurrentWidget(self.empty)
+        self._show_entry()
+
+    def _show_budget(self, trace: Trace) -> BudgetView:
+        view = budget_view(trace)
+        self.bar.set_view(view)
+        self.model.set_view(view)
+        self.note_changed.emit(_headline(view))
+        self.caps.setText(caps_words(trace))
+        return view
+
+    # ---- another budget ---------------------------------------------------------------------------------------------
+
+    def _find_trial(self, *, again: bool = False) -> None:
+        """Whether another budget can be tried on what is shown."""
+        generation, trace, project = self._selection.generation, self._trace, self._session.project
+        simulator = self._session.runs.finished()
+        if not again and simulator is self._tried_on:
+            return
+        self._tried_on = simulator
+        self._asked += 1
+        limit = token_limit(trace) if trace is not None else None
+        known = simulator is not None and generation is not None and simulator.traces.get(generation) is trace
+        can_try = known and limit is not None and limit.maximum is not None
+        can_try = can_try and project is not None and project.vault_state is not None
+        if can_try and trace is not None and project is not None:
+            budget = project.settings.max_tokens_budget
+            wanted = sum(segment.tokens for segment in budget_view(trace).segments)
+            self.slider.set_budget(budget, max(2 * budget, wanted + 200))
+        self.slider.setVisible(can_try)
+
+    def _try(self, tokens: int) -> None:
+        simulator, generation = self._tried_on, self._selection.generation
+        if simulator is None or generation is None or generation not in simulator.traces:
+            return
+        previewer = Previewer(simulator, generation)
+        settings = with_budget(simulator.project.settings, tokens)
+        self._asked += 1
+        self._session.jobs.start(
+            tr("Trying another budget"),
+            lambda _report: previewer.preview((), settings=settings),
+            done=partial(self._tried, self._asked),
+            failed=partial(self._trial_failed, self._asked),
+        )
+
+    def _tried(self, asked: int, preview: Preview) -> None:
+        if asked != self._asked:
+            return
+        self._show_budget(preview.trace)
+        self.slider.say(trial_words(prompt_changes(preview.before, preview.trace)))
+        self._show_entry()
+
+    def _trial_failed(self, asked: int, error: Exception) -> None:
+        logger.error("another budget could not be tried: %s", error, exc_info=error)
+        if asked == self._asked:
+            self.slider.say(sentence_of(error))
+
+    def _leave_trial(self) -> None:
+        self._asked += 1
+        if self._trace is not None:
+            self._show_budget(self._trace)
+            self._show_entry()
+
+    def _keep(self, tokens: int) -> None:
+        project = self._session.project
+        if project is not None:
+            settings = with_budget(project.settings, tokens)
+            title = tr("token budget {tokens}", tokens=number(tokens))
+            self._session.parts.adjust(title, settings=settings)
+
+    def _show_entry(self) -> None:
+        self.bar.choose(self._selection.entry)
+        row = self.model.row_of(self._selection.entry)
+        if row >= 0 and self.list.currentIndex().row() != row:
+            self.list.setCurrentIndex(self.model.index(row))
+        elif row < 0:
+            self.list.selectionModel().clear()
+
+    def _row_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        entry = current.data(ENTRY_ID)
+        if isinstance(entry, int) and entry != self._selection.entry:
+            self._choose(entry)
+
+    def _choose(self, entry: int) -> None:
+        if entry != self._selection.entry:
+            self._selection.choose_entry(entry)
+
+
+def caps_words(trace: Trace) -> str:
+    """Every limit of a run with what was used of it, and which one ended the intake."""
+    parts = []
+    for limit in trace.limits:
+        used = tr("{name}: {used} of {most}", name=limit.name, used=number(limit.used), most=_most(limit.maximum))
+        parts.append(used)
+    outlets = sum(injection.tokens for injection in trace.injections) - sum(each.tokens for each in positional(trace))
+    if outlets:
+        parts.append(tr("outlets: {tokens}, no limit", tokens=number(outlets)))
+    reasons = {verdict.reason for record in trace.stages if record.phase is Phase.BUDGET for verdict in record.verdicts}
+    if "over_entry_cap" in reasons:
+        parts.append(tr("the entry cap ended the list"))
+    elif reasons & {"over_budget", "behind_cut", "truncated"}:
+        parts.append(tr("the token budget ended the list"))
+    return " · ".join(sentence_case(part) for part in parts)
+
+
+def _most(maximum: float | None) -> str:
+    return tr("any number") if maximum is None else number(maximum)
+
+
+def with_budget(settings: DeepLoreSettings, tokens: int) -> DeepLoreSettings:
+    """The settings with a budget of so many tokens."""
+    return settings.model_copy(update={"max_tokens_budget": tokens, "unlimited_budget": False})
+
+
+def trial_words(changes: PromptChanges) -> str:
+    """Who would go in and who would leave."""
+    if not changes:
+        return tr("The same entries would go in.")
+    parts = []
+    if changes.entered:
+        parts.append(tr("goes in: {names}", names=", ".join(entry.title for entry in changes.entered)))
+    if changes.left:
+        parts.append(tr("leaves: {names}", names=", ".join(entry.title for entry in changes.left)))
+    if changes.resized:
+        sizes = (f"{each.entry.title} {number(each.before)} → {number(each.after)}" for each in changes.resized)
+        parts.append(tr("another length: {names}", names=", ".join(sizes)))
+    return sentence_case("; ".join(parts)) + "."
+
+
+def _headline(view: BudgetView) -> str:
+    parts = [view.headline()]
+    if view.entries_maximum is not None:
+        used, most = number(view.entries_used), number(view.entries_maximum)
+        parts.append(tr("{used} of {most} entries", used=used, most=most))
+    return " · ".join(parts)
+
+
+def _indented(label: QLabel, around: int) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setContentsMargins(12, around, 8, around)
+    row.addWidget(label)
+    return row

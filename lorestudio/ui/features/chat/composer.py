@@ -1,0 +1,276 @@
+"""Where messages are written: a field under the chat, as whom, and above it a reply while it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QActionGroup, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPlainTextEdit,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.studio.chat.editing import Voice
+from lorestudio.ui.shell.words import shorten, tr
+
+MOST_LINES: Final = 6
+"""The field grows to so many lines."""
+
+REPLY_LINES: Final = 5
+_LONGEST: Final = 22
+NARROW: Final = 430
+"""A composer less wide than this (device-independent pixels) has its field above the rest."""
+
+_BORDER: Final = 5
+"""Pixels of border and margin around a field, as the style sheet has it."""
+
+
+class MessageField(QPlainTextEdit):
+    """A text that Ctrl+Enter finishes and Escape gives up."""
+
+    finished = Signal()
+    given_up = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: Ctrl+Enter belongs to the field while it has the keyboard, not to the chat around it."""
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and _finishes(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: finish or give up."""
+        if _finishes(event):
+            self.finished.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.given_up.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+def _finishes(event: QKeyEvent) -> bool:
+    control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+    return control and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+
+
+class Composer(QWidget):
+    """`written` carries a text and the voice it is written in; `wanted` the id of an action.
+
+    `writer_chosen` carries who is to write replies: "" for the person, or an answer source's name. A reply grows in the
+    list of messages; here is what goes on, and what came of one that is not whole, to be changed (`changed`), kept
+    (`kept`, with its text) or thrown away. `shown` asks for the reply that is being written.
+    """
+
+    written = Signal(str, object)
+    wanted = Signal(str)
+    writer_chosen = Signal(str)
+    kept = Signal(str)
+    changed = Signal(str)
+    thrown_away = Signal()
+    shown = Signal()
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._away = False
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 4, 8, 4)
+        column.setSpacing(4)
+        column.addWidget(self._make_reply())
+        self._grid = QGridLayout()
+        self._grid.setSpacing(6)
+        self._grid.setColumnStretch(1, 1)
+        self.voice = QComboBox(self)
+        for voice in Voice:
+            self.voice.addItem("", voice)
+        self.voice.setAccessibleName(tr("Write as"))
+        self.voice.view().setAccessibleName(tr("Write as"))
+        self.voice.setToolTip(tr("As whom you write. What the system says reaches the model, and is not searched."))
+        self.voice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.voice.setMaximumWidth(150)
+        self.field = MessageField(self)
+        self.field.setTabChangesFocus(True)
+        self.field.setAccessibleName(tr("Message"))
+        self.field.setObjectName("Boxed")
+        self.field.setPlaceholderText(tr("Write a message…"))
+        self.field.setToolTip(tr("Ctrl+Enter puts it into the chat, Escape goes back to the messages"))
+        self.field.textChanged.connect(self._changed)
+        self.field.finished.connect(self.write)
+        self.field.given_up.connect(self.left)
+        self._buttons = self._make_buttons()
+        self._narrow: bool | None = None
+        self._arrange(narrow=False)
+        column.addLayout(self._grid)
+        self._writers = QActionGroup(self)
+        self.show_names("", "")
+        self._changed()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a narrow composer has its field in a line of its own."""
+        super().resizeEvent(event)
+        self._arrange(narrow=event.size().width() < NARROW)
+
+    def _arrange(self, *, narrow: bool) -> None:
+        if narrow == self._narrow:
+            return
+        self._narrow = narrow
+        for widget in (self.voice, self.field, self._buttons):
+            self._grid.removeWidget(widget)
+        below = 1 if narrow else 0
+        self._grid.addWidget(self.voice, below, 0, Qt.AlignmentFlag.AlignTop)
+        if narrow:
+            self._grid.addWidget(self.field, 0, 0, 1, 3)
+        else:
+            self._grid.addWidget(self.field, 0, 1)
+        self._grid.addWidget(self._buttons, below, 2, Qt.AlignmentFlag.AlignTop)
+
+    # ---- writing ----------------------------------------------------------------------------------------------------
+
+    def write(self) -> None:
+        """Hand over what is written; nothing where nothing is."""
+        text = self.field.toPlainText().strip()
+        if text:
+            self.field.clear()
+            self.written.emit(text, Voice(self.voice.currentData()))  # Qt keeps it as a plain text
+
+    def show_names(self, user: str, character: str) -> None:
+        """Say who the two sides are."""
+        words = {
+            Voice.YOU: user or tr("You"),
+            Voice.CHARACTER: character or tr("Character"),
+            Voice.SYSTEM: tr("System"),
+        }
+        for place, voice in enumerate(Voice):
+            self.voice.setItemText(place, shorten(words[voice], _LONGEST))
+
+    def show_writers(self, names: Sequence[tuple[str, str]], chosen: str) -> None:
+        """The choices for who writes replies: names with titles."""
+        menu = self.reply_button.menu()
+        menu.clear()
+        for old in self._writers.actions():
+            self._writers.removeAction(old)
+        for name, title in names:
+            action = menu.addAction(title)
+            action.setCheckable(True)
+            action.setChecked(name == chosen)
+            self._writers.addAction(action)
+            action.triggered.connect(lambda _checked=False, name=name: self.writer_chosen.emit(name))
+        menu.addSeparator()
+        menu.addAction(tr("Provider profiles…")).triggered.connect(lambda: self.wanted.emit("profiles.edit"))
+        menu.addAction(tr("Card, persona and prompt…")).triggered.connect(lambda: self.wanted.emit("chat.setup"))
+        title = next((title for name, title in names if name == chosen), "")
+        self.reply_button.setToolTip(tr("Replies: {writer}", writer=title))
+        self.reply_button.setText(tr("Reply"))
+
+    # ---- a reply that comes -----------------------------------------------------------------------------------------
+
+    def begin_reply(self, text: str) -> None:
+        """A reply is asked for; `text` says what is going on."""
+        self._show_reply(text, deciding=False)
+
+    def say_reply(self, text: str) -> None:
+        """Say what is going on."""
+        self.reply_label.setText(text)
+
+    def offer_show(self, offered: bool) -> None:
+        """Whether there is a button that leads to the reply."""
+        self._away = offered
+        self.show_reply.setVisible(offered and not self.deciding)
+
+    def ask_about(self, text: str, came: str) -> None:
+        """The reply is not whole: the person keeps what came, changed or not, or throws it away."""
+        self.reply_text.setPlainText(came)
+        self._show_reply(text, deciding=True)
+        self.reply_text.setFocus()
+
+    def end_reply(self) -> None:
+        """Nothing is being written any more."""
+        self.reply_box.hide()
+
+    @property
+    def deciding(self) -> bool:
+        """Whether a reply waits for the person to keep it or throw it away."""
+        return not self.reply_box.isHidden() and not self.keep.isHidden()
+
+    def _show_reply(self, text: str, *, deciding: bool) -> None:
+        self.reply_label.setText(text)
+        self.stop.setVisible(not deciding)
+        self.reply_text.setVisible(deciding)
+        self.show_reply.setVisible(self._away and not deciding)
+        self.keep.setVisible(deciding)
+        self.throw.setVisible(deciding)
+        self.reply_box.show()
+
+    def _make_reply(self) -> QWidget:
+        self.reply_box: QWidget = QWidget(self)
+        self.reply_text: QPlainTextEdit = QPlainTextEdit(self.reply_box)
+        self.reply_text.setAccessibleName(tr("What came of the reply"))
+        self.reply_text.textChanged.connect(lambda: self.changed.emit(self.reply_text.toPlainText()))
+        self.reply_text.setTabChangesFocus(True)
+        self.reply_text.setFixedHeight(self.reply_text.fontMetrics().lineSpacing() * REPLY_LINES + 12)
+        column = QVBoxLayout(self.reply_box)
+        column.setContentsMargins(0, 0, 0, 2)
+        column.setSpacing(4)
+        row = QHBoxLayout()
+        self.reply_label = QLabel(self.reply_box)
+        self.reply_label.setProperty("kind", "small")
+        self.reply_label.setWordWrap(True)
+        self.stop = QPushButton(tr("Stop"), self.reply_box)
+        self.stop.clicked.connect(lambda: self.wanted.emit("reply.stop"))
+        self.show_reply = QPushButton(tr("Show it"), self.reply_box)
+        self.show_reply.setToolTip(tr("Scroll to the reply that is being written, and follow it"))
+        self.show_reply.clicked.connect(self.shown)
+        self.keep = QPushButton(tr("Keep what came"), self.reply_box)
+        self.keep.setProperty("kind", "primary")
+        self.keep.clicked.connect(lambda: self.kept.emit(self.reply_text.toPlainText()))
+        self.throw = QPushButton(tr("Throw away"), self.reply_box)
+        self.throw.clicked.connect(self.thrown_away)
+        row.addWidget(self.reply_label, 1)
+        for button in (self.show_reply, self.stop):
+            row.addWidget(button)
+        choice = QHBoxLayout()  # below what went wrong, which has room for whole lines so
+        choice.addStretch(1)
+        choice.addWidget(self.throw)
+        choice.addWidget(self.keep)
+        self.reply_text.setObjectName("Boxed")
+        column.addWidget(self.reply_text)
+        column.addLayout(row)
+        column.addLayout(choice)
+        self.reply_box.hide()
+        return self.reply_box
+
+    def _make_buttons(self) -> QWidget:
+        box = QWidget(self)
+        row = QHBoxLayout(box)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        self.send = QPushButton(tr("Write"), box)
+        self.send.setToolTip(tr("Put the message into the chat (Ctrl+Enter)"))
+        self.send.clicked.connect(self.write)
+        self.reply_button = QToolButton(box)
+        self.reply_button.setProperty("kind", "text")
+        self.reply_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.reply_button.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        self.reply_button.setMenu(QMenu(self.reply_button))
+        self.reply_button.setAccessibleName(tr("Get a reply, and choose who writes it"))
+        self.reply_button.setIconSize(QSize(14, 14))
+        self.reply_button.clicked.connect(lambda: self.wanted.emit("reply.get"))
+        row.addWidget(self.send)
+        row.addWidget(self.reply_button)
+        return box
+
+    def _changed(self) -> None:
+        lines = min(MOST_LINES, max(1, self.field.document().blockCount()))
+        margins = 2 * (self.field.document().documentMargin() + _BORDER) + 2
+        self.field.setFixedHeight(round(self.field.fontMetrics().lineSpacing() * lines + margins))
+        self.send.setEnabled(bool(self.field.toPlainText().strip()))

@@ -1,0 +1,171 @@
+"""The chat's file in the window: saving it when asked, saving it elsewhere, and asking before it is left unsaved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSettings
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
+from lorestudio.studio.chat.saving import ChatChangedError, ChatLosesError, ChatToSave, SavedChat, save_chat
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.project.resources import resource
+from lorestudio.ui.features.chat.reply import local_now
+from lorestudio.ui.shell.words import Notice, sentence_of, tr
+from lorestudio.ui.state.session import Session
+
+
+class ChatFiles(QObject):
+    """Writes the chat that is open, only when it is told to. `say` shows a notice."""
+
+    def __init__(self, window: QWidget, session: Session, settings: QSettings, say: Callable[[Notice], None]) -> None:
+        super().__init__(window)
+        self._window, self._session, self._settings, self._say = window, session, settings, say
+        self.backups: Path | None = None
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether the chat, or what was chosen for it, is not as it stands in its file."""
+        project, disk = self._session.project, self._session.parts.on_disk
+        if project is None or project.chat is None or disk is None:
+            return False
+        return project.chat != disk.chat or project.controls != disk.controls
+
+    def save(self, then: Callable[[], None] | None = None) -> None:
+        """Write the chat into its file; ask for one where it has none, and for a demo."""
+        project = self._session.project
+        if project is None or project.chat is None:
+            return
+        path = project.chat_path
+        if path is None or path.is_relative_to(resource("demo")):
+            self.save_as(then)
+        else:
+            self._write(path, then)
+
+    def save_as(self, then: Callable[[], None] | None = None) -> None:
+        """Ask for a file, and write the chat into it."""
+        project = self._session.project
+        if project is None or project.chat is None:
+            return
+        start = Path(str(self._settings.value("folders/chat", ""))) / self._name(project)
+        dialog = QFileDialog(self._window, tr("Save the chat as"), str(start))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters([tr("SillyTavern chat (*.jsonl)"), tr("Plain text (*.txt)"), tr("All files (*)")])
+        dialog.setDefaultSuffix("jsonl")
+
+        def chosen(path: str) -> None:
+            self._settings.setValue("folders/chat", str(Path(path).parent))
+            self._write(Path(path), then, elsewhere=True, overwrite=True)  # the dialog has asked
+
+        dialog.fileSelected.connect(chosen)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def ask_before_leaving(self, go: Callable[[], None]) -> bool:
+        """Ask what becomes of an unsaved chat before `go`; False where there is nothing to ask."""
+        if not self.unsaved:
+            return False
+        box = QMessageBox(self._window)
+        box.setIcon(QMessageBox.Icon.NoIcon)
+        box.setWindowTitle(tr("Unsaved chat"))
+        box.setText(tr("The chat has changes that are not in its file."))
+        box.setInformativeText(tr("Messages that you wrote, edits, or what you chose for this chat."))
+        save = box.addButton(tr("Save chat"), QMessageBox.ButtonRole.AcceptRole)
+        discard = box.addButton(tr("Throw away"), QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(save)
+        save.clicked.connect(lambda: self.save(go))
+        discard.clicked.connect(go)
+        box.finished.connect(box.deleteLater)
+        box.open()
+        return True
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _name(self, project: Project) -> str:
+        if project.chat_path is not None:
+            return project.chat_path.name
+        name = project.chat.character_name if project.chat is not None else ""
+        return f"{name or tr('chat')}.jsonl"
+
+    def _write(
+        self,
+        path: Path,
+        then: Callable[[], None] | None,
+        *,
+        elsewhere: bool = False,
+        overwrite: bool = False,
+        lossy: bool = False,
+    ) -> None:
+        session, project = self._session, self._session.project
+        if project is None or project.chat is None:
+            return
+        chat, controls = project.chat, project.controls
+        document = project.document or ChatDocument()
+        # A text that is saved under the name that it has stays what it is.
+        elsewhere = elsewhere and path != project.chat_path
+        wanted = ChatToSave(document, chat, controls, project.index.folders)
+        lossy = lossy or (document.format is ChatFormat.PLAIN_TEXT and not elsewhere and not _gained(project))
+
+        def done(saved: SavedChat) -> None:
+            session.parts.chat_saved(saved.path, saved.document, chat, controls)
+            kept = tr(" The version before it is kept in {folder}.", folder=saved.backup.parent) if saved.backup else ""
+            text = tr("The chat was saved to {name}.", name=saved.path.name) + kept
+            self._say(Notice(" ".join((text, *saved.remarks)), "warning" if saved.remarks else "good", key="chat"))
+            if then is not None:
+                then()
+
+        def failed(error: Exception) -> None:
+            again = {"elsewhere": elsewhere, "overwrite": overwrite, "lossy": lossy}
+            if isinstance(error, ChatChangedError):
+                self._ask_changed(error, lambda: self._write(path, then, **{**again, "overwrite": True}))
+            elif isinstance(error, ChatLosesError):
+                self._ask_losses(error, lambda: self._write(path, then, **{**again, "lossy": True}))
+            else:
+                self._say(Notice(sentence_of(error), "error", key="chat"))
+
+        session.jobs.start(
+            tr("Saving the chat"),
+            lambda _report: save_chat(
+                wanted, path, self.backups, local_now(), elsewhere=elsewhere, overwrite=overwrite, lossy=lossy
+            ),
+            done=done,
+            failed=failed,
+        )
+
+    def _ask_changed(self, error: ChatChangedError, overwrite: Callable[[], None]) -> None:
+        box = self._box(tr("The chat file was changed"), str(error.message))
+        again = box.addButton(tr("Overwrite"), QMessageBox.ButtonRole.DestructiveRole)
+        other = box.addButton(tr("Save as…"), QMessageBox.ButtonRole.AcceptRole)
+        box.setDefaultButton(other)
+        again.clicked.connect(overwrite)
+        other.clicked.connect(partial(self.save_as, None))
+        box.open()
+
+    def _ask_losses(self, error: ChatLosesError, anyway: Callable[[], None]) -> None:
+        box = self._box(tr("Plain text cannot hold all of this chat"), "\n".join(error.losses))
+        again = box.addButton(tr("Save as text anyway"), QMessageBox.ButtonRole.DestructiveRole)
+        other = box.addButton(tr("Choose another file…"), QMessageBox.ButtonRole.AcceptRole)
+        box.setDefaultButton(other)
+        again.clicked.connect(anyway)
+        other.clicked.connect(partial(self.save_as, None))
+        box.open()
+
+    def _box(self, title: str, text: str) -> QMessageBox:
+        box = QMessageBox(self._window)
+        box.setIcon(QMessageBox.Icon.NoIcon)
+        box.setWindowTitle(title)
+        box.setText(title + ".")
+        box.setInformativeText(text)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.finished.connect(box.deleteLater)
+        return box
+
+
+def _gained(project: Project) -> bool:
+    """Whether a chat of a plain text has got what such a text cannot hold."""
+    chat = project.chat
+    return chat is not None and any(len(each.swipes) > 1 or each.is_system for each in chat.messages)

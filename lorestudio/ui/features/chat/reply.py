@@ -1,0 +1,296 @@
+"""Getting a reply in the window: wait for its lore, ask whoever writes, show what comes, put it into the chat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from PySide6.QtCore import QObject, Signal
+
+from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.studio.chat.reply_writing import received, reply_cost, reply_request, room_for_reply
+from lorestudio.studio.project.answering import (
+    AnswerKind,
+    ChatReply,
+    ChatRequest,
+    LlmError,
+    Source,
+    load_recorded,
+    make_answers,
+)
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.prompt.assembly import assemble
+from lorestudio.trace.model import Trace
+from lorestudio.ui.shell.jobs import StoppableRun
+from lorestudio.ui.shell.words import sentence_of, tr
+from lorestudio.ui.state.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyCost:
+    """What a person has to agree to before a provider is asked for the first time."""
+
+    profile: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    reply: ChatReply
+    speaker: str
+
+
+@dataclass(slots=True, eq=False)
+class _Asking:
+    """One reply under way. `made` is the chat with room for it; `own_swipe` says that the room is an empty swipe."""
+
+    source: Source
+    generation: Generation
+    made: Chat
+    own_swipe: bool
+    fresh: bool
+    run: StoppableRun = field(default_factory=StoppableRun)
+    text: str = ""
+    speaker: str = ""
+    asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Listener:
+    """Hears a streamed reply in the worker."""
+
+    report: Callable[[object], None]
+
+    def asked(self, _request: ChatRequest) -> None:
+        """A question was put."""
+
+    def heard(self, piece: str) -> None:
+        """A piece of the reply arrived."""
+        self.report(piece)
+
+    def answered(self) -> None:
+        """The question is settled."""
+
+
+def local_now() -> datetime:
+    """The time of the person's clock, as SillyTavern notes it."""
+    return datetime.now().astimezone()
+
+
+class ReplyWork(QObject):
+    """At most one reply at a time. All signals come on the GUI thread.
+
+    `said` carries what is going on, `heard` a piece of text, `failed` a sentence while nothing had come,
+    `shortened` a sentence about a reply that is in the chat and ends in the middle, `undecided` a sentence where the
+    person has to decide about what came, `cost_known` a ReplyCost that `agree` answers.
+    """
+
+    began = Signal()
+    said = Signal(str)
+    heard = Signal(str)
+    ended = Signal()
+    failed = Signal(str)
+    shortened = Signal(str)
+    undecided = Signal(str)
+    cost_known = Signal(object)
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._asking: _Asking | None = None
+        self._agreed: set[str] = set()
+        session.traces_changed.connect(lambda _generations: self._go_on())
+        session.state_changed.connect(self._go_on)
+        session.project_changed.connect(self._look_at_project)
+
+    @property
+    def generation(self) -> Generation | None:
+        """Which reply is under way."""
+        return None if self._asking is None else self._asking.generation
+
+    @property
+    def busy(self) -> bool:
+        """Whether a reply is under way or waits for a decision."""
+        return self._asking is not None
+
+    def start(self, source: Source, place: int | None) -> None:
+        """Have a reply written: at the end of the chat, or with `place` as a new swipe of that message."""
+        project = self._session.project
+        if project is None or project.chat is None or self.busy:
+            return
+        made, generation = room_for_reply(project.chat, place, local_now())
+        self._asking = _Asking(source, generation, made, place is not None, fresh=place is not None)
+        self.began.emit()
+        self.said.emit(tr("Waiting for the lore of this reply…"))
+        if made is not project.chat:
+            self._session.parts.adjust(tr("another swipe of #{number}", number=generation.message), chat=made)
+        self._go_on()
+
+    def agree(self, profile: str, agreed: bool) -> None:
+        """The person has seen what it costs."""
+        if agreed:
+            self._agreed.add(profile)
+            if self._asking is not None:
+                self._asking.asked = False
+            self._go_on()
+        else:
+            self._give_up("")
+
+    def stop(self) -> None:
+        """Stop; what came so far is the person's to keep."""
+        asking = self._asking
+        if asking is None:
+            return
+        if asking.asked:
+            asking.run.stop()
+        else:
+            self._give_up("")
+
+    def keep(self, text: str) -> None:
+        """Put what came into the chat."""
+        asking = self._asking
+        if asking is None:
+            return
+        if text.strip():
+            self._put(asking, ChatReply(text))
+        else:
+            self.throw_away()
+
+    def throw_away(self) -> None:
+        """Leave the chat as it was before the reply was asked for."""
+        self._give_up("")
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _go_on(self) -> None:
+        """Ask once the lore of the reply is known."""
+        asking, session = self._asking, self._session
+        project = session.project
+        if asking is None or asking.asked or project is None or project.chat is None:
+            return
+        trace = session.runs.traces.get(asking.generation)
+        if trace is None or session.runs.outdated(asking.generation):
+            if not session.busy and not session.runs.replaying and session.generations:
+                self.said.emit(tr("The lore of this reply has not been run. Replay the chat (Ctrl+R), or stop."))
+            return
+        asking.asked = True
+        self.said.emit(tr("Asking for the reply…"))
+
+        def work(report: Callable[[object], None]) -> _Written | ReplyCost:
+            return self._ask(asking, project, trace, report)
+
+        self._session.jobs.start(
+            tr("Writing a reply"),
+            work,
+            done=lambda result: self._done(asking, result),
+            failed=lambda error: self._went_wrong(asking, error),
+            reported=lambda piece: self._heard(asking, piece),
+        )
+
+    def _ask(
+        self, asking: _Asking, project: Project, trace: Trace, report: Callable[[object], None]
+    ) -> _Written | ReplyCost:
+        """In the worker: assemble, say what it costs where nobody knows yet, ask."""
+        chat, setup, source = project.chat or Chat(), project.setup, asking.source
+        if project.context_size and not setup.context_size:
+            setup = replace(setup, context_size=project.context_size)
+        prompt = assemble(trace, chat, setup, project.counter)
+        answers, model = make_answers(
+            source, project.chat_path, self._session.connections, _Listener(report), fresh=asking.fresh
+        )
+        request = reply_request(prompt, setup, model)
+        if source.kind is AnswerKind.PROVIDER and source.profile not in self._agreed:
+            recorded = load_recorded(project.chat_path) if project.chat_path and not asking.fresh else None
+            cost = reply_cost(request, project.counter, recorded)
+            if cost.calls:
+                return ReplyCost(source.profile, cost.sentence)
+        return _Written(asking.run.run(lambda: answers.answer(request)), prompt.speaker)
+
+    def _heard(self, asking: _Asking, piece: object) -> None:
+        if asking is self._asking and isinstance(piece, str):
+            if not asking.text:
+                self.said.emit(tr("The reply is being written…"))
+            asking.text += piece
+            self.heard.emit(piece)
+
+    def _done(self, asking: _Asking, result: _Written | ReplyCost) -> None:
+        if asking is not self._asking:
+            return
+        if isinstance(result, ReplyCost):
+            self.cost_known.emit(result)
+            return
+        asking.speaker = result.speaker
+        if not asking.text:
+            self.heard.emit(result.reply.text)
+            asking.text = result.reply.text
+        project = self._session.project
+        if not result.reply.text.strip():
+            self._give_up(tr("The model answered with nothing. Try again, or choose another model."))
+        elif project is None or project.chat != asking.made:
+            self.undecided.emit(tr("The chat was changed while the reply came. Keep it, and it goes to the end."))
+        else:
+            self._put(asking, result.reply)
+            if result.reply.cut_off:
+                cut = next((note for note in result.reply.notes if "cut off" in note), tr("The reply was cut off."))
+                self.shortened.emit(tr("{cut} Raise “Longest reply” for the next one.", cut=cut))
+
+    def _went_wrong(self, asking: _Asking, error: Exception) -> None:
+        if asking is not self._asking:
+            return
+        stopped = isinstance(error, Cancelled)
+        sentence = error.text if isinstance(error, LlmError) else sentence_of(error)
+        if asking.text.strip():
+            self.undecided.emit(tr("Stopped. Keep what came, or throw it away.") if stopped else sentence)
+        else:
+            self._give_up("" if stopped else sentence)
+
+    def _put(self, asking: _Asking, reply: ChatReply) -> None:
+        """Put the reply into the chat; at its end where the place made for it is gone."""
+        project = self._session.project
+        self._asking = None
+        self.ended.emit()
+        if project is None or project.chat is None:
+            return
+        chat, generation = project.chat, asking.generation
+        if chat != asking.made and not _has_room(chat, generation):
+            generation = Generation(len(chat.messages))
+        made = received(
+            chat,
+            project.controls,
+            generation,
+            reply,
+            local_now(),
+            speaker=asking.speaker,
+            settings=project.settings,
+        )
+        title = tr("reply #{number}", number=generation.message)
+        self._session.parts.adjust(title, chat=made.chat, controls=made.controls)
+
+    def _give_up(self, sentence: str) -> None:
+        asking, self._asking = self._asking, None
+        if asking is None:
+            return
+        asking.run.stop()
+        project = self._session.project
+        if asking.own_swipe and project is not None and project.chat == asking.made:
+            self._session.parts.undo()  # the empty swipe
+        self.ended.emit()
+        if sentence:
+            self.failed.emit(sentence)
+
+    def _look_at_project(self) -> None:
+        """Another chat is shown: nothing is written into it."""
+        if self._asking is not None and not self._session.renewed:
+            self._asking.run.stop()
+            self._asking = None
+            self.ended.emit()
+
+
+def _has_room(chat: Chat, generation: Generation) -> bool:
+    """Whether the empty swipe made for a reply is still there."""
+    if generation.message >= len(chat.messages):
+        return generation.message == len(chat.messages)
+    swipes = chat.messages[generation.message].swipes
+    return generation.swipe < len(swipes) and not swipes[generation.swipe]

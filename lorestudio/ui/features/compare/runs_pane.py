@@ -1,0 +1,418 @@
+"""Two runs beside each other: what differs between them, and which setting, note or message did it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QModelIndex, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QStandardItemModel
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QStackedWidget,
+    QToolButton,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.studio.compare.causes import Causes, RunSide, can_find, find_causes
+from lorestudio.studio.compare.text import comparison_markdown
+from lorestudio.trace.diff import TraceDiff, compare
+from lorestudio.trace.wording import signed_words
+from lorestudio.ui.features.compare.runs import CompareDesk, SideChoice, fill_rows
+from lorestudio.ui.features.timeline.tables import Names
+from lorestudio.ui.shell.qt import ITEM
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, sentence_of, tr
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.pane import EmptyState, Pane
+
+_FILE, _KEPT = "add:file", "add:kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A finished comparison, without `causes` until they are found."""
+
+    before: RunSide
+    after: RunSide
+    diff: TraceDiff
+    causes: Causes | None = None
+
+
+class ComparePane(Pane):
+    """Compares run A with run B. `jump` carries None and the id of an entry to look at; `wanted` an action's id."""
+
+    jump = Signal(object, object)
+    wanted = Signal(str)
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+        super().__init__("compare", tr("Compare"), theme)
+        self._session, self._selection = session, selection
+        self.desk = CompareDesk(session, selection, self)
+        self.compared: Compared | None = None
+        self._choices: dict[str, SideChoice] = {}
+        self._keys = ["before", "shown"]
+        self._done: tuple[object, object] | None = None
+        self._token = CancelToken()
+        self._number = 0
+        self._seen = self._running = False
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(80)
+        self._later.timeout.connect(self._settle)
+        self._build()
+        self._connect()
+        self._settle()
+
+    # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _head(self) -> QWidget:
+        """Where the two runs are chosen."""
+        head = QWidget(self)
+        row = QHBoxLayout(head)
+        row.setContentsMargins(8, 6, 8, 2)
+        row.setSpacing(4)
+        self.sides = (self._combo(head, tr("Run A")), self._combo(head, tr("Run B")))
+        self.swap = QToolButton(head)
+        self.swap.setAccessibleName(tr("Exchange A and B"))
+        self.swap.setToolTip(tr("Exchange A and B"))
+        self.swap.setText("⇄")
+        self.copy_button = QToolButton(head)
+        self.copy_button.setAccessibleName(tr("Copy the comparison as Markdown"))
+        self.copy_button.setToolTip(tr("Copy the comparison as Markdown"))
+        for letter, combo in zip("AB", self.sides, strict=True):
+            label = QLabel(letter, head)
+            label.setBuddy(combo)
+            row.addWidget(label)
+            row.addWidget(combo, 1)
+            if letter == "A":
+                row.addWidget(self.swap)
+        row.addWidget(self.copy_button)
+        return head
+
+    def _make_foot(self) -> QWidget:
+        """What is being done, and a button to stop it."""
+        foot = QWidget(self)
+        line = QHBoxLayout(foot)
+        line.setContentsMargins(12, 2, 8, 2)
+        self.state = QLabel(foot)
+        self.state.setProperty("kind", "small")
+        self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.stop = QPushButton(tr("Stop"), foot)
+        line.addWidget(self.state, 1)
+        line.addWidget(self.stop)
+        return foot
+
+    def _build(self) -> None:
+        head = self._head()
+        self.headline = QLabel(self)
+        self.headline.setProperty("kind", "summary")
+        self.headline.setWordWrap(True)
+        self.headline.setContentsMargins(12, 4, 12, 2)
+        self.headline.setAccessibleName(tr("Tokens"))
+        self._foot = self._make_foot()
+        self.model = QStandardItemModel(self)
+        self.tree = QTreeView(self)
+        self.tree.setModel(self.model)
+        self.tree.setAccessibleName(tr("Differences"))
+        self.tree.setUniformRowHeights(True)
+        self.tree.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
+        self.tree.setAllColumnsShowFocus(True)
+        self.tree.setIndentation(13)
+        self.tree.setRootIsDecorated(False)
+        self.tree.setExpandsOnDoubleClick(False)
+        self.empty = EmptyState(self.theme, "columns", self)
+        self.empty.pressed.connect(self.wanted)
+        shown = QWidget(self)
+        column = QVBoxLayout(shown)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.headline)
+        column.addWidget(self.tree, 1)
+        column.addWidget(self._foot)
+        self._shown = shown
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(shown)
+        self._pages.addWidget(self.empty)
+        self.column.addWidget(head)
+        self.column.addWidget(self._pages, 1)
+        self._paint_icons()
+
+    def _combo(self, parent: QWidget, name: str) -> QComboBox:
+        combo = QComboBox(parent)
+        combo.setAccessibleName(name)
+        combo.view().setAccessibleName(name)
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        combo.setMinimumContentsLength(8)
+        return combo
+
+    def _connect(self) -> None:
+        for place, combo in enumerate(self.sides):
+            combo.activated.connect(lambda index, at=place: self._picked(at, index))
+        self.swap.clicked.connect(self.exchange)
+        self.copy_button.clicked.connect(lambda: self.wanted.emit("compare.copy"))
+        self.stop.clicked.connect(self._cancel)
+        self.tree.activated.connect(self._go)
+        self.tree.clicked.connect(self._go)
+        self.tree.expanded.connect(self._paint_groups)
+        self.tree.collapsed.connect(self._paint_groups)
+        self.desk.changed.connect(self._wait)
+        self.theme.changed.connect(self._paint_icons)
+        self.theme.changed.connect(self._show_rows)
+
+    def _paint_icons(self) -> None:
+        self.copy_button.setIcon(self.theme.icon("copy"))
+
+    # ---- what can be done -------------------------------------------------------------------------------------------
+
+    def focus_target(self) -> QWidget:
+        """The differences, or where runs are chosen."""
+        return self.tree if self._pages.currentWidget() is self._shown else self.sides[0]
+
+    def set_seen(self, seen: bool) -> None:
+        """Whether somebody sees the pane: a tab behind another one is not seen, though Qt calls it visible."""
+        self._seen = seen
+        if seen:
+            self._settle()
+            return
+        self._later.stop()
+        if self._running:
+            self._done = None  # begun anew when somebody looks again
+        self._cancel()
+
+    def choose(self, before: str, after: str) -> None:
+        """Compare these runs, by the keys of the desk's choices."""
+        self._keys = [before, after]
+        self._settle()
+
+    def exchange(self) -> None:
+        """Exchange A and B."""
+        self.choose(self._keys[1], self._keys[0])
+
+    def markdown(self) -> str:
+        """What is shown as Markdown, "" where nothing is."""
+        now = self.compared
+        return comparison_markdown(now.before, now.after, now.diff, now.causes) if now is not None else ""
+
+    # ---- choosing ---------------------------------------------------------------------------------------------------
+
+    def _wait(self) -> None:
+        if self._seen:
+            self._later.start()
+
+    def _settle(self) -> None:
+        """Offer what can be compared, and compare what is chosen where it is another run now."""
+        self._later.stop()
+        self._choices = {choice.key: choice for choice in self.desk.choices()}
+        for place, combo in enumerate(self.sides):
+            combo.clear()
+            for key, choice in self._choices.items():
+                combo.addItem(choice.title, key)
+            if self._choices:
+                combo.insertSeparator(combo.count())
+                combo.addItem(tr("Settings of a file…"), _FILE)
+                if self._session.keep_in is not None:
+                    combo.addItem(tr("Runs kept by earlier starts…"), _KEPT)
+            combo.setCurrentIndex(combo.findData(self._keys[place]))
+            combo.setToolTip(combo.currentText())
+            combo.setEnabled(bool(self._choices))
+        before, after = (self._choices.get(key) for key in self._keys)
+        if before is None or after is None:
+            self._say_missing()
+            return
+        wanted = tuple(
+            choice.side.trace if choice.side is not None else self._about(choice) for choice in (before, after)
+        )
+        if self._done is None or any(
+            one != other and one is not other for one, other in zip(wanted, self._done, strict=True)
+        ):
+            self._done = (wanted[0], wanted[1])
+            self._start(before, after)
+
+    def _about(self, choice: SideChoice) -> object:
+        """What a run that has to be made first depends on."""
+        project = self._session.project
+        return choice.key, self._selection.generation, id(project)
+
+    def _say_missing(self) -> None:
+        self._cancel()
+        self._done = self.compared = None
+        self.note_changed.emit("")
+        if not self._choices:
+            self.empty.say(
+                tr("Nothing to compare yet"), tr("Choose a reply that was run. It is compared with the turn before it.")
+            )
+        else:
+            self.empty.say(
+                tr("Choose two runs"),
+                tr("Choose above what is compared: turns, swipes, former runs, other settings. M marks the shown run."),
+            )
+        self._pages.setCurrentWidget(self.empty)
+
+    def _picked(self, place: int, index: int) -> None:
+        key = self.sides[place].itemData(index)
+        if key == _FILE:
+            self.wanted.emit(f"compare.settings{place}")
+        elif key == _KEPT:
+            self.desk.load_kept(lambda error: self.state.setText(sentence_of(error)))
+        elif isinstance(key, str):
+            self._keys[place] = key
+        self._settle()
+
+    # ---- comparing --------------------------------------------------------------------------------------------------
+
+    def _cancel(self) -> None:
+        self._token.cancel()
+        self._number += 1
+        self._running = False
+        self.stop.hide()
+        self.state.setText("")
+        self._foot.hide()
+
+    def _start(self, before: SideChoice, after: SideChoice) -> None:
+        self._cancel()
+        token = self._token = CancelToken()
+        mine = self._number
+        self._tell(tr("Comparing…"), stoppable=True)
+
+        def reported(news: object) -> None:
+            if mine != self._number:
+                return
+            if isinstance(news, Compared):
+                self._show(news)
+                self._tell(tr("Trying each difference alone…"), stoppable=True)
+            elif isinstance(news, tuple) and isinstance(news[1], Progress):
+                self._tell(
+                    tr(
+                        "{what}: {done} of {total}",
+                        what=news[0],
+                        done=number(news[1].done),
+                        total=number(news[1].total),
+                    ),
+                    stoppable=True,
+                )
+
+        def done(found: Compared) -> None:
+            if mine == self._number:
+                self._show(found)
+                self._tell(_last_words(found), stoppable=False)
+
+        def failed(error: Exception) -> None:
+            if mine == self._number:
+                text = tr("Stopped.") if isinstance(error, Cancelled) else sentence_of(error)
+                self._tell(text, stoppable=False)
+
+        def work(report: Callable[[object], None]) -> Compared:
+            return compare_runs(before, after, token, report)
+
+        self._session.jobs.start(tr("Comparing two runs"), work, done=done, failed=failed, reported=reported)
+
+    def _tell(self, text: str, *, stoppable: bool) -> None:
+        self.state.setText(text)
+        self.state.setToolTip(text)
+        self.stop.setVisible(stoppable)
+        self._running = stoppable
+        self._foot.setVisible(bool(text))
+
+    def _show(self, found: Compared) -> None:
+        self.compared = found
+        before, after = found.diff.tokens
+        grown = after - before
+        tone = self.theme.palette.good if grown > 0 else self.theme.palette.error
+        sign = f" <span style='color:{tone}'>({signed_words(grown)})</span>" if grown else ""
+        text = tr("{before} → {after} tokens", before=number(before), after=number(after))
+        same = tr("{same} unchanged", same=count(found.diff.unchanged, "entry", "entries"))
+        first = "" if found.diff else tr("The same entries went in, in the same order. ")
+        self.headline.setText(f"{first}{text}{sign}, {same}")
+        self.note_changed.emit(f"{found.before.title} → {found.after.title}")
+        self._show_rows()
+        self._pages.setCurrentWidget(self._shown)
+
+    def _show_rows(self) -> None:
+        found = self.compared
+        if found is None:
+            return
+        opened = fill_rows(self.model, found.diff, found.causes, self.theme)
+        for place in range(self.model.rowCount()):
+            self.tree.setFirstColumnSpanned(place, QModelIndex(), True)
+        for group in opened:
+            self.tree.setExpanded(group.index(), True)
+        self._paint_groups()
+        header = self.tree.header()
+        header.setStretchLastSection(True)
+        header.setSectionResizeMode(3, QHeaderView.ResizeMode.ResizeToContents)
+        room = max(300, self.tree.viewport().width() - 60)
+        for column, share in ((0, 0.3), (1, 0.21), (2, 0.21)):
+            header.resizeSection(column, round(room * share))
+
+    def _paint_groups(self) -> None:
+        """An arrow before each group says whether it is open."""
+        for place in range(self.model.rowCount()):
+            group = self.model.item(place)
+            name = "chevron-down" if self.tree.isExpanded(group.index()) else "chevron-right"
+            group.setIcon(self.theme.icon(name))
+
+    def _go(self, index: QModelIndex) -> None:
+        if not index.parent().isValid():
+            self.tree.setExpanded(index, not self.tree.isExpanded(index))
+            return
+        key = index.siblingAtColumn(0).data(ITEM)
+        project = self._session.project
+        if isinstance(key, tuple) and project is not None:
+            entry = Names.of(project.index).id((str(key[0]), str(key[1])))
+            if entry is not None:
+                self.jump.emit(None, entry)
+
+
+def compare_runs(
+    before: SideChoice, after: SideChoice, token: CancelToken, report: Callable[[object], None]
+) -> Compared:
+    """Make both runs where they are not there, compare them, and find out what did it. For a worker.
+
+    Reports the comparison as soon as it is known, and `(what, Progress)` besides. Raises Cancelled.
+    """
+    sides = _side(before, token, report), _side(after, token, report)
+    found = Compared(*sides, compare(sides[0].trace, sides[1].trace))
+    report(found)
+    if not found.diff or not can_find(*sides):
+        return found
+    words = tr("Trying each difference alone")
+    return Compared(*sides, found.diff, find_causes(*sides, token, lambda progress: report((words, progress))))
+
+
+def _side(choice: SideChoice, token: CancelToken, report: Callable[[object], None]) -> RunSide:
+    if choice.side is not None:
+        return choice.side
+    if choice.load is None:
+        raise ValueError(tr("This run cannot be made. Choose another one."))
+    return choice.load(token, lambda progress: report((tr("Running the chat"), progress)))
+
+
+def _last_words(found: Compared) -> str:
+    if not found.diff:
+        return ""
+    if found.causes is None:
+        if found.before.trace.system != found.after.trace.system:
+            return tr("Two systems decided: no single difference did it.")
+        return tr("What did it cannot be found out: the inputs of one of the runs were not kept.")
+    if found.causes.unexplained:
+        left = count(len(found.causes.unexplained), "change was", "changes were")
+        return tr("{left} not found to be any single difference's doing.", left=left)
+    return tr("Found by running each difference alone: {runs}.", runs=count(found.causes.runs, "run", "runs"))
+
+
+def copy_markdown(pane: ComparePane) -> bool:
+    """Put the comparison on the clipboard; False where there is none."""
+    text = pane.markdown()
+    if text:
+        QGuiApplication.clipboard().setText(text)
+    return bool(text)

@@ -1,0 +1,438 @@
+"""Systems side by side: what each would put into the prompt turn by turn, as a chart and as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QSplitter,
+    QStackedWidget,
+    QTableView,
+    QTabWidget,
+    QToolButton,
+    QWidget,
+)
+
+from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.settings.store import SettingsProfile
+from lorestudio.studio.compare.comparing import FEWEST, Comparison
+from lorestudio.studio.compare.comparison_store import compared_last
+from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.systems.registry import DEEPLORE, KINDS
+from lorestudio.ui.features.compare.systems import Compared, Comparing, Offer, Step, TotalsTable, TurnsTable, offers
+from lorestudio.ui.features.compare.token_chart import TokenChart
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
+from lorestudio.ui.state.choices import system_title
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.pane import EmptyState, Pane
+
+AT_FIRST: Final = (DEEPLORE, "hybrid", "world-info")
+"""What is compared until somebody chooses otherwise."""
+
+BUTTONS: Final = ("systems.copy", "systems.csv", "systems.picture")
+"""Actions of the pane's buttons."""
+
+
+class SystemsPane(Pane):
+    """`jump` carries the generation to look at; `wanted` an action's id; `file_wanted` the system to add a file for.
+
+    `changed` follows another comparison.
+    """
+
+    changed = Signal()
+    jump = Signal(object)
+    wanted = Signal(str)
+    file_wanted = Signal(str)
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+        super().__init__("systems", tr("Compare systems"), theme)
+        self._session, self._selection = session, selection
+        self.found: Comparison | None = None
+        self.chosen: list[str] = list(AT_FIRST)
+        self.profiles: tuple[SettingsProfile, ...] = ()
+        self.files: list[tuple[str, Path]] = []
+        self._comparing: Comparing | None = None
+        self._outdated = False
+        self._looked_for = ""
+        self._run_then = False
+        self.turns, self.totals = TurnsTable(self), TotalsTable(self)
+        self.chart = TokenChart(theme, self)
+        self.buttons: dict[str, QToolButton] = {}
+        self._build()
+        self._connect()
+        self._project_changed()
+
+    # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.turns_view = self._table(self.turns, tr("Turn by turn"))
+        self.totals_view = self._table(self.totals, tr("Over the whole chat"))
+        parts = QSplitter(Qt.Orientation.Vertical, self)
+        parts.addWidget(self.chart)
+        parts.addWidget(self.turns_view)
+        parts.setStretchFactor(1, 1)
+        parts.setChildrenCollapsible(False)
+        parts.setSizes([110, 150])
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(parts, tr("Turns"))
+        self.tabs.addTab(self.totals_view, tr("Totals"))
+        self.empty = EmptyState(self.theme, "columns", self)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.tabs)
+        self._pages.addWidget(self.empty)
+        self.state = QLabel(self)
+        self.state.setProperty("kind", "small")
+        self.state.setWordWrap(True)
+        self.state.setContentsMargins(12, 0, 12, 4)
+        self.state.setAccessibleName(tr("State of the comparison"))
+        self.column.addWidget(self._head())
+        self.column.addWidget(self.state)
+        self.column.addWidget(self._pages, 1)
+
+    def _head(self) -> QWidget:
+        head = QWidget(self)
+        row = QHBoxLayout(head)
+        row.setContentsMargins(8, 6, 8, 4)
+        row.setSpacing(6)
+        self.choose_button = QToolButton(head)
+        self.choose_button.setProperty("kind", "text")
+        self.choose_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.choose_button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.menu = QMenu(self.choose_button)
+        self.menu.setToolTipsVisible(True)
+        self.menu.aboutToShow.connect(self.fill_menu)
+        self.choose_button.setMenu(self.menu)
+        self.run_button = QPushButton(tr("Compare"), head)
+        self.run_button.setProperty("kind", "primary")
+        self.run_button.clicked.connect(self.run)
+        self.stop_button = QPushButton(tr("Stop"), head)
+        self.stop_button.clicked.connect(self.stop)
+        self.stop_button.hide()
+        for widget in (self.choose_button, self.run_button, self.stop_button):
+            row.addWidget(widget)
+        row.addStretch(1)
+        for name in BUTTONS:
+            self.buttons[name] = button = QToolButton(head)
+            button.setIconSize(QSize(15, 15))
+            row.addWidget(button)
+        return head
+
+    def _table(self, model: TurnsTable | TotalsTable, name: str) -> QTableView:
+        view = QTableView(self)
+        view.setModel(model)
+        view.setAccessibleName(name)
+        view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        view.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        view.setShowGrid(False)
+        view.setWordWrap(False)
+        view.setTabKeyNavigation(False)
+        view.verticalHeader().hide()
+        view.verticalHeader().setDefaultSectionSize(view.fontMetrics().height() + 8)
+        header = view.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+        return view
+
+    def _connect(self) -> None:
+        self.turns_view.selectionModel().currentRowChanged.connect(self._row_chosen)
+        self.chart.moved.connect(self._go_to_row)
+        self.empty.pressed.connect(lambda name: self.run() if name == "run" else self.wanted.emit(name))
+        self._session.project_changed.connect(self._project_changed)
+        self._session.choice_changed.connect(self._choice_changed)
+        self._session.state_changed.connect(self.look_for_kept)
+        self._selection.generation_changed.connect(self._follow)
+
+    # ---- what can be done -------------------------------------------------------------------------------------------
+
+    def focus_target(self) -> QWidget:
+        """The turns, or the choice of what is compared."""
+        if self._pages.currentWidget() is self.tabs:
+            return self.turns_view if self.tabs.currentIndex() == 0 else self.totals_view
+        return self.choose_button
+
+    @property
+    def running(self) -> bool:
+        """Whether a comparison is under way."""
+        return self._comparing is not None
+
+    def offers(self) -> tuple[Offer, ...]:
+        """All that can be compared now."""
+        return offers(self._session, self.profiles, self.files)
+
+    def set_profiles(self, profiles: tuple[SettingsProfile, ...]) -> None:
+        """DeepLore can be compared with the settings of these."""
+        self.profiles = profiles
+        self._show_choice()
+        if self.found is None:
+            self._looked_for = ""
+            self.look_for_kept()
+
+    def add_file(self, system: str, path: Path) -> None:
+        """A system with the settings of a file is compared, too."""
+        if (system, path) not in self.files:
+            self.files.append((system, path))
+        self.choose(f"file:{system}:{path}", on=True)
+
+    def choose(self, key: str, *, on: bool) -> None:
+        """Compare this, or don't."""
+        if on and key not in self.chosen:
+            self.chosen.append(key)
+        elif not on and key in self.chosen:
+            self.chosen.remove(key)
+        self._show_choice()
+
+    def run(self) -> None:
+        """Compare what is chosen."""
+        project = self._session.project
+        wanted = self._wanted()
+        if project is None or project.chat is None or self.running or len(wanted) < FEWEST:
+            self._show_choice()
+            return
+        if self._session.runs.replaying:
+            self.state.setText(tr("The chat is being replayed; compare when that is done."))
+            return
+        self._compare(wanted)
+
+    def _compare(self, offers: Sequence[Offer], *, only_kept: bool = False) -> None:
+        session = self._session
+        if session.project is None:
+            return
+        comparing = self._comparing = Comparing(
+            session.project, offers, session.choice.source.kind, session.keep_in, only_kept=only_kept
+        )
+        self._tell(tr("Looking for the last comparison…") if only_kept else tr("Comparing…"))
+        self._show_buttons()
+        session.jobs.start(
+            tr("Comparing systems"),
+            comparing.work,
+            done=partial(self._done, comparing),
+            failed=partial(self._failed, comparing),
+            reported=partial(self._reported, comparing),
+        )
+
+    def look_for_kept(self) -> None:
+        """Show the comparison that an earlier start ended with, once for each chat; nothing is run for it."""
+        session, project = self._session, self._session.project
+        if project is None or project.chat is None or session.keep_in is None or session.busy:
+            return
+        chat = chat_id(project)
+        if not self.isVisible() or self.running or self.found is not None or chat == self._looked_for:
+            return
+        self._looked_for = chat
+        keys = compared_last(session.keep_in, project)
+        if not keys:
+            return
+        for key in keys:
+            kind, _, file = key.partition(":")
+            system, _, path = file.partition(":")
+            if kind == "file" and system in (DEEPLORE, *KINDS) and (system, Path(path)) not in self.files:
+                self.files.append((system, Path(path)))
+        there = [offer for offer in self.offers() if offer.key in keys]
+        if len(there) != len(keys):
+            return
+        self.chosen = list(keys)
+        self._compare(there, only_kept=True)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Look for the comparison that was kept."""
+        super().showEvent(event)
+        self.look_for_kept()
+
+    def run_or_find(self) -> None:
+        """Compare, unless what was kept answers the question."""
+        if self._comparing is not None and self._comparing.only_kept:
+            self._run_then = True
+        elif self.found is None:
+            self.run()
+
+    def stop(self) -> None:
+        """Compare no more; what was compared before stays."""
+        if self._comparing is not None:
+            self._comparing.stop()
+            self._tell(tr("Stopping…"))
+
+    def close_down(self) -> None:
+        """The window is closed."""
+        if self._comparing is not None:
+            self._comparing.stop()
+
+    def fill_menu(self) -> None:
+        """Offer what can be compared, with a tick at what is."""
+        menu = self.menu
+        menu.clear()
+        for offer in self.offers():
+            action = menu.addAction(offer.label)
+            action.setCheckable(True)
+            action.setChecked(offer.key in self.chosen)
+            action.setToolTip(offer.help)
+            action.toggled.connect(partial(self._ticked, offer.key))
+        menu.addSeparator()
+        files = menu.addMenu(tr("With the settings of a file"))
+        for name in (DEEPLORE, *KINDS):
+            files.addAction(tr("{system}…", system=system_title(name))).triggered.connect(
+                partial(self.file_wanted.emit, name)
+            )
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _ticked(self, key: str, on: bool) -> None:
+        self.choose(key, on=on)
+
+    def _wanted(self) -> list[Offer]:
+        return [offer for offer in self.offers() if offer.key in self.chosen]
+
+    def _reported(self, comparing: Comparing, step: object) -> None:
+        if comparing is not self._comparing or not isinstance(step, Step):
+            return
+        text = tr("{number} of {of}: {run}", number=step.number, of=step.of, run=step.label)
+        if step.progress is not None:
+            done, total = number(step.progress.done), number(step.progress.total)
+            text += tr(", reply {done} of {total}", done=done, total=total)
+        self._tell(text)
+
+    def _done(self, comparing: Comparing, found: Compared) -> None:
+        for problem in found.problems:
+            self._session.notice.emit(Notice(problem, "warning", key="systems"))
+        if comparing is not self._comparing:
+            return
+        self._comparing, self._outdated = None, found.stale
+        self._show(found.comparison)
+        if self._run_then and found.comparison is None:
+            self.run()
+        self._run_then = False
+
+    def _failed(self, comparing: Comparing, error: Exception) -> None:
+        if comparing is not self._comparing:
+            return
+        self._comparing = None
+        self._show_choice()
+        self._tell(tr("Stopped.") if isinstance(error, Cancelled) else sentence_of(error))
+
+    def _project_changed(self) -> None:
+        """Another chat has other turns; of the same one changed the comparison stays, and says what it is of."""
+        if self._comparing is not None:
+            self._comparing.stop()
+            self._comparing = None
+        if self._session.renewed and self.found is not None:
+            self._outdated = True
+            self._show_choice()
+        else:
+            self._looked_for, self._run_then = "", False
+            self._show(None)
+
+    def _choice_changed(self) -> None:
+        self._outdated |= self.found is not None
+        self._show_choice()
+
+    def _show(self, found: Comparison | None) -> None:
+        self.found = found
+        self.turns.set_comparison(found)
+        self.totals.set_comparison(found)
+        self.chart.set_comparison(found)
+        self._fit_columns()
+        self._show_choice()
+        self._follow()
+        self.changed.emit()
+
+    def _fit_columns(self) -> None:
+        found = self.found
+        if found is None:
+            return
+        self.turns_view.setColumnWidth(0, 128)
+        self.turns_view.setColumnWidth(1, 68)
+        for place in range(len(found.labels)):
+            wide = self.turns_view.fontMetrics().horizontalAdvance(found.labels[place]) + 28
+            self.turns_view.setColumnWidth(2 + 2 * place, max(84, min(190, wide)))
+            self.turns_view.setColumnWidth(3 + 2 * place, 130)
+        self.totals_view.resizeColumnsToContents()
+
+    def _show_choice(self) -> None:
+        wanted, project = self._wanted(), self._session.project
+        amount = len(wanted)
+        self.choose_button.setText(tr("Runs: {amount}", amount=amount))
+        names = ", ".join(offer.label for offer in wanted)
+        self.choose_button.setToolTip(tr("What is compared: {names}", names=names or tr("nothing")))
+        self.choose_button.setAccessibleName(self.choose_button.toolTip())
+        self._show_buttons()
+        if self.found is not None:
+            self._pages.setCurrentWidget(self.tabs)
+            turns = count(len(self.found.turns), "turn", "turns")
+            runs = count(len(self.found.labels), "run", "runs")
+            self.note_changed.emit(f"{runs} · {turns}")
+            self._tell(self._standing() if not self.running else self.state.text())
+            return
+        self.note_changed.emit("")
+        self._tell("" if not self.running else self.state.text())
+        if project is None or project.chat is None:
+            text = tr("Systems are compared on a chat: each runs it, and you see what each would put in.")
+            self.empty.say(tr("No chat to compare on"), text, (("chat.open", tr("Open chat…")),) if project else ())
+        elif amount < FEWEST:
+            self.empty.say(tr("Choose two or more runs"), tr("“Runs” above has the systems and your profiles."))
+        else:
+            text = tr(
+                "{names}: each runs the whole chat, and you see turn by turn what each would put in. No model answers "
+                "anew: recorded answers are used, or the offline stand-in's. Vectors come from whom a system's "
+                "settings name.",
+                names=names,
+            )
+            self.empty.say(tr("Which system would serve this chat best?"), text, (("run", tr("Compare")),))
+        self._pages.setCurrentWidget(self.empty)
+
+    def _standing(self) -> str:
+        """What the shown comparison is of, where that is not what is chosen now."""
+        found = self.found
+        if found is None:
+            return ""
+        if self._outdated:
+            return tr("Compared before the last change of settings, notes or chat. “Compare” runs it again.")
+        if tuple(offer.label for offer in self._wanted()) != found.labels:
+            return tr("Shown is the comparison of {names}.", names=", ".join(found.labels))
+        return ""
+
+    def _show_buttons(self) -> None:
+        project = self._session.project
+        can = project is not None and project.chat is not None and len(self._wanted()) >= FEWEST
+        self.run_button.setEnabled(can and not self.running)
+        self.run_button.setVisible(not self.running)
+        self.stop_button.setVisible(self.running)
+
+    def _tell(self, text: str) -> None:
+        self.state.setText(text)
+        self.state.setVisible(bool(text))
+
+    def _follow(self) -> None:
+        """Show the turn that is looked at."""
+        row = self.turns.row_of(self._selection.generation)
+        self.chart.choose(row)
+        if row >= 0 and self.turns_view.currentIndex().row() != row:
+            blocked = self.turns_view.selectionModel().blockSignals(True)
+            self.turns_view.selectRow(row)
+            self.turns_view.selectionModel().blockSignals(blocked)
+            self.turns_view.scrollTo(self.turns.index(row, 0))
+            self.turns_view.viewport().update()
+        elif row < 0:
+            self.turns_view.clearSelection()
+
+    def _row_chosen(self, current: QModelIndex, _before: QModelIndex) -> None:
+        if current.isValid():
+            self._go_to_row(current.row())
+
+    def _go_to_row(self, row: int) -> None:
+        generation = self.turns.generation(row)
+        if generation is not None and generation != self._selection.generation:
+            self.jump.emit(generation)

@@ -1,0 +1,400 @@
+"""What is chosen for the chat, as chips in a bar that wraps, and in a narrow window keeps to one line.
+
+One choice for the chat as a chip: icon, words, what it does in smaller letters, and a cross.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+
+from lorestudio.ui.features.controls.chips import ControlChip, Key
+from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, hairline
+
+HEIGHT: Final = 24
+_CROSS: Final = 16
+_WIDEST: Final = 300
+
+
+class Bar(Protocol):
+    """What a chip asks of the bar that it stands in."""
+
+    @property
+    def narrow(self) -> bool:
+        """Whether there is little room."""
+        ...
+
+    def remove(self, button: ChipButton) -> None:
+        """Ask for the choice to be taken away."""
+        ...
+
+    def focused(self, button: ChipButton) -> None:
+        """The keyboard came to this chip."""
+        ...
+
+    def chip_key(self, button: ChipButton, event: QKeyEvent) -> bool:
+        """Do what a key means; False where it means nothing."""
+        ...
+
+
+class ChipButton(QAbstractButton):
+    """One chip: Enter and a click change what it stands for, Delete and the cross remove it."""
+
+    def __init__(self, bar: Bar, theme: Theme, chip: ControlChip, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._bar, self._theme = bar, theme
+        self.chip = chip
+        self._on_cross = False
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.show_chip(chip)
+
+    def show_chip(self, chip: ControlChip) -> None:
+        """Stand for another chip."""
+        self.chip = chip
+        self.setText(chip.text)
+        self.setToolTip(chip.tip)
+        self.setAccessibleName(chip.name)
+        self.setAccessibleDescription(chip.tip)
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Qt: icon, text, detail and cross in one line."""
+        wide = QFontMetricsF(self.font()).horizontalAdvance(self._words()) + 30
+        if self.chip.detail:
+            wide += QFontMetricsF(scaled(self.font(), 0.9)).horizontalAdvance(self._detail()) + 3
+        return QSize(round(min(wide + (_CROSS if self.chip.change is not None else 2), _WIDEST)), HEIGHT)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Qt: draw the chip."""
+        theme, chip = self._theme, self.chip
+        warning = chip.tone == "warning"
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.setPen(hairline(theme.color("warning" if warning else "border")))
+        ground = "warning_soft" if warning else "hover" if self.underMouse() else "raised"
+        painter.setBrush(theme.color("accent_soft" if self.hasFocus() else ground))
+        painter.drawRoundedRect(box, 6, 6)
+        ink = theme.palette.warning if warning else theme.palette.text_muted
+        draw_glyph(painter, QRectF(box.left() + 6, box.top(), 14, box.height()), chip.icon, ink, 13)
+        left = box.left() + 24
+        right = box.right() - (_CROSS if chip.change is not None else 5)
+        align = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+        detail, small = self._detail(), scaled(self.font(), 0.9)
+        behind = QFontMetricsF(small).horizontalAdvance(detail) + 3 if detail else 0.0
+        metrics = QFontMetricsF(self.font())
+        text = metrics.elidedText(self._words(), Qt.TextElideMode.ElideRight, right - left - behind + 2)
+        painter.setPen(theme.color("on_accent_soft" if self.hasFocus() else "text"))
+        painter.drawText(QRectF(left, box.top(), right - left, box.height()), align, text)
+        if detail:
+            left += metrics.horizontalAdvance(text) + 3
+            painter.setFont(small)
+            painter.setPen(theme.color("on_accent_soft" if self.hasFocus() else "text_muted"))
+            painter.drawText(QRectF(left, box.top(), right - left, box.height()), align, detail)
+        if chip.change is not None:
+            shown = self._on_cross or self.hasFocus()
+            cross = theme.palette.text if shown else theme.palette.text_faint
+            draw_glyph(painter, QRectF(right, box.top(), _CROSS - 2, box.height()), "close", cross, 10)
+        if self.hasFocus():
+            draw_focus(painter, self.rect(), theme)
+
+    def _words(self) -> str:
+        return self.chip.short if self.chip.short and self._bar.narrow else self.chip.text
+
+    def _detail(self) -> str:
+        return f"· {self.chip.detail}" if self.chip.detail else ""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: the bar knows what a key does to a chip."""
+        if not self._bar.chip_key(self, event):
+            super().keyPressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Qt: the cross stands out under the mouse."""
+        super().mouseMoveEvent(event)
+        self._show_cross(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Qt: a click on the cross removes the chip, one beside it changes what it stands for."""
+        self._show_cross(event)
+        if self._on_cross and event.button() is Qt.MouseButton.LeftButton:
+            self.setDown(False)
+            self._bar.remove(self)
+            return
+        super().mouseReleaseEvent(event)
+
+    def _show_cross(self, event: QMouseEvent) -> None:
+        place = event.position().toPoint()
+        on = self.chip.change is not None and self.rect().contains(place) and place.x() > self.width() - _CROSS - 2
+        if on != self._on_cross:
+            self._on_cross = on
+            self.update()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Qt: Tab comes back to the chip that it left."""
+        super().focusInEvent(event)
+        self._bar.focused(self)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Qt: without the ring."""
+        super().focusOutEvent(event)
+        self.update()
+
+
+GAP: Final = 4
+FEWEST: Final = 1
+"""A wide bar shows at least so many lines before it folds."""
+SHARE: Final = 300
+"""Of a taller pane it takes one line for so many pixels of height (device-independent)."""
+_SIDE: Final = 8
+
+
+class ControlBar(QWidget):
+    """`removed` and `opened` carry the key of a chip. The menus of `add` and `presets` belong to whoever fills them.
+
+    `narrow` keeps the bar to one line; what does not fit is behind a button that says how many there are.
+    """
+
+    removed = Signal(object)
+    opened = Signal(object)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._chips: list[ChipButton] = []
+        self._narrow = self._unfolded = False
+        self._lines = FEWEST
+        self._wanted: Key | None = None
+        self.setAccessibleName(tr("Chosen for this chat"))
+        self.add = self._button(tr("Add to the choices for this chat"))
+        self.presets = self._button(tr("Scenario presets"))
+        self.presets.setText(tr("Presets"))
+        self.presets.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.more = QToolButton(self)
+        self.more.setProperty("kind", "text")
+        self.more.setCheckable(True)
+        self.more.clicked.connect(self._unfold)
+        self.nothing = QLabel(tr("Nothing pinned, blocked or filtered"), self)
+        self.nothing.setProperty("kind", "small")
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        theme.changed.connect(self._paint)
+        self._paint()
+        self._name_more(0)
+        self._settle()
+
+    # ---- content ----------------------------------------------------------------------------------------------------
+
+    @property
+    def chips(self) -> Sequence[ChipButton]:
+        """The chips as they stand, those that are folded away included."""
+        return tuple(self._chips)
+
+    @property
+    def hidden_chips(self) -> int:
+        """How many chips are folded away."""
+        return sum(chip.isHidden() for chip in self._chips)
+
+    def set_chips(self, chips: Sequence[ControlChip]) -> None:
+        """Show other chips; the keyboard stays on its chip, or on the one that took its place."""
+        focus = next((place for place, chip in enumerate(self._chips) if chip.hasFocus()), None)
+        focused = self._chips[focus].chip.key if focus is not None else None
+        while len(self._chips) > len(chips):
+            self._drop(self._chips.pop())
+        for button, chip in zip(self._chips, chips, strict=False):
+            button.show_chip(chip)
+        for chip in chips[len(self._chips) :]:
+            self._chips.append(ChipButton(self, self._theme, chip, self))
+            self._chips[-1].clicked.connect(self._open)
+        self.nothing.setVisible(not chips)
+        if focus is not None:
+            same = next((place for place, chip in enumerate(self._chips) if chip.chip.key == focused), focus)
+            self.focus_chip(min(same, len(self._chips) - 1))
+        elif self._chips and all(chip.focusPolicy() is not Qt.FocusPolicy.StrongFocus for chip in self._chips):
+            self._chips[0].setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._settle()
+
+    @property
+    def narrow(self) -> bool:
+        """Whether there is room for one line only."""
+        return self._narrow
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Keep to one line, or wrap."""
+        if narrow != self._narrow:
+            self._narrow, self._unfolded = narrow, False
+            styles = Qt.ToolButtonStyle
+            self.presets.setToolButtonStyle(styles.ToolButtonIconOnly if narrow else styles.ToolButtonTextBesideIcon)
+            for chip in self._chips:
+                chip.update()
+            self._settle()
+
+    def set_room(self, height: int) -> None:
+        """A wide bar shows more lines in a pane that is so high."""
+        lines = max(FEWEST, height // SHARE)
+        if lines != self._lines:
+            self._lines = lines
+            self._settle()
+
+    def focus_chip(self, place: int = 0) -> None:
+        """Give the keyboard to a chip, or to the button that adds one where there is none."""
+        if 0 <= place < len(self._chips):
+            if self._chips[place].isHidden():
+                self._unfolded = True
+                self._settle()
+            self._chips[place].setFocus(Qt.FocusReason.TabFocusReason)
+        else:
+            self.add.setFocus(Qt.FocusReason.TabFocusReason)
+
+    # ---- what chips do ----------------------------------------------------------------------------------------------
+
+    def remove(self, button: ChipButton) -> None:
+        """Ask for a chip to be taken away."""
+        if button.chip.change is not None:
+            self.removed.emit(button.chip.key)
+
+    def focused(self, button: ChipButton) -> None:
+        """Tab comes to this chip from now on, arrow keys to the others."""
+        for chip in self._chips:
+            chip.setFocusPolicy(Qt.FocusPolicy.StrongFocus if chip is button else Qt.FocusPolicy.ClickFocus)
+
+    def chip_key(self, button: ChipButton, event: QKeyEvent) -> bool:
+        """Do what a key means on a chip; False where it means nothing."""
+        place = self._chips.index(button)
+        key = event.key()
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(key))
+        if event.modifiers() & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
+            return False
+        if steps is not None:
+            self.focus_chip(max(0, min(place + steps, len(self._chips) - 1)))
+        elif key in {Qt.Key.Key_Home, Qt.Key.Key_End}:
+            self.focus_chip(0 if key == Qt.Key.Key_Home else len(self._chips) - 1)
+        elif key in {Qt.Key.Key_Delete, Qt.Key.Key_Backspace}:
+            self.remove(button)
+        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2}:
+            self.opened.emit(button.chip.key)
+        else:
+            return False
+        return True
+
+    # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        """Qt: one line at least."""
+        return QSize(200, self.heightForWidth(max(self.width(), 200)))
+
+    def heightForWidth(self, width: int) -> int:
+        """Qt: as many lines as are shown."""
+        return self._arrange(width, move=False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a narrower bar needs more lines, or hides more."""
+        super().resizeEvent(event)
+        self._settle()
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _button(self, name: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setAccessibleName(name)
+        button.setToolTip(name)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setMenu(QMenu(button))
+        return button
+
+    def _open(self) -> None:
+        button = self.sender()
+        if isinstance(button, ChipButton):
+            self.opened.emit(button.chip.key)
+
+    def _unfold(self) -> None:
+        self._unfolded = not self._unfolded
+        self._settle()
+
+    def _drop(self, chip: ChipButton) -> None:
+        chip.hide()
+        chip.setParent(None)
+        chip.deleteLater()
+
+    def _settle(self) -> None:
+        height = self._arrange(max(self.width(), 120), move=True)
+        if height != self.minimumHeight():
+            self.setFixedHeight(height)
+            self.updateGeometry()
+
+    def _arrange(self, width: int, *, move: bool) -> int:
+        """Put everything in its place, or say how high that would be."""
+        corner = QPoint(_SIDE, 0)
+        for button in (self.add, self.presets):
+            size = QSize(button.sizeHint().width(), HEIGHT)
+            if move:
+                button.setGeometry(QRect(corner, size))
+            corner.setX(corner.x() + size.width() + GAP)
+        lines = 1 if self._narrow else self._lines
+        boxes = self._boxes(corner, width - _SIDE)
+        shown = len(boxes)
+        needed = boxes[-1].y() // (HEIGHT + GAP) + 1 if boxes else 1
+        folds = needed > lines
+        end = boxes[-1].topRight() + QPoint(GAP + 1, 0) if boxes else corner
+        if folds:
+            more = self._more_width()
+            if not self._unfolded:
+                limit = lines * (HEIGHT + GAP)
+                shown = sum(box.y() < limit for box in boxes)
+                while shown and self._beside(boxes[shown - 1]) + more > width - _SIDE:
+                    shown -= 1
+            end = QPoint(self._beside(boxes[shown - 1]), boxes[shown - 1].y()) if shown else corner
+            if end.x() + more > width - _SIDE and self._unfolded:
+                end = QPoint(_SIDE, end.y() + HEIGHT + GAP)
+        if move:
+            for place, (chip, box) in enumerate(zip(self._chips, boxes, strict=True)):
+                chip.setGeometry(box)
+                chip.setVisible(place < shown)
+            self.more.setVisible(folds)
+            if folds:
+                self._name_more(len(boxes) - shown)
+                self.more.setGeometry(QRect(end, QSize(self.more.sizeHint().width(), HEIGHT)))
+            self.nothing.setGeometry(QRect(corner + QPoint(2, 0), QSize(max(width - corner.x() - _SIDE, 0), HEIGHT)))
+        bottom = max([end.y() if folds else 0, *(box.y() for box in boxes[:shown])], default=0)
+        return bottom + HEIGHT + GAP
+
+    def _boxes(self, corner: QPoint, right: int) -> list[QRect]:
+        boxes, at = [], QPoint(corner)
+        for chip in self._chips:
+            wide = min(chip.sizeHint().width(), right - _SIDE)
+            if at.x() > _SIDE and at.x() + wide > right:
+                at = QPoint(_SIDE, at.y() + HEIGHT + GAP)
+            boxes.append(QRect(at, QSize(wide, HEIGHT)))
+            at = at + QPoint(wide + GAP, 0)
+        return boxes
+
+    @staticmethod
+    def _beside(box: QRect) -> int:
+        return box.x() + box.width() + GAP
+
+    def _more_width(self) -> int:
+        self._name_more(len(self._chips))
+        return self.more.sizeHint().width()
+
+    def _name_more(self, hidden: int) -> None:
+        self.more.setText(tr("Less") if self._unfolded else tr("+{hidden}", hidden=hidden))
+        name = tr("Show less") if self._unfolded else tr("Show {hidden} more choices for this chat", hidden=hidden)
+        self.more.setAccessibleName(name)
+        self.more.setToolTip(name)
+        self.more.setChecked(self._unfolded)
+
+    def _paint(self) -> None:
+        self.add.setIcon(self._theme.icon("plus"))
+        self.presets.setIcon(self._theme.icon("list"))
+        for chip in self._chips:
+            chip.update()

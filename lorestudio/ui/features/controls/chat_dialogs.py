@@ -1,0 +1,279 @@
+"""The Author's Notebook and the AI Notepad of a chat: their text, how long it is, and where it goes.
+
+Writing a chat's pins, blocks, filter, context and notes back into its file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.javascript import length, trim
+from lorestudio.domain.state import ChatControls
+from lorestudio.exchange import json_file
+from lorestudio.exchange.chats.state import ADVICE, STATE_KEYS, StatePlan, plan_state, state_json
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.chat.controls import NOTEPAD_LIMIT, Part
+from lorestudio.studio.project.project import Project
+from lorestudio.trace.wording import place
+from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
+from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.check_table import CheckList, CheckRow, CheckTable
+
+COUNT_MS: Final = 200
+"""Tokens are counted after a pause in typing."""
+
+
+class ChatTextDialog(QDialog):
+    """`saved` carries the text and whether it is to go into prompts; it follows only where one of the two changed."""
+
+    saved = Signal(str, bool)
+
+    def __init__(self, project: Project, part: Part, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._notebook = part is Part.NOTEBOOK
+        self._counter = project.counter
+        settings, controls = project.settings, project.controls
+        self._before = controls.notebook if self._notebook else controls.notepad
+        self._on_before = settings.notebook_enabled if self._notebook else settings.ai_notepad_enabled
+        name = tr("Author's Notebook") if self._notebook else tr("AI Notepad")
+        self.setWindowTitle(name)
+        column = QVBoxLayout(self)
+        column.setSpacing(8)
+        intro = QLabel(_intro(self._notebook), self)
+        intro.setWordWrap(True)
+        column.addWidget(intro)
+        self.text = QPlainTextEdit(self)
+        self.text.setPlainText(self._before)
+        self.text.setTabChangesFocus(True)
+        self.text.setAccessibleName(name)
+        self.text.setObjectName("Diff")  # with an edge
+        self.text.setPlaceholderText(tr("Nothing goes into the prompt while this is empty."))
+        column.addWidget(self.text, 1)
+        self.amount = QLabel(self)
+        self.amount.setProperty("kind", "small")
+        self.amount.setWordWrap(True)
+        column.addWidget(self.amount)
+        self.on = QCheckBox(tr("Put it into every prompt (setting “{name}”)", name=_setting(settings, part)), self)
+        self.on.setChecked(self._on_before)
+        column.addWidget(self.on)
+        self.where = QLabel(_where(settings, part), self)
+        self.where.setProperty("kind", "small")
+        self.where.setWordWrap(True)
+        column.addWidget(self.where)
+        column.addLayout(self._make_buttons())
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(COUNT_MS)
+        self._pause.timeout.connect(self._show_amount)
+        self.text.textChanged.connect(self._pause.start)
+        self.on.toggled.connect(lambda _on: self._show_amount())
+        self.finished.connect(lambda _result: self._pause.stop())
+        self._show_amount()
+        self.resize(560, 420)
+        self.text.setFocus()
+
+    def _make_buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        self.clear = QPushButton(tr("Empty it"), self)
+        self.clear.setAutoDefault(False)
+        self.clear.clicked.connect(self._empty)
+        row.addWidget(self.clear)
+        row.addStretch(1)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.take = QPushButton(tr("Take over"), self)
+        self.take.setProperty("kind", "primary")
+        buttons.addButton(self.take, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        row.addWidget(buttons)
+        return row
+
+    def accept(self) -> None:
+        """Qt: hand the text over and close."""
+        text, on = self.text.toPlainText(), self.on.isChecked()
+        if (text, on) != (self._before, self._on_before):
+            self.saved.emit(text, on)
+        super().accept()
+
+    def _empty(self) -> None:
+        self.text.selectAll()
+        self.text.insertPlainText("")  # so that Ctrl+Z brings it back
+        self.text.setFocus()
+
+    def _show_amount(self) -> None:
+        text = self.text.toPlainText()
+        tokens = count(self._counter.count(text), "token", "tokens")
+        words = tokens if self._counter.exact else tr("≈ {tokens}", tokens=tokens)
+        words = tr("{tokens}, {characters}", tokens=words, characters=count(len(text), "character", "characters"))
+        words = tr("{amount}. No budget counts them.", amount=words)
+        if text and not trim(text):
+            words = tr("Only blanks: nothing goes into the prompt.")
+        elif not self.on.isChecked() and text:
+            words = tr("{amount} The setting is off, so this goes into no prompt.", amount=words)
+        if not self._notebook and length(text) > NOTEPAD_LIMIT:
+            words = tr(
+                "{amount} DeepLore keeps {limit} characters and drops the oldest.",
+                amount=words,
+                limit=number(NOTEPAD_LIMIT),
+            )
+        self.amount.setText(words)
+        self.clear.setEnabled(bool(text))
+
+
+def _intro(notebook: bool) -> str:
+    if notebook:
+        return tr("Your own text for this chat. It goes into every prompt as it is, beside the lore.")
+    return tr(
+        "What the writing model has noted for itself in this chat. Notes of later replies are left out where an "
+        "earlier one is run."
+    )
+
+
+def _setting(settings: DeepLoreSettings, part: Part) -> str:
+    name = "notebook_enabled" if part is Part.NOTEBOOK else "ai_notepad_enabled"
+    return type(settings).model_fields[name].title or name
+
+
+def _where(settings: DeepLoreSettings, part: Part) -> str:
+    """The settings that matter, in words."""
+    if part is Part.NOTEBOOK:
+        at = place(settings.notebook_position, settings.notebook_depth, settings.notebook_role)
+        return tr("{place}. Position, depth and role are settings of the notebook.", place=sentence_case(at))
+    at = place(settings.ai_notepad_position, settings.ai_notepad_depth, settings.ai_notepad_role)
+    how = (
+        tr("The model writes notes at the end of its reply, and is told so in every prompt.")
+        if settings.ai_notepad_mode == "tag"
+        else tr("A second request takes notes from each finished reply.")
+    )
+    return tr("{place}. {how} These are settings of the notepad.", place=sentence_case(at), how=how)
+
+
+class ChatStateDialog(QDialog):
+    """`written` carries the path of the copy, and the choices as they are known to stand in the file now.
+
+    `known` are the choices as they were read from it.
+    """
+
+    written = Signal(object, object)
+
+    def __init__(
+        self,
+        theme: Theme,
+        jobs: Jobs,
+        path: Path,
+        controls: ChatControls,
+        known: ChatControls,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Write pins, blocks and context into the chat"))
+        self._jobs, self._path, self._controls, self._known_controls = jobs, path, controls, known
+
+        self.bar = MessageBar(theme, self)
+        self.model = CheckTable(("Choice", "In the file", "Will be"), self)
+        self.list = CheckList(self.model, tr("Choices that differ"), self)
+        self.write = QPushButton(tr("Write into the chat"), self)
+        self._build()
+        self._look()
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        column.setSpacing(8)
+        self.bar.closed.connect(self.bar.hide)
+        intro = QLabel(
+            tr(
+                "{file}: only these keys of its first line change, every other byte stays, and a copy is laid beside "
+                "it. {advice}",
+                file=self._path.name,
+                advice=tr(ADVICE),
+            ),
+            self,
+        )
+        intro.setWordWrap(True)
+        column.addWidget(intro)
+        column.addWidget(self.bar)
+        column.addWidget(self.list, 1)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        copy = QPushButton(tr("Copy as JSON"), self)
+        copy.setToolTip(tr("All choices under DeepLore's keys, to put them in by hand"))
+        cancel = QPushButton(tr("Cancel"), self)
+        self.write.setProperty("kind", "primary")
+        self.write.setEnabled(False)
+        for button in (copy, self.write, cancel):
+            button.setAutoDefault(False)
+            row.addWidget(button)
+        column.addLayout(row)
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(state_json(self._controls)))
+        cancel.clicked.connect(self.reject)
+        self.write.clicked.connect(self._write)
+        self.model.chosen_changed.connect(lambda: self.write.setEnabled(bool(self.model.chosen)))
+        self.resize(680, 380)
+
+    def _look(self) -> None:
+        path, controls, known = self._path, self._controls, self._known_controls
+        self._jobs.start(
+            tr("Reading {name}", name=path.name),
+            lambda _report: plan_state(path, controls, known),
+            done=self._show,
+            failed=self._failed,
+        )
+
+    def _show(self, plan: StatePlan) -> None:
+        rows = [
+            CheckRow(
+                each.key.key,
+                tr(each.key.title),
+                each.before,
+                each.after,
+                tr("It was changed in the file meanwhile.") if each.clashes else each.key.key,
+            )
+            for each in plan.changes
+        ]
+        self.model.set_rows(rows, [each.key.key for each in plan.changes if not each.clashes])
+        clashing = [tr(each.key.title) for each in plan.changes if each.clashes]
+        if clashing:
+            text = tr(
+                "Changed here and in the file: {titles}. Tick what should be as here.", titles=", ".join(clashing)
+            )
+            self.bar.say(text, "warning")
+        elif not rows:
+            self.bar.say(tr("The file has all choices as they are here; there is nothing to write."), "good")
+
+    def _failed(self, error: Exception) -> None:
+        self.bar.say(sentence_of(error), "error")
+        self.write.setEnabled(False)
+
+    def _write(self) -> None:
+        keys = self.model.chosen
+        path, controls, known = self._path, self._controls, self._known_controls
+        self.write.setEnabled(False)
+
+        def work(_report: object) -> Path | None:
+            plan = plan_state(path, controls, known, keys)
+            return json_file.carry_out(plan.file) if plan.file is not None else None
+
+        def done(copy: Path | None) -> None:
+            fields = {each.field: getattr(controls, each.field) for each in STATE_KEYS if each.key in keys}
+            self.written.emit(copy, replace(known, **fields))
+            self.accept()
+
+        self._jobs.start(tr("Writing {name}", name=path.name), work, done=done, failed=self._failed)

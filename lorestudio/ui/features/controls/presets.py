@@ -1,0 +1,404 @@
+"""Scenario presets: saving what is chosen now under a name, and the list of those that there are.
+
+Scenario presets in the window: the files are read and written in jobs, what is chosen is applied as one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.javascript import to_string
+from lorestudio.domain.state import ChatControls
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.chat.controls import Part, context_values
+from lorestudio.studio.chat.presets import BrokenPreset, KnownPresets, Preset, PresetFolder, apply_preset, checked_name
+from lorestudio.ui.features.controls.chips import PART_WORDS
+from lorestudio.ui.shell.qt import ITEM
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, shorten, tr
+from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.picker import Choice, Picker
+
+if TYPE_CHECKING:
+    from lorestudio.ui.shell.main_window import MainWindow
+
+
+LONGEST: Final = 60
+"""Characters that are shown of a part."""
+
+
+def part_words(controls: ChatControls, part: Part) -> str:
+    """What a part holds, in one line; "" for nothing."""
+    if part in {Part.PINS, Part.BLOCKS}:
+        rules = controls.pins if part is Part.PINS else controls.blocks
+        text = ", ".join(rule.title for rule in rules)
+    elif part is Part.FOLDERS:
+        text = ", ".join(controls.folders)
+    elif part is Part.CONTEXT:
+        values = {key: context_values(value) for key, value in controls.context.items()}
+        text = "; ".join(f"{key}: {', '.join(map(to_string, each))}" for key, each in values.items() if each)
+    elif part is Part.CHARACTER:
+        text = controls.character or ""
+    else:
+        text = controls.notebook if part is Part.NOTEBOOK else controls.notepad
+    return shorten(text, LONGEST)
+
+
+class SavePresetDialog(QDialog):
+    """`chosen` carries the preset, and whether it takes the place of one of that name."""
+
+    chosen = Signal(object, bool)
+
+    def __init__(self, controls: ChatControls, known: KnownPresets, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._controls, self._known = controls, known
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Save as a scenario preset"))
+        column = QVBoxLayout(self)
+        intro = QLabel(
+            tr(
+                "A preset holds the ticked parts; where it is applied, the others stay as they are. It names entries "
+                "by title, so it fits any vault that has them."
+            ),
+            self,
+        )
+        intro.setWordWrap(True)
+        column.addWidget(intro)
+        form = QFormLayout()
+        self.name = QLineEdit(self)
+        self.name.setAccessibleName(tr("Name of the preset"))
+        self.name.setPlaceholderText(tr("such as Storm night"))
+        form.addRow(tr("Name"), self.name)
+        column.addLayout(form)
+        self.parts: dict[Part, QCheckBox] = {}
+        for part in Part:
+            text = part_words(controls, part)
+            words = sentence_case(tr(PART_WORDS[part]))
+            box = QCheckBox(tr("{part}: {content}", part=words, content=text or _nothing(part)), self)
+            box.setChecked(bool(text) and part is not Part.NOTEPAD)
+            box.toggled.connect(self._show)
+            self.parts[part] = box
+            column.addWidget(box)
+        self.told = QLabel(self)
+        self.told.setProperty("kind", "small")
+        self.told.setWordWrap(True)
+        column.addWidget(self.told)
+        column.addStretch(1)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.take = QPushButton(tr("Replace"), self)
+        self.take.setProperty("kind", "primary")
+        self.take.setMinimumWidth(self.take.sizeHint().width() + 12)  # so that either word fits
+        buttons.addButton(self.take, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        column.addWidget(buttons)
+        self.name.textChanged.connect(self._show)
+        self._show()
+        self.resize(520, 380)
+
+    def accept(self) -> None:
+        """Qt: hand the preset over and close."""
+        parts = frozenset(part for part, box in self.parts.items() if box.isChecked())
+        preset = Preset(checked_name(self.name.text()), self._controls, parts)
+        self.chosen.emit(preset, self._taken is not None)
+        super().accept()
+
+    @property
+    def _taken(self) -> str | None:
+        pair = self._known.find(self.name.text())
+        return pair[1].name if pair is not None else None
+
+    def _show(self) -> None:
+        problem = ""
+        try:
+            checked_name(self.name.text())
+        except InputError as error:
+            problem = sentence_case(error.message) if self.name.text() else ""
+            ready = False
+        else:
+            ready = any(box.isChecked() for box in self.parts.values())
+            problem = "" if ready else tr("Tick at least one part.")
+        taken = self._taken
+        if not problem and taken is not None:
+            problem = tr("There is a preset “{name}”; it will be replaced.", name=taken)
+        self.told.setText(problem)
+        self.take.setText(tr("Replace") if taken is not None else tr("Save"))
+        self.take.setEnabled(ready)
+
+
+def _nothing(part: Part) -> str:
+    if part is Part.CHARACTER:
+        return tr("the chat's own")
+    return (
+        tr("none; applying it empties them") if part in {Part.PINS, Part.BLOCKS} else tr("none; applying it empties it")
+    )
+
+
+class PresetsDialog(QDialog):
+    """The presets with what they hold. What is to be done is told by signals; whoever does it calls `show_presets`."""
+
+    wanted = Signal(object)  # Preset: apply it
+    renamed = Signal(str, str)
+    deleted = Signal(str)
+
+    def __init__(self, theme: Theme, folder: PresetFolder, known: KnownPresets, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Scenario presets"))
+        column = QVBoxLayout(self)
+        self.list = QListWidget(self)
+        self.list.setAccessibleName(tr("Scenario presets"))
+        column.addWidget(self.list, 1)
+        self.told = QLabel(self)
+        self.told.setWordWrap(True)
+        self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        column.addWidget(self.told)
+        place = QLabel(tr("One file each in {folder}; copy them to share them.", folder=folder.folder), self)
+        place.setProperty("kind", "small")
+        place.setWordWrap(True)
+        place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        column.addWidget(place)
+        row = QHBoxLayout()
+        self.rename = self._button(tr("Rename…"), self._ask_name)
+        self.delete = self._button(tr("Delete…"), self._ask_delete)
+        self.apply = self._button(tr("Apply"), self._apply)
+        self.apply.setProperty("kind", "primary")
+        row.addWidget(self.rename)
+        row.addWidget(self.delete)
+        row.addStretch(1)
+        close = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        close.rejected.connect(self.reject)
+        row.addWidget(self.apply)
+        row.addWidget(close)
+        column.addLayout(row)
+        self.list.currentItemChanged.connect(lambda *_items: self._show())
+        self.list.itemActivated.connect(lambda _item: self._apply())
+        self.show_presets(known)
+        self.resize(520, 360)
+
+    def show_presets(self, known: KnownPresets, chosen: str = "") -> None:
+        """Show what there is now; `chosen` is the one to go to."""
+        self.list.clear()
+        for _, preset in known.presets:
+            item = QListWidgetItem(preset.name, self.list)
+            item.setData(ITEM, preset)
+            if preset.name == chosen:
+                self.list.setCurrentItem(item)
+        for broken in known.broken:
+            words = tr("{file} cannot be used", file=broken.path.name)
+            item = QListWidgetItem(self._theme.icon("warning", "warning"), words, self.list)
+            item.setData(ITEM, broken)
+        if self.list.currentRow() < 0:
+            self.list.setCurrentRow(0)
+        self._show()
+
+    def _button(self, text: str, pressed: Callable[[], None]) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setAutoDefault(False)
+        button.clicked.connect(lambda _checked=False: pressed())
+        return button
+
+    @property
+    def current(self) -> Preset | BrokenPreset | None:
+        """What the list stands on."""
+        found = self.list.currentIndex().data(ITEM)
+        return found if isinstance(found, Preset | BrokenPreset) else None
+
+    def _show(self) -> None:
+        now = self.current
+        for button in (self.rename, self.delete, self.apply):
+            button.setEnabled(isinstance(now, Preset))
+        if isinstance(now, Preset):
+            lines = [
+                f"{sentence_case(tr(PART_WORDS[part]))}: {part_words(now.controls, part) or _nothing(part)}"
+                for part in Part
+                if part in now.parts
+            ]
+            self.told.setText("\n".join(lines))
+        elif now is not None:
+            self.told.setText(now.problem)
+        else:
+            self.told.setText(
+                tr("There are no presets yet. “Save as a scenario preset…” makes one of what is chosen now.")
+            )
+
+    def _apply(self) -> None:
+        now = self.current
+        if isinstance(now, Preset):
+            self.wanted.emit(now)
+            self.accept()
+
+    def _ask_name(self) -> None:
+        now = self.current
+        if isinstance(now, Preset):
+            name = now.name
+            dialogs.ask_name(self, tr("Rename the preset"), tr("Name"), name, lambda new: self.renamed.emit(name, new))
+
+    def _ask_delete(self) -> None:
+        now = self.current
+        if isinstance(now, Preset):
+            name = now.name
+            text = tr("Delete the preset “{name}”? Its file is removed.", name=name)
+            dialogs.confirm(self, tr("Delete preset"), text, tr("Delete"), lambda: self.deleted.emit(name))
+
+
+class PresetWork(QObject):
+    """Knows the presets of the folder as it was read last, and does what can be done with them."""
+
+    def __init__(self, window: MainWindow, folder: PresetFolder, parent: QObject) -> None:
+        super().__init__(parent)
+        self._window, self.folder = window, folder
+        self.known = KnownPresets()
+        self._dialog: PresetsDialog | None = None
+        self._menu: QMenu | None = None
+
+    def fill(self, menu: QMenu) -> None:
+        """Keep a menu with the presets and what can be done with them."""
+        self._menu = menu
+        menu.aboutToShow.connect(self._about_to_show)
+        self._fill_menu()
+
+    def load(self, then: Callable[[], object] = lambda: None) -> None:
+        """Read the folder again, and then go on."""
+        self._do(tr("Reading presets"), lambda: None, then)
+
+    def ask_apply(self) -> None:
+        """Show the presets to choose from."""
+
+        def choose() -> None:
+            if not self.known.presets:
+                text = tr("There are no scenario presets yet. Save what is chosen now as one.")
+                self._window.say(Notice(text, actions=("presets.save",), key="presets"))
+                return
+            choices = [Choice(preset.name, "", "", preset) for _, preset in self.known.presets]
+            picker = Picker(
+                self._window.theme, tr("Apply a scenario preset"), tr("Type a few letters"), choices, self._window
+            )
+            picker.picked.connect(self.apply)
+            picker.open_over(self._window)
+
+        self.load(choose)
+
+    def ask_save(self) -> None:
+        """Ask for the name and the parts of a preset of what is chosen now."""
+
+        def ask() -> None:
+            project = self._window.session.project
+            if project is not None:
+                dialog = SavePresetDialog(project.controls, self.known, self._window)
+                dialog.chosen.connect(self._save)
+                dialog.open()
+
+        self.load(ask)
+
+    def manage(self) -> None:
+        """Show the list of presets."""
+
+        def show() -> None:
+            dialog = self._dialog = PresetsDialog(self._window.theme, self.folder, self.known, self._window)
+            dialog.wanted.connect(self.apply)
+            dialog.renamed.connect(self._rename)
+            dialog.deleted.connect(self._delete)
+            dialog.finished.connect(self._forget_dialog)
+            dialog.open()
+
+        self.load(show)
+
+    def apply(self, preset: object) -> None:
+        """Choose what a preset says, as one step; what of it the vault does not have is said."""
+        project = self._window.session.project
+        if project is None or not isinstance(preset, Preset):
+            return
+        applied = apply_preset(preset, project.controls, project.index)
+        title = tr("preset {name}", name=preset.name)
+        if applied.controls == project.controls:
+            text = tr("The preset “{name}” is what is chosen already.", name=preset.name)
+        else:
+            self._window.session.parts.adjust(title, controls=applied.controls)
+            text = tr("The preset “{name}” is applied.", name=preset.name)
+        if applied.missing:
+            text = tr("{said} Not all of it is in this vault: {first}", said=text, first=applied.missing[0])
+            details = "\n".join(applied.missing)
+            self._window.say(Notice(text, "warning", details, ("adjust.undo",), key="presets"))
+        else:
+            self._window.status.flash(text)
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _save(self, preset: object, replacing: bool) -> None:
+        if isinstance(preset, Preset):
+            kept = replace(preset, controls=replace(preset.controls, scribe_summary=""))
+            said = tr("The preset “{name}” is saved.", name=preset.name)
+            self._do(
+                tr("Saving the preset"),
+                lambda: self.folder.save(kept, replacing=replacing),
+                partial(self._window.status.flash, said),
+            )
+
+    def _rename(self, name: str, new: str) -> None:
+        self._do(tr("Renaming the preset"), lambda: self.folder.rename(name, new), partial(self._show_again, new))
+
+    def _delete(self, name: str) -> None:
+        self._do(tr("Deleting the preset"), lambda: self.folder.delete(name), self._show_again)
+
+    def _show_again(self, chosen: str = "") -> None:
+        if self._dialog is not None:
+            self._dialog.show_presets(self.known, " ".join(chosen.split()))
+
+    def _forget_dialog(self, _result: int) -> None:
+        self._dialog = None
+
+    def _do(self, title: str, work: Callable[[], object], then: Callable[[], object]) -> None:
+        """Work on the folder in a job, read it again, and go on."""
+
+        def both(_report: object) -> KnownPresets:
+            work()
+            return self.folder.load()
+
+        def done(known: KnownPresets) -> None:
+            self.known = known
+            self._fill_menu()
+            then()
+
+        self._window.session.jobs.start(title, both, done=done, failed=self._failed)
+
+    def _failed(self, error: Exception) -> None:
+        self._window.say(Notice(sentence_of(error), "error", key="presets"))
+
+    def _about_to_show(self) -> None:
+        self.load()  # files may have been copied here meanwhile; the menu follows while it is open
+
+    def _fill_menu(self) -> None:
+        menu = self._menu
+        if menu is None:
+            return
+        menu.clear()
+        for _, preset in self.known.presets:
+            menu.addAction(preset.name.replace("&", "&&")).triggered.connect(
+                lambda _checked=False, preset=preset: self.apply(preset)
+            )
+        if self.known.presets:
+            menu.addSeparator()
+        for name in ("presets.save", "presets.manage"):
+            menu.addAction(self._window.commands.actions[name])

@@ -1,0 +1,421 @@
+"""The controls of the graph: search, colours, a menu; scope with depth; zoom.
+
+What edges and colours of the graph mean; the part about edges is what switches them on and off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QLineF, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAction,
+    QBrush,
+    QColor,
+    QFontMetricsF,
+    QIcon,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QSizePolicy,
+    QSlider,
+    QToolButton,
+    QWidget,
+)
+
+from lorestudio.studio.graph.graph import EdgeKind
+from lorestudio.ui.features.graph.looks import (
+    COLOUR_WORDS,
+    EDGE_NAMES,
+    EDGE_WORDS,
+    ColourBy,
+    Look,
+    Stroke,
+    draw_heads,
+    pen_of,
+)
+from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets.paint import draw_glyph, hairline
+
+DEEPEST = 3
+
+
+class _Search(QLineEdit):
+    next_wanted = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: Escape empties the field, Enter goes from hit to hit."""
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            self.next_wanted.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class GraphBar(QWidget):
+    """Says by signals what a person chose."""
+
+    searched = Signal(str)
+    next_hit = Signal()
+    coloured = Signal(object)  # ColourBy
+    scope_changed = Signal()
+    zoomed = Signal(int)
+    fitted = Signal()
+    option_changed = Signal(str)
+    command = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 7, 8, 4)
+        row.setSpacing(6)
+        self._fill(row)
+        self.scope = ScopeBar(self)
+        self.scope.changed.connect(self.scope_changed)
+        self.zoom = ZoomBar(theme, self)
+        self.zoom.zoomed.connect(self.zoomed)
+        self.zoom.fitted.connect(self.fitted)
+        theme.changed.connect(self._paint)
+        self._paint()
+
+    def colour_by(self) -> ColourBy:
+        """What colours stand for."""
+        return ColourBy(str(self.colours.currentData()))
+
+    def choose_colour(self, value: str) -> None:
+        """Choose by a value of `ColourBy`; an unknown one counts as the kind."""
+        self.colours.setCurrentIndex(max(0, self.colours.findData(value)))
+
+    def is_local(self) -> bool:
+        """Whether only the surroundings of the chosen entry are wanted."""
+        return self.scope.local.isChecked()
+
+    def choose_local(self, local: bool) -> None:
+        """Choose between the surroundings of the chosen entry and the whole."""
+        self.scope.local.setChecked(local)
+
+    def option(self, name: str) -> bool:
+        """Whether an option of the menu is on."""
+        return self.options[name].isChecked()
+
+    def _fill(self, row: QHBoxLayout) -> None:
+        self.search = _Search(self)
+        self.search.setPlaceholderText(tr("Find entries by title, key or tag"))
+        self.search.setAccessibleName(tr("Find entries in the graph"))
+        self.search.setToolTip(tr("Hits are marked in the graph; Enter goes to the next one"))
+        self.search.setClearButtonEnabled(True)
+        self.search.setMinimumWidth(90)
+        self.search.textChanged.connect(self.searched)
+        self.search.next_wanted.connect(self.next_hit)
+        self.hits = QLabel(self)
+        self.hits.setProperty("kind", "small")
+        self.colours = QComboBox(self)
+        self.colours.setAccessibleName(tr("What colours stand for"))
+        self.colours.view().setAccessibleName(tr("What colours stand for"))
+        self.colours.setToolTip(tr("What colours stand for"))
+        for value in ColourBy:
+            self.colours.addItem(tr(COLOUR_WORDS[value]), value.value)
+        self.colours.currentIndexChanged.connect(lambda _place: self.coloured.emit(self.colour_by()))
+        row.addWidget(self.search, 1)
+        row.addWidget(self.hits)
+        row.addWidget(self.colours)
+        self.menu_button = _button(tr("More about the graph"), self)
+        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.menu_button.setMenu(self._make_menu())
+        row.addWidget(self.menu_button)
+
+    def _make_menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        self.options: dict[str, QAction] = {}
+        for name, text, tip, on in (
+            ("titles", tr("Titles"), tr("Write titles beside the nodes, as many as fit"), True),
+            (
+                "gaps",
+                tr("Gaps in the picture"),
+                tr("Mark entries on their own, bridges and missing connections"),
+                False,
+            ),
+            ("remarkable", tr("Only remarkable links"), tr("Leave out links that are ordinary for both ends"), False),
+            ("everything", tr("Also entries kept out of the graph"), tr("Those whose note says graph: false"), False),
+        ):
+            action = menu.addAction(text)
+            action.setCheckable(True)
+            action.setChecked(on)
+            action.setToolTip(tip)
+            action.toggled.connect(lambda _on, name=name: self.option_changed.emit(name))
+            self.options[name] = action
+        menu.addSeparator()
+        for name, text in (
+            ("layout", tr("Lay out anew")),
+            ("unpin", tr("Unpin all")),
+            ("png", tr("Save as PNG…")),
+            ("svg", tr("Save as SVG…")),
+            ("json", tr("Save as JSON…")),
+        ):
+            menu.addAction(text).triggered.connect(lambda _checked=False, name=name: self.command.emit(name))
+            if name == "unpin":
+                menu.addSeparator()
+        return menu
+
+    def _paint(self) -> None:
+        self.menu_button.setIcon(self._theme.icon("switches"))
+
+
+class ScopeBar(QWidget):
+    """Whether the surroundings of the chosen entry are shown, and how far they reach."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        row = QHBoxLayout(self)
+        self._narrow = False
+        row.setContentsMargins(4, 1, 8, 2)
+        row.setSpacing(4)
+        self.local = QToolButton(self)
+        self.local.setCheckable(True)
+        self.local.setText(tr("Around the entry"))
+        self.local.setToolTip(tr("Show only the chosen entry and what is connected with it"))
+        self.local.toggled.connect(self._chosen)
+        self.steps = QSlider(Qt.Orientation.Horizontal, self)
+        self.steps.setRange(1, DEEPEST)
+        self.steps.setValue(2)
+        self.steps.setPageStep(1)
+        self.steps.setFixedWidth(56)
+        self.steps.setAccessibleName(tr("Depth: how many steps from the chosen entry"))
+        self.steps.valueChanged.connect(self._chosen)
+        self.text = QLabel(self)
+        self.text.setProperty("kind", "small")
+        for widget in (self.local, self.steps, self.text):
+            row.addWidget(widget)
+        self._chosen()
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Whether there is room for the slider only."""
+        self._narrow = narrow
+        self.text.setVisible(self.local.isChecked() and not narrow)
+
+    def _chosen(self) -> None:
+        depth = self.steps.value()
+        self.text.setText(count(depth, "step", "steps"))
+        self.steps.setToolTip(tr("Up to {depth} from the chosen entry", depth=self.text.text()))
+        self.steps.setVisible(self.local.isChecked())
+        self.set_narrow(self._narrow)
+        self.changed.emit()
+
+
+class ZoomBar(QFrame):
+    """Buttons that lie upon the picture."""
+
+    zoomed = Signal(int)
+    fitted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setObjectName("Card")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(2, 2, 2, 2)
+        row.setSpacing(0)
+        self.farther = _button(tr("Farther (-)"), self)
+        self.nearer = _button(tr("Nearer (+)"), self)
+        self.fit = _button(tr("Show all of it (0)"), self)
+        self.farther.clicked.connect(lambda: self.zoomed.emit(-1))
+        self.nearer.clicked.connect(lambda: self.zoomed.emit(1))
+        self.fit.clicked.connect(self.fitted)
+        for button in (self.farther, self.nearer, self.fit):
+            row.addWidget(button)
+        theme.changed.connect(self._paint)
+        self._paint()
+
+    def _paint(self) -> None:
+        for button, icon in ((self.farther, "minus"), (self.nearer, "plus"), (self.fit, "fit")):
+            button.setIcon(self._theme.icon(icon))
+
+
+def _button(tip: str, parent: QWidget) -> QToolButton:
+    button = QToolButton(parent)
+    button.setToolTip(tip)
+    button.setAccessibleName(tip)
+    button.setIconSize(QSize(15, 15))
+    return button
+
+
+SAMPLE = QSize(26, 12)
+
+
+class EdgeLegend(QWidget):
+    """One switch for each kind of edge, with a sample of its line and how many there are."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(6, 2, 6, 0)
+        self._grid.setSpacing(2)
+        self._columns = 0
+        self.buttons: dict[EdgeKind, QToolButton] = {}
+        for kind in EdgeKind:
+            button = QToolButton(self)
+            button.setCheckable(True)
+            button.setChecked(True)
+            button.setIconSize(SAMPLE)
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            button.toggled.connect(lambda _on: self.changed.emit())
+            self.buttons[kind] = button
+        theme.changed.connect(self._paint)
+        self.set_counts({})
+        self._paint()
+        self._arrange()
+
+    def shown(self) -> frozenset[EdgeKind]:
+        """The kinds that are switched on."""
+        return frozenset(kind for kind, button in self.buttons.items() if button.isChecked())
+
+    def set_counts(self, counts: Mapping[EdgeKind, int]) -> None:
+        """How many edges of each kind there are."""
+        for kind, button in self.buttons.items():
+            amount = number(counts.get(kind, 0))
+            name = tr(EDGE_NAMES[kind])
+            button.setText(f"{name} {amount}")
+            button.setAccessibleName(tr("Show edges: {name}, {amount}", name=name, amount=amount))
+            button.setToolTip(tr("“{first} …”; press to show or hide them", first=tr(EDGE_WORDS[kind][0])))
+
+    def minimumSizeHint(self) -> QSize:
+        """Qt: two beside each other."""
+        return QSize(self._wide() // 2, 24)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: in two rows where there is no room for one."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _wide(self) -> int:
+        return sum(button.sizeHint().width() + 2 for button in self.buttons.values()) + 12
+
+    def _arrange(self) -> None:
+        columns = len(self.buttons) if self.width() >= self._wide() else 2
+        if columns != self._columns:
+            self._columns = columns
+            for place, button in enumerate(self.buttons.values()):
+                self._grid.addWidget(button, place // columns, place % columns, Qt.AlignmentFlag.AlignLeft)
+            self._grid.setColumnStretch(2, 0)
+            self._grid.setColumnStretch(len(self.buttons), 1)
+
+    def _paint(self) -> None:
+        for kind, button in self.buttons.items():
+            pixmap = QPixmap(SAMPLE * 2)
+            pixmap.setDevicePixelRatio(2)
+            pixmap.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(pixmap)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            pen = pen_of(kind, self._theme)
+            line = QLineF(1, SAMPLE.height() / 2, SAMPLE.width() - 3, SAMPLE.height() / 2)
+            painter.setPen(pen)
+            painter.drawLine(line)
+            whole = QRectF(0, 0, SAMPLE.width(), SAMPLE.height())
+            draw_heads(painter, [(line, Stroke(0, 1, kind, True, False, 0))], kind, pen.color(), [whole])
+            painter.end()
+            button.setIcon(QIcon(pixmap))
+
+
+class ColourLegend(QWidget):
+    """A sample, a word and a number for each sort of node, in two lines at most; the tooltip has all."""
+
+    HEIGHT, GAP, SWATCH, LINES = 18, 10, 13, 2
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._items: tuple[tuple[Look, str], ...] = ()
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(policy)
+        theme.changed.connect(self.update)
+
+    def set_legend(self, legend: tuple[tuple[Look, int], ...]) -> None:
+        """Show other sorts; each with how many nodes are of it."""
+        self._items = tuple((look, f"{look.word} · {number(amount)}") for look, amount in legend)
+        self.setToolTip("\n".join(text for _look, text in self._items))
+        self.setAccessibleName(tr("Colours: {legend}", legend=", ".join(text for _look, text in self._items)))
+        self._settle()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Qt: one line at least."""
+        return QSize(120, self.minimumHeight())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a narrower legend needs more lines."""
+        super().resizeEvent(event)
+        self._settle()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Qt: draw the legend."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        font = scaled(self.font(), 0.9)
+        boxes = self._boxes(self.width())
+        for (look, text), box in zip(self._items_for(len(boxes)), boxes, strict=True):
+            swatch = QRectF(box.left(), box.center().y() - self.SWATCH / 2 + 0.5, self.SWATCH, self.SWATCH)
+            painter.setPen(hairline(self._theme.color("fill_edge")))
+            painter.setBrush(QColor(look.fill))
+            painter.drawEllipse(swatch)
+            if look.hatched:
+                painter.setBrush(QBrush(QColor(look.ink), Qt.BrushStyle.BDiagPattern))
+                painter.drawEllipse(swatch)
+            if look.icon:
+                draw_glyph(painter, swatch, look.icon, look.ink, 9)
+            elif look.text:
+                painter.setFont(scaled(font, 0.72, bold=True))
+                painter.setPen(QColor(look.ink))
+                painter.drawText(swatch, Qt.AlignmentFlag.AlignCenter, look.text)
+            painter.setFont(font)
+            painter.setPen(self._theme.color("text_muted"))
+            where = QRectF(box).adjusted(self.SWATCH + 5, 0, 0, 0)
+            elided = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, where.width() + 1)
+            painter.drawText(where, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), elided)
+
+    def _settle(self) -> None:
+        boxes = self._boxes(self.width())
+        height = boxes[-1].bottom() + 5 if boxes else 0
+        if height != self.minimumHeight():
+            self.setFixedHeight(height)
+
+    def _items_for(self, room: int) -> tuple[tuple[Look, str], ...]:
+        """The items that have room; the last says how many have not."""
+        if room == len(self._items):
+            return self._items
+        palette = self._theme.palette
+        rest = Look(palette.raised, palette.text, "", text="…")
+        more = tr("{more} more", more=number(len(self._items) - room + 1))
+        return (*self._items[: room - 1], (rest, more))
+
+    def _boxes(self, width: int) -> list[QRect]:
+        metrics = QFontMetricsF(scaled(self.font(), 0.9))
+        x, y, boxes = 10, 2, []
+        for _look, text in self._items:
+            wide = min(round(metrics.horizontalAdvance(text) + self.SWATCH + 8), max(width - 20, 40))
+            if x > 10 and x + wide > width - 10:
+                x, y = 10, y + self.HEIGHT
+                if y > self.HEIGHT * self.LINES:
+                    break
+            boxes.append(QRect(QPoint(x, y), QSize(wide, self.HEIGHT)))
+            x += wide + self.GAP
+        return boxes

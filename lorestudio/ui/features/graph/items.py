@@ -1,0 +1,382 @@
+"""What the graph view draws: all edges in one item, all nodes in another, the titles in a third."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QTransform
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+
+from lorestudio.studio.graph.analysis import Gaps, GraphStudy
+from lorestudio.studio.graph.graph import ALL_KINDS, EdgeKind, NoteGraph, pair
+from lorestudio.studio.graph.layout import Point, radii
+from lorestudio.ui.features.graph.looks import Look, StrokeSet, draw_strokes, strokes
+from lorestudio.ui.shell.theme import Theme, glyph, scaled
+from lorestudio.ui.shell.words import shorten
+from lorestudio.ui.widgets.paint import hairline
+
+TITLE_LENGTH: Final = 30
+MARGIN: Final = 400.0
+"""Free room around the nodes, so that each can be brought to the middle."""
+
+SMALLEST_SEEN: Final = 3.0
+"""No node has a smaller radius on the screen."""
+
+_GLYPH_FROM: Final = 6.5
+"""Nodes with at least this radius on the screen show their glyph or number."""
+
+_TITLES_CONSIDERED: Final = 500
+_FEWEST_TITLES: Final = 3
+_TITLE_AREA: Final = 6_000
+
+
+class Drawing:
+    """What is drawn at the moment. Whoever changes it asks the view to draw again."""
+
+    def __init__(self) -> None:
+        self.found = GraphStudy(NoteGraph())
+        self.graph = NoteGraph()
+        self.rows: dict[int, int] = {}
+        self.ids: tuple[int, ...] = ()
+        self.points: dict[int, QPointF] = {}
+        self.at: NDArray[np.float64] = np.zeros((0, 2))
+        self.wide: NDArray[np.float64] = np.zeros(0)
+        self.radius: dict[int, float] = {}
+        self.strokes = StrokeSet((), {})
+        self._drawn: tuple[object, ...] = ()
+        self.looks: Mapping[int, Look] = {}
+        self.light: NDArray[np.float64] | None = None
+        self.chosen: int | None = None
+        self.hovered: int | None = None
+        self.hits: frozenset[int] = frozenset()
+        self.path: tuple[int, ...] = ()
+        self.pinned: set[int] = set()
+        self.titles = True
+        self.gaps: Gaps | None = None
+        self.exposed: tuple[QRectF, ...] = ()
+
+    def take(self, found: GraphStudy, positions: Mapping[int, Point]) -> None:
+        """Other nodes and places; only nodes that have a place are drawn, with the edges between them."""
+        self.found, self.graph = found, found.graph
+        self.ids = tuple(entry for entry in found.graph.nodes if entry in positions)
+        self.rows = {entry: row for row, entry in enumerate(self.ids)}
+        self.points = {entry: QPointF(*positions[entry]) for entry in self.ids}
+        self.at = np.array([positions[entry] for entry in self.ids], dtype=np.float64).reshape(-1, 2)
+        sizes = radii([len(others) for others in found.graph.neighbours.values()])
+        every = dict(zip(found.graph.nodes, sizes, strict=True))
+        self.radius = {entry: every[entry] for entry in self.ids}
+        self.wide = np.array([every[entry] for entry in self.ids], dtype=np.float64)
+        if self._drawn != (id(found), self.ids):
+            self._drawn = (id(found), self.ids)
+            rows = self.rows
+            inner = (edge for edge in found.graph.edges if edge.source in rows and edge.target in rows)
+            self.strokes = StrokeSet(strokes(inner), rows)
+        self.strokes.place(self.at, self.wide)
+        self.light = None
+
+    def show_edges(self, graph: NoteGraph, kinds: Collection[EdgeKind], *, remarkable: bool) -> None:
+        """Draw, and go along, only the edges of `graph`: those of some kinds, of links perhaps the remarkable ones."""
+        self.graph = graph
+        self.strokes.show(kinds, self.found.backbone if remarkable else None)
+
+    def move(self, entry: int, to: QPointF) -> None:
+        """Put one node elsewhere; its edges follow."""
+        self.points[entry] = to
+        self.at[self.rows[entry]] = (to.x(), to.y())
+        self.strokes.place(self.at, self.wide, self.strokes.of.get(entry, ()))
+
+    def shine(self, light: Mapping[int, float] | None, ambient: float) -> None:
+        """How bright each node is, 0 to 1; those that are not named get `ambient`. None: all are bright."""
+        self.light = None
+        if light is not None:
+            self.light = np.array([light.get(entry, ambient) for entry in self.ids], dtype=np.float64)
+
+    def bounds(self) -> QRectF:
+        """The rectangle that holds all nodes."""
+        if not len(self.at):
+            return QRectF(-1, -1, 2, 2)
+        low, high = (self.at - self.wide[:, None]).min(axis=0), (self.at + self.wide[:, None]).max(axis=0)
+        return QRectF(QPointF(*low), QPointF(*high))
+
+    def node_at(self, where: QPointF, slack: float) -> int | None:
+        """The node under a point, or the nearest within `slack` of its rim."""
+        if not len(self.at):
+            return None
+        away = np.hypot(self.at[:, 0] - where.x(), self.at[:, 1] - where.y()) - self.wide
+        nearest = int(away.argmin())
+        return self.ids[nearest] if away[nearest] <= slack else None
+
+    def areas(self, option: QStyleOptionGraphicsItem, around: float) -> list[QRectF]:
+        """What has to be drawn again, with so much around it.
+
+        After scrolling across these are two strips; the option knows only the rectangle around both, which is all.
+        """
+        return [area.adjusted(-around, -around, around, around) for area in self.exposed or (option.exposedRect,)]
+
+    def inside(self, areas: Sequence[QRectF]) -> list[int]:
+        """The rows of the nodes that meet one of these areas, the largest last."""
+        at, wide = self.at, self.wide
+        meet = np.zeros(len(wide), dtype=bool)
+        for area in areas:
+            meet |= (
+                (at[:, 0] + wide >= area.left())
+                & (at[:, 0] - wide <= area.right())
+                & (at[:, 1] + wide >= area.top())
+                & (at[:, 1] - wide <= area.bottom())
+            )
+        rows = np.nonzero(meet)[0]
+        return [int(row) for row in rows[np.argsort(self.wide[rows], kind="stable")]]
+
+    def emphasised(self) -> tuple[int, ...]:
+        """Nodes whose title is always written, the most important first."""
+        middle = self.hovered if self.hovered is not None else self.chosen
+        wanted = [entry for entry in (self.hovered, self.chosen) if entry is not None]
+        wanted += [*self.path, *sorted(self.hits)[:40]]
+        if middle is not None:
+            wanted += self.graph.neighbours.get(middle, ())[:24]
+        return tuple(entry for entry in dict.fromkeys(wanted) if entry in self.rows)
+
+
+class _Layer(QGraphicsItem):
+    """Something drawn over the whole scene, in the parts that are exposed."""
+
+    def __init__(self, drawing: Drawing, theme: Theme) -> None:
+        super().__init__()
+        self.drawing, self.theme = drawing, theme
+        self._area = QRectF()
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
+        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+
+    def settle(self) -> None:
+        """Take the size of what is drawn."""
+        self.prepareGeometryChange()
+        self._area = self.drawing.bounds().adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
+
+    def boundingRect(self) -> QRectF:
+        """Qt: the scene."""
+        return self._area
+
+
+class EdgeLayer(_Layer):
+    """All edges, by kind; what connects the chosen or the hovered node is drawn strongly and last."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        """Qt: draw the exposed edges."""
+        drawing = self.drawing
+        areas = drawing.areas(option, 12)
+        middle = drawing.hovered if drawing.hovered is not None else drawing.chosen
+        strong = set(drawing.strokes.of.get(middle, ())) if middle is not None else set()
+        steps = {pair(*ends) for ends in zip(drawing.path, drawing.path[1:], strict=False)}
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for kind in EdgeKind:
+            places = drawing.strokes.which(areas, kind)
+            for light, group in self._by_light(places):
+                painter.setOpacity(light)
+                draw_strokes(painter, drawing.strokes, group, kind, self.theme, areas, strong=False)
+        painter.setOpacity(1.0)
+        for kind in EdgeKind:
+            own = [int(at) for at in drawing.strokes.which(areas, kind) if at in strong]
+            draw_strokes(painter, drawing.strokes, own, kind, self.theme, areas, strong=True)
+        self._draw_lines(painter, steps, self.theme.color("focus"), 3.5)
+        if drawing.gaps is not None:
+            missing = {(found.first, found.second) for found in drawing.gaps.missing}
+            self._draw_lines(painter, set(drawing.gaps.bridges), self.theme.color("warning"), 3, [3, 2])
+            self._draw_lines(painter, missing, self.theme.color("accent"), 1.4, [2, 4])
+
+    def _by_light(self, places: NDArray[np.int64]) -> Iterable[tuple[float, Sequence[int]]]:
+        light = self.drawing.light
+        if light is None or not len(places):
+            return [(1.0, places.tolist())]
+        bright = light[self.drawing.strokes.rows[places]].min(axis=1)
+        return [(float(value), places[bright == value].tolist()) for value in sorted(set(bright.tolist()))]
+
+    def _draw_lines(
+        self,
+        painter: QPainter,
+        ends: Collection[tuple[int, int]],
+        color: QColor,
+        width: float,
+        dashes: Sequence[float] = (),
+    ) -> None:
+        points = self.drawing.points
+        pen = hairline(color, width)
+        if dashes:
+            pen.setDashPattern(dashes)
+        painter.setPen(pen)
+        for first, second in ends:
+            if first in points and second in points:
+                painter.drawLine(points[first], points[second])
+
+
+class NodeLayer(_Layer):
+    """All nodes: a disc in the colour of its sort with a glyph or number, and rings for what is special about it."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        """Qt: draw the exposed nodes."""
+        drawing, theme = self.drawing, self.theme
+        scale = painter.worldTransform().m11()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        edge = hairline(theme.color("fill_edge"))
+        alone = set(drawing.gaps.orphans) if drawing.gaps is not None else set()
+        plain = Look(theme.palette.raised, theme.palette.text, "")
+        for row in drawing.inside(drawing.areas(option, 10 / scale)):
+            entry = drawing.ids[row]
+            look = drawing.looks.get(entry, plain)
+            point, radius = drawing.points[entry], max(drawing.radius[entry], SMALLEST_SEEN / scale)
+            if drawing.light is not None:
+                painter.setOpacity(float(drawing.light[row]))
+            self._rings(painter, entry, point, radius, scale, alone)
+            painter.setPen(edge)
+            painter.setBrush(QColor(look.fill))
+            painter.drawEllipse(point, radius, radius)
+            if look.hatched:
+                painter.setBrush(QBrush(QColor(look.ink), Qt.BrushStyle.BDiagPattern))
+                painter.drawEllipse(point, radius, radius)
+            if radius * scale >= _GLYPH_FROM:
+                self._sign(painter, look, point, radius)
+            if entry in drawing.pinned:
+                self._pin(painter, point, radius, scale)
+        painter.setOpacity(1.0)
+
+    def _rings(
+        self, painter: QPainter, entry: int, point: QPointF, radius: float, scale: float, alone: Collection[int]
+    ) -> None:
+        drawing, theme = self.drawing, self.theme
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        gap = 3 / max(scale, 0.05)
+        if entry in drawing.hits:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("mark"))
+            painter.drawEllipse(point, radius + 3 * gap, radius + 3 * gap)
+            painter.setPen(hairline(theme.color("text_muted")))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(point, radius + 3 * gap, radius + 3 * gap)
+        if entry in alone:
+            painter.setPen(QPen(hairline(theme.color("error"), 2)))
+            painter.drawEllipse(point, radius + 1.5 * gap, radius + 1.5 * gap)
+        if entry == drawing.chosen:
+            painter.setPen(hairline(theme.color("focus"), 3))
+            painter.drawEllipse(point, radius + 1.6 * gap, radius + 1.6 * gap)
+
+    def _sign(self, painter: QPainter, look: Look, point: QPointF, radius: float) -> None:
+        side = radius * 1.25
+        box = QRectF(point.x() - side / 2, point.y() - side / 2, side, side)
+        if look.icon:
+            pixmap = glyph(look.icon, look.ink, 32)
+            painter.drawPixmap(box, pixmap, QRectF(pixmap.rect()))
+        elif look.text:
+            font = QFont(painter.font())
+            font.setPixelSize(max(5, round(radius * (1.1 if len(look.text) < 3 else 0.8))))
+            font.setWeight(QFont.Weight.DemiBold)
+            painter.setFont(font)
+            painter.setPen(QColor(look.ink))
+            painter.drawText(box.adjusted(-side, -side, side, side), Qt.AlignmentFlag.AlignCenter, look.text)
+
+    def _pin(self, painter: QPainter, point: QPointF, radius: float, scale: float) -> None:
+        size = 3.2 / max(scale, 0.05)
+        painter.setPen(hairline(self.theme.color("panel"), 1))
+        painter.setBrush(self.theme.color("text"))
+        corner = point + QPointF(radius * 0.72, -radius * 0.72)
+        painter.drawRect(QRectF(corner.x() - size, corner.y() - size, 2 * size, 2 * size))
+
+
+class TitleLayer(_Layer):
+    """Titles below their nodes, as many as fit without covering each other; the size is the same at every scale."""
+
+    def __init__(self, drawing: Drawing, theme: Theme, font: QFont) -> None:
+        super().__init__(drawing, theme)
+        self._font = scaled(font, 0.9)
+        self._metrics = QFontMetricsF(self._font)
+        self._placed: dict[int, tuple[str, QRectF]] = {}
+        self._for: tuple[object, ...] = ()
+        self._order: list[int] = []
+
+    def settle(self) -> None:
+        """Qt: take the size, and the order in which titles get their place."""
+        super().settle()
+        drawing = self.drawing
+        self._order = sorted(drawing.ids, key=lambda entry: (-drawing.radius[entry], entry))[:_TITLES_CONSIDERED]
+        self._for = ()
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        """Qt: draw the exposed titles."""
+        transform = painter.worldTransform()
+        scale = transform.m11()
+        wanted = (round(scale, 4), self.drawing.titles, self.drawing.emphasised(), self.drawing.hovered)
+        if wanted != self._for:
+            self._for = wanted
+            self._placed = self._place(scale)
+        painter.save()
+        painter.setWorldTransform(QTransform())
+        painter.setFont(self._font)
+        areas = [transform.mapRect(area) for area in self.drawing.areas(option, 0)]
+        ground = self.theme.color("panel")
+        ground.setAlpha(215)
+        for entry, (text, size) in self._placed.items():
+            box = self._box(transform.map(self.drawing.points[entry]), size, self.drawing.radius[entry] * scale)
+            if not any(box.intersects(area) for area in areas):
+                continue
+            strong = entry in (self.drawing.chosen, self.drawing.hovered)
+            if self.drawing.light is not None:
+                painter.setOpacity(float(self.drawing.light[self.drawing.rows[entry]]))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(ground)
+            painter.drawRoundedRect(box, 3, 3)
+            painter.setFont(scaled(self._font, 1.0, bold=strong))
+            painter.setPen(self.theme.color("text" if strong else "text_muted"))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+        painter.restore()
+
+    def _box(self, point: QPointF, size: QRectF, radius: float) -> QRectF:
+        return QRectF(point.x() - size.width() / 2, point.y() + radius + 2, size.width(), size.height())
+
+    def _place(self, scale: float) -> dict[int, tuple[str, QRectF]]:
+        """The titles that fit at this scale, whatever part of the scene is seen."""
+        drawing, metrics = self.drawing, self._metrics
+        emphasised = drawing.emphasised()
+        seen = drawing.bounds()
+        room = max(_FEWEST_TITLES, round(seen.width() * seen.height() * scale**2 / _TITLE_AREA))
+        discs: dict[tuple[int, int], list[QRectF]] = {}
+        for entry in drawing.ids:
+            point, radius = drawing.points[entry] * scale, drawing.radius[entry] * scale
+            disc = QRectF(point.x() - radius, point.y() - radius, 2 * radius, 2 * radius)
+            discs.setdefault((int(point.x() // 64), int(point.y() // 64)), []).append(disc)
+        taken: dict[tuple[int, int], list[QRectF]] = {}
+        placed: dict[int, tuple[str, QRectF]] = {}
+        for entry in (*emphasised, *(self._order if drawing.titles else ())):
+            if entry in placed or (len(placed) >= room and entry not in drawing.path):
+                continue
+            text = shorten(drawing.graph.nodes[entry].title, TITLE_LENGTH)
+            size = QRectF(0, 0, metrics.horizontalAdvance(text) * 1.08 + 8, metrics.height() + 1)
+            box = self._box(drawing.points[entry] * scale, size, drawing.radius[entry] * scale)
+            cells = [
+                (column, row)
+                for column in range(int(box.left() // 64), int(box.right() // 64) + 1)
+                for row in range(int(box.top() // 64), int(box.bottom() // 64) + 1)
+            ]
+            # A title covers no other, and no node unless it is among the first.
+            forced = entry in (drawing.chosen, drawing.hovered)
+            free = forced or not _meets(box, cells, taken)
+            if free and (len(placed) < _FEWEST_TITLES or forced or not _meets(box, cells, discs)):
+                placed[entry] = (text, size)
+                for cell in cells:
+                    taken.setdefault(cell, []).append(box)
+        return placed
+
+
+def _meets(box: QRectF, cells: Iterable[tuple[int, int]], boxes: Mapping[tuple[int, int], Sequence[QRectF]]) -> bool:
+    return any(box.intersects(other) for cell in cells for other in boxes.get(cell, ()))
+
+
+def shown_graph(found: GraphStudy, kinds: Collection[EdgeKind] = ALL_KINDS, *, remarkable: bool = False) -> NoteGraph:
+    """The graph with the edges that are to be seen; of links only the remarkable ones where that is asked for."""
+    graph = found.graph.only(kinds)
+    if not remarkable:
+        return graph
+    kept = tuple(edge for edge in graph.edges if edge.kind is not EdgeKind.LINK or edge.pair in found.backbone)
+    return NoteGraph(graph.nodes, kept, graph.hidden)

@@ -1,0 +1,599 @@
+"""The relationship graph of the vault: a picture, its list twin, and what seems to be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QPoint, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.studio.graph.analysis import local_graph, shortest_path
+from lorestudio.studio.graph.graph import EdgeKind, NoteGraph
+from lorestudio.studio.graph.layout import Point, rings
+from lorestudio.studio.graph.preparing import GraphWish, LayoutStore, Prepared, SavedLayout, prepare
+from lorestudio.studio.project.files import write_bytes
+from lorestudio.ui.features.graph.bar import ColourLegend, EdgeLegend, GraphBar
+from lorestudio.ui.features.graph.files import GraphKeeper, ask_graph_file, graph_bytes
+from lorestudio.ui.features.graph.items import shown_graph
+from lorestudio.ui.features.graph.lists import GapList, GraphLists
+from lorestudio.ui.features.graph.looks import graph_looks, node_sentence
+from lorestudio.ui.features.graph.view import ZOOM_STEP, GraphView
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
+from lorestudio.ui.state.firing_counts import FiringCounts
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.work_pane import ProgressStrip
+
+MOST_LOCAL: Final = 600
+"""A local graph shows so many entries, the nearest first; the list shows all."""
+
+WIDE: Final = 440
+"""From this width on (device-independent pixels) the depth has room for words."""
+
+PICTURE, LIST, GAPS = range(3)
+
+
+class GraphPane(Pane):
+    """Follows and sets the chosen entry. `opened` follows the wish to read the chosen note.
+
+    The graph is made in a job when the pane is first looked at, and again when the vault has changed; the picture
+    before stays until then.
+    """
+
+    opened = Signal()
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection, keep_in: Path | None = None) -> None:
+        """`keep_in` is the folder where positions survive the window; without it they are kept until its end."""
+        super().__init__("graph", tr("Graph"), theme)
+        self._session, self._selection = session, selection
+        self._store = LayoutStore(keep_in)
+        self._index: VaultIndex | None = None
+        self._places: tuple[str, ...] = ()
+        self._prepared: Prepared | None = None
+        self._shown = NoteGraph()
+        self._centre: int | None = None
+        self._fired: Mapping[int, int] = {}
+        self._firing = FiringCounts()
+        self._search: Mapping[int, str] = {}
+        self._hits: tuple[int, ...] = ()
+        self._cancel: CancelToken | None = None
+        self._large = False
+        self._stopped = False
+        self._fired_stale = True
+        self._build()
+        self._keeper = GraphKeeper(session, self._store, self._to_keep, self)
+        self._connect()
+        self._show_project()
+
+    # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        theme = self.theme
+        self.bar = GraphBar(theme, self)
+        self.strip = ProgressStrip(self)
+        self.strip.stop.setToolTip(tr("Stop laying out the graph"))
+        self.view = GraphView(theme, self)
+        self.note = QLabel(self)
+        self.note.setProperty("kind", "small")
+        self.note.setWordWrap(True)
+        self.note.setContentsMargins(10, 3, 10, 3)
+        self.note.setAccessibleName(tr("About what is shown"))
+        self.edges = EdgeLegend(theme, self)
+        self.colours = ColourLegend(theme, self)
+        picture = QWidget(self)
+        column = QVBoxLayout(picture)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.empty = EmptyState(theme, "graph", self)
+        self._picture_or_nothing = QStackedWidget(picture)
+        self._picture_or_nothing.addWidget(self.view)
+        self._picture_or_nothing.addWidget(self.empty)
+        column.addWidget(self._picture_or_nothing, 1)
+        column.addWidget(self.note)
+        column.addWidget(self.edges)
+        column.addWidget(self.colours)
+        self.lists = GraphLists(self)
+        self.gaps = GapList(theme, self)
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(picture, tr("Picture"))
+        self.tabs.addTab(self.lists, tr("List"))
+        self.tabs.addTab(self.gaps, tr("Gaps"))
+        self.tabs.setCornerWidget(self.bar.scope)
+        self.view.lay_upon(self.bar.zoom)
+        self.column.addWidget(self.bar)
+        self.column.addWidget(self.strip)
+        self.column.addWidget(self.tabs, 1)
+
+    def _connect(self) -> None:
+        session, bar, view = self._session, self.bar, self.view
+        session.project_changed.connect(self._show_project)
+        session.traces_changed.connect(lambda _generations: self._traces_changed())
+        self._selection.entry_changed.connect(self._show_entry)
+        self.theme.changed.connect(self._show_looks)
+        self.strip.cancelled.connect(self._stop_job)
+        self.empty.pressed.connect(self._empty_pressed)
+        bar.searched.connect(self._find)
+        bar.next_hit.connect(self._next_hit)
+        bar.coloured.connect(lambda _colour: self._show_looks())
+        bar.scope_changed.connect(self._show_picture)
+        bar.zoomed.connect(lambda way: view.zoom(ZOOM_STEP**way))
+        bar.fitted.connect(view.fit)
+        bar.option_changed.connect(self._option_changed)
+        bar.command.connect(self._do)
+        self.edges.changed.connect(self._show_edges)
+        for emitter in (view, self.lists):
+            emitter.chosen.connect(self._choose)
+            emitter.opened.connect(self._open)
+        self.gaps.chosen.connect(self._show_gap)
+        view.moved.connect(self._moved)
+        view.menu_wanted.connect(self._open_menu)
+
+    # ---- what can be done -------------------------------------------------------------------------------------------
+
+    def focus_target(self) -> QWidget:
+        """The picture, the list or the gaps, whatever is in front."""
+        if self.tabs.currentIndex() == PICTURE:
+            return self.view if self._picture_or_nothing.currentWidget() is self.view else self.bar.search
+        return self.lists.entries if self.tabs.currentIndex() == LIST else self.gaps
+
+    def open_search(self) -> bool:
+        """Go to the search field."""
+        self.bar.search.setFocus()
+        self.bar.search.selectAll()
+        return True
+
+    def stop(self) -> None:
+        """End what runs and save what is to be kept; for the end of the window."""
+        self._stopped = True
+        if self._cancel is not None:
+            self._cancel.cancel()
+        self._keeper.finish()
+
+    @property
+    def working(self) -> bool:
+        """Whether the graph is being made."""
+        return self._cancel is not None
+
+    def save_picture(self, path: Path, kind: str) -> None:
+        """Write the graph as `png`, `svg` or `json`. Raises InputError where it cannot be written."""
+        write_bytes(path, graph_bytes(self.view, self._prepared or Prepared(), self._fired, kind))
+
+    # ---- making the graph -------------------------------------------------------------------------------------------
+
+    def _show_project(self) -> None:
+        project = self._session.project
+        if project is None or project.places != self._places:
+            self._keeper.finish()
+            self._stop_job()
+            self._prepared, self._index, self._large = None, None, False
+            self._places = project.places if project is not None else ()
+            if project is not None:
+                self.bar.choose_colour(project.settings.graph_default_color_mode)
+                settings = project.settings
+                self.bar.scope.steps.setValue(settings.graph_focus_tree_depth)
+                self.view.set_light(
+                    settings.graph_hover_dim_distance, settings.graph_hover_falloff, settings.graph_hover_ambient
+                )
+            self._take(None)
+        self._fired_stale = True
+        self._make()
+
+    def _make(self, *, fresh: bool = False, again: bool = False) -> None:
+        """Make the graph where it is not that of the vault, or `again`; only while somebody looks."""
+        project = self._session.project
+        if project is None or self._stopped or not self.isVisible():
+            return
+        if self._fired_stale:
+            self._count_fired()
+        if project.index is self._index and not again and not fresh:
+            return
+        self._stop_job()
+        self._index = project.index
+        cancel = self._cancel = CancelToken()
+        wish = GraphWish(self.bar.option("everything"), self._large, fresh)
+        store = self._store
+
+        def work(report: Callable[[object], None]) -> Prepared:
+            made = prepare(project, store, wish, report, cancel)
+            if made.positions is not None:
+                store.save(project.places, made.layout())
+            return made
+
+        self.strip.start(tr("Reading how the notes are connected…"), stoppable=True)
+        if self._prepared is None:
+            self._say_loading()
+        self._session.jobs.start(
+            tr("Making the graph"),
+            work,
+            done=lambda made: self._made(made, cancel),
+            failed=lambda error: self._failed(error, cancel),
+            reported=lambda news: self._reported(news, cancel),
+        )
+
+    def _stop_job(self) -> None:
+        if self._cancel is not None:
+            self._cancel.cancel()
+            self._cancel = None
+            self.strip.finish()
+            self._index = None
+            if self._prepared is None or self._prepared.positions is None:
+                self._show_picture()
+
+    def _reported(self, news: object, cancel: CancelToken) -> None:
+        if cancel is not self._cancel:
+            return
+        if isinstance(news, Progress):
+            self.strip.bar.setRange(0, news.total)
+            self.strip.bar.setValue(news.done)
+            self.strip.label.setText(tr("Laying out the graph…"))
+        elif isinstance(news, Prepared):
+            if news.problem:
+                self._session.notice.emit(Notice(news.problem, "warning", key="graph"))
+            before = self._prepared
+            known = before.positions if before is not None else None
+            fits = before is not None and _same_nodes(before, news)
+            self._take(replace(news, positions=known if fits else None))
+
+    def _made(self, made: Prepared, cancel: CancelToken) -> None:
+        if cancel is self._cancel:
+            self._cancel = None
+            self.strip.finish()
+            if self.bar.search.hasFocus() and not self.bar.search.text():
+                QTimer.singleShot(0, self, lambda: self.focus_target().setFocus())
+            self._take(made, fit=self._prepared is None or self._prepared.positions is None)
+
+    def _failed(self, error: Exception, cancel: CancelToken) -> None:
+        if cancel is self._cancel:
+            self._cancel = None
+            self.strip.finish()
+            if not isinstance(error, Cancelled):
+                self._session.notice.emit(Notice(sentence_of(error), "error", key="graph"))
+            self._show_picture()
+
+    def _take(self, prepared: Prepared | None, *, fit: bool = False) -> None:
+        """Show a graph, None for none."""
+        self._prepared = prepared
+        found = (prepared or Prepared()).found
+        project = self._session.project
+        entries = project.index.entries if project is not None else ()
+        self._search = {
+            entry: "\n".join((node.title, *entries[entry].keys, *entries[entry].tags))
+            for entry, node in found.graph.nodes.items()
+            if entry < len(entries)
+        }
+        counts: dict[EdgeKind, int] = {}
+        for edge in found.graph.edges:
+            counts[edge.kind] = counts.get(edge.kind, 0) + 1
+        self.edges.set_counts(counts)
+        self.gaps.show_gaps(found)
+        self.tabs.setTabText(GAPS, tr("Gaps {amount}", amount=number(found.gaps.count)) if prepared else tr("Gaps"))
+        self.view.show_pinned(prepared.pinned if prepared is not None else ())
+        self._show_gaps_in_picture()
+        self._show_edges(fit=fit)
+        self._say_note()
+
+    # ---- showing it -------------------------------------------------------------------------------------------------
+
+    def _show_edges(self, *, fit: bool = False) -> None:
+        """After the shown edges changed."""
+        found = (self._prepared or Prepared()).found
+        self._shown = shown_graph(found, self.edges.shown(), remarkable=self.bar.option("remarkable"))
+        self.lists.show_graph(found, self._shown, self._search)
+        self.lists.show_fired(self._fired)
+        self.lists.show_entry(self._selection.entry)
+        self._show_picture(fit=fit)
+        self._show_looks()
+        self._find(self.bar.search.text())
+
+    def _show_picture(self, *, fit: bool = False) -> None:
+        """Show the whole or the surroundings of the chosen entry, or say why there is nothing to show."""
+        prepared = self._prepared
+        local = self.bar.is_local()
+        if self._session.project is None:
+            self._say_nothing(tr("No vault"), tr("Open the folder with your notes to see how they are connected."))
+        elif prepared is None:
+            self._say_loading()
+        elif not prepared.found.graph.nodes:
+            self._say_no_nodes(prepared)
+        elif local:
+            self._show_local(prepared)
+            return
+        elif prepared.positions is None:
+            self._say_no_positions(prepared)
+        else:
+            fit = fit or self._centre is not None
+            self._centre = None
+            self._draw(prepared, prepared.positions, fit=fit)
+            self.view.choose(self._selection.entry)
+            self._picture_or_nothing.setCurrentWidget(self.view)
+            self._say_below("")
+
+    def _show_local(self, prepared: Prepared) -> None:
+        centre = self._selection.entry
+        if centre is None:
+            self._say_nothing(
+                tr("No entry is chosen"),
+                tr("Choose an entry in the vault or in the list; its surroundings appear here."),
+            )
+            return
+        if centre not in prepared.found.graph.nodes:
+            self._say_nothing(
+                tr("This entry is kept out of the graph"),
+                tr("Its note says “graph: false”."),
+                (("everything", tr("Show such entries too")),),
+            )
+            return
+        hops = local_graph(self._shown.neighbours, centre, self.bar.scope.steps.value())
+        shown = dict(list(hops.items())[:MOST_LOCAL])
+        positions = rings(self._shown.neighbours, shown, prepared.found.community_of)
+        self._centre = centre
+        self._draw(prepared, positions, fit=True)
+        self.view.choose(centre)
+        self._picture_or_nothing.setCurrentWidget(self.view)
+        if len(shown) < len(hops):
+            text = tr(
+                "The nearest {shown} of {all} entries are shown.", shown=number(len(shown)), all=number(len(hops))
+            )
+            self._say_below(text)
+        elif len(shown) == 1:
+            self._say_below(tr("Nothing is connected with this entry by the kinds of edges that are shown."))
+        else:
+            self._say_below("")
+
+    def _draw(self, prepared: Prepared, positions: Mapping[int, Point], *, fit: bool) -> None:
+        self.view.show_graph(prepared.found, positions, fit=fit)
+        self.view.show_edges(self._shown, self.edges.shown(), remarkable=self.bar.option("remarkable"))
+
+    def _show_entry(self) -> None:
+        entry = self._selection.entry
+        if self.bar.is_local() and entry != self._centre:
+            self._show_picture()
+        self.view.choose(entry)
+        self.lists.show_entry(entry)
+
+    def _show_looks(self) -> None:
+        prepared = self._prepared or Prepared()
+        looks = graph_looks(prepared.found, self.bar.colour_by(), self._fired, self.theme.palette)
+        self.view.show_looks(looks.of, self._fired)
+        self.colours.set_legend(looks.legend)
+
+    def _show_gaps_in_picture(self) -> None:
+        prepared = self._prepared
+        wanted = prepared is not None and self.bar.option("gaps")
+        self.view.show_gaps(prepared.found.gaps if wanted and prepared is not None else None)
+
+    def _traces_changed(self) -> None:
+        self._fired_stale = True
+        if self.isVisible() and not self._stopped:
+            self._count_fired()
+
+    def _count_fired(self) -> None:
+        self._fired_stale = False
+        self._firing.take(self._session.runs.traces, None)
+        fired = self._firing.injected()
+        if fired != self._fired:
+            self._fired = fired
+            self.lists.show_fired(fired)
+            self._show_looks()
+
+    # ---- saying why there is nothing --------------------------------------------------------------------------------
+
+    def _say_nothing(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
+        self._centre = None
+        self.empty.say(title, text, buttons)
+        self._picture_or_nothing.setCurrentWidget(self.empty)
+        self._say_below("")
+
+    def _say_loading(self) -> None:
+        if self.working or not self.isVisible():
+            self._say_nothing(tr("Making the graph"), tr("Links, groups and places are being worked out."))
+        else:
+            self._say_nothing(tr("No graph"), tr("Making it was stopped."), (("again", tr("Make the graph")),))
+
+    def _say_no_nodes(self, prepared: Prepared) -> None:
+        if prepared.found.graph.hidden:
+            text = tr("Every note of this vault says “graph: false”.")
+            self._say_nothing(tr("Nothing to draw"), text, (("everything", tr("Show such entries too")),))
+        else:
+            self._say_nothing(tr("No entries"), tr("This vault has no notes with the lorebook tag."))
+
+    def _say_no_positions(self, prepared: Prepared) -> None:
+        amount = number(len(prepared.found.graph.nodes))
+        if prepared.too_large and not self._large:
+            text = tr(
+                "A picture of {amount} entries takes a while and is hard to read. The surroundings of one entry are "
+                "there at once, and the list has all entries.",
+                amount=amount,
+            )
+            self._say_nothing(
+                tr("A large vault"),
+                text,
+                (("local", tr("Around the chosen entry")), ("large", tr("Lay out all {amount}", amount=amount))),
+            )
+        elif self.working:
+            text = tr("{amount} entries are finding their places. The list is ready.", amount=amount)
+            self._say_nothing(tr("Laying out the graph"), text)
+        else:
+            self._say_nothing(
+                tr("Not laid out"),
+                tr("The layout was stopped. The list and the surroundings of single entries work without it."),
+                (("again", tr("Lay out the graph")), ("local", tr("Around the chosen entry"))),
+            )
+
+    def _empty_pressed(self, name: str) -> None:
+        if name == "local":
+            self.bar.choose_local(True)
+        elif name == "everything":
+            self.bar.options["everything"].setChecked(True)
+        else:
+            self._large = self._large or name == "large"
+            self._make(again=True)
+
+    def _say_below(self, text: str) -> None:
+        self.note.setText(text)
+        self.note.setVisible(bool(text))
+
+    def _say_note(self) -> None:
+        if self._prepared is None:
+            self.note_changed.emit("")
+            return
+        graph = self._prepared.found.graph
+        parts = [count(len(graph.nodes), "entry", "entries"), count(len(graph.edges), "edge", "edges")]
+        parts.append(count(len(self._prepared.found.communities), "community", "communities"))
+        if graph.hidden:
+            parts.append(tr("{hidden} kept out", hidden=number(graph.hidden)))
+        self.note_changed.emit(" · ".join(parts))
+
+    # ---- search -----------------------------------------------------------------------------------------------------
+
+    def _find(self, text: str) -> None:
+        wanted = text.casefold().strip()
+        self.lists.search(text.strip())
+        self._hits = (
+            tuple(entry for entry, known in self._search.items() if wanted in known.casefold()) if wanted else ()
+        )
+        self.bar.hits.setText(count(len(self._hits), "hit", "hits") if wanted else "")
+        self.view.show_hits(self._hits)
+
+    def _next_hit(self) -> None:
+        if self._hits:
+            chosen = self._selection.entry
+            place = self._hits.index(chosen) + 1 if chosen in self._hits else 0
+            self._choose(self._hits[place % len(self._hits)])
+
+    # ---- following the person ---------------------------------------------------------------------------------------
+
+    def _choose(self, entry: int) -> None:
+        self._selection.choose_entry(entry)
+
+    def _open(self, entry: int) -> None:
+        self._selection.choose_entry(entry)
+        self.opened.emit()
+
+    def _show_gap(self, entries: object) -> None:
+        if isinstance(entries, tuple) and entries:
+            self._choose(entries[0])
+            self.view.show_path(tuple(entry for entry in entries if entry in self.view.drawing.rows))
+
+    def _moved(self, entry: int) -> None:
+        """A node was dragged: it stays there."""
+        prepared = self._prepared
+        if prepared is None or self._centre is not None or prepared.positions is None:
+            return
+        point = self.view.drawing.points[entry]
+        prepared.positions[entry] = (point.x(), point.y())
+        self._pin(entry, on=True)
+
+    def _pin(self, entry: int, *, on: bool) -> None:
+        prepared = self._prepared
+        if prepared is not None:
+            pinned = prepared.pinned | {entry} if on else prepared.pinned - {entry}
+            self._prepared = replace(prepared, pinned=pinned)
+            self.view.show_pinned(pinned)
+            self._keeper.later()
+
+    def _open_menu(self, entry: object, where: QPoint) -> None:
+        menu = self.make_menu(entry) if isinstance(entry, int) else self.bar.menu_button.menu()
+        menu.popup(where)
+
+    def make_menu(self, entry: int) -> QMenu:
+        """What can be done with a node."""
+        prepared = self._prepared or Prepared()
+        title = prepared.found.graph.nodes[entry].title
+        chosen = self._selection.entry
+        menu = QMenu(self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.addAction(tr("Open the note")).triggered.connect(lambda: self._open(entry))
+        menu.addAction(tr("Show its surroundings")).triggered.connect(lambda: self._go_local(entry))
+        if chosen is not None and chosen != entry and chosen in prepared.found.graph.nodes:
+            text = tr("Show the way from {title}", title=prepared.found.graph.nodes[chosen].title)
+            menu.addAction(text).triggered.connect(lambda: self.show_way(chosen, entry))
+        if self._centre is None:
+            pinned = entry in prepared.pinned
+            pin = menu.addAction(tr("Unpin its place") if pinned else tr("Pin its place"))
+            pin.triggered.connect(lambda: self._pin(entry, on=not pinned))
+        menu.addSeparator()
+        menu.addAction(tr("Copy the title")).triggered.connect(lambda: QGuiApplication.clipboard().setText(title))
+        sentence = node_sentence(prepared.found, entry, self._fired)
+        menu.addAction(tr("Copy what is known")).triggered.connect(
+            lambda: QGuiApplication.clipboard().setText(sentence)
+        )
+        return menu
+
+    def show_way(self, start: int, end: int) -> None:
+        """Draw the shortest way from one entry to another, and say it."""
+        nodes = self._shown.nodes
+        path = shortest_path(self._shown, start, end)
+        titles = tr(" → ").join(nodes[entry].title for entry in path)
+        if not path:
+            first, second = nodes[start].title, nodes[end].title
+            self._say_below(tr("No way leads from {first} to {second}.", first=first, second=second))
+        else:
+            self._say_below(tr("{steps}: {titles}", steps=count(len(path) - 1, "step", "steps"), titles=titles))
+        self.view.show_path(path if all(entry in self.view.drawing.rows for entry in path) else ())
+
+    def _go_local(self, entry: int) -> None:
+        self._choose(entry)
+        self.bar.choose_local(True)
+
+    def _option_changed(self, name: str) -> None:
+        if name == "titles":
+            self.view.show_titles(self.bar.option(name))
+        elif name == "gaps":
+            self._show_gaps_in_picture()
+        elif name == "remarkable":
+            self._show_edges()
+        else:
+            self._make(again=True)
+
+    def _do(self, name: str) -> None:
+        if name == "layout":
+            self._large = True
+            self._make(fresh=True)
+        elif name == "unpin" and self._prepared is not None:
+            self._prepared = replace(self._prepared, pinned=frozenset())
+            self.view.show_pinned(())
+            self._keeper.later()
+        elif name in {"png", "svg", "json"}:
+            project = self._session.project
+            ask_graph_file(self, project.name if project is not None else "vault", name, self._write)
+
+    def _to_keep(self) -> tuple[tuple[str, ...], SavedLayout] | None:
+        prepared = self._prepared
+        return (self._places, prepared.layout()) if prepared is not None and prepared.positions is not None else None
+
+    def _write(self, path: Path, kind: str) -> None:
+        try:
+            self.save_picture(path, kind)
+        except Exception as error:  # noqa: BLE001  # whatever it is must reach the person
+            self._session.notice.emit(Notice(sentence_of(error), "error", key="graph"))
+        else:
+            self._say_below(tr("{name} was written.", name=path.name))
+
+    # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a narrow pane keeps room for its tabs."""
+        super().resizeEvent(event)
+        self.bar.scope.set_narrow(event.size().width() < WIDE)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: the graph is made when somebody looks."""
+        super().showEvent(event)
+        self._make()
+
+
+def _same_nodes(before: Prepared, now: Prepared) -> bool:
+    """Whether the entries of two graphs are the same, so that places by id still hold."""
+    return {entry: node.key for entry, node in before.found.graph.nodes.items()} == {
+        entry: node.key for entry, node in now.found.graph.nodes.items()
+    }

@@ -1,0 +1,214 @@
+"""Drawing facts out of the open chat, and making vectors anew: one at a time, with progress, cost and an end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QObject, Signal
+
+from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.answering import AnswerKind, Question, Source
+from lorestudio.ui.features.memories.extraction_worker import Ended, Step, Wish, extract, news_of, refresh, sentence
+from lorestudio.ui.features.memories.store import MemoryDesk
+from lorestudio.ui.shell.jobs import StoppableRun
+from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
+from lorestudio.ui.state.replay_worker import Withdrawn
+
+FACTS: Final = "facts"
+VECTORS: Final = "vectors"
+
+
+@dataclass(frozen=True, slots=True)
+class Under:
+    """What is under way: facts or vectors, "" for neither. `passage` is the key of the one that is read."""
+
+    kind: str = ""
+    done: int = 0
+    of: int = 0
+    failed: int = 0
+    passage: str = ""
+    stopping: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """How far it is."""
+        if self.stopping:
+            return tr("Stopping…")
+        if self.kind == VECTORS:
+            return tr("Making vectors: {done} of {of}…", done=self.done, of=self.of)
+        if not self.kind:
+            return ""
+        if not self.of:
+            return tr("Looking what waits…")
+        text = tr("Reading passage {now} of {of}…", now=min(self.done + 1, self.of), of=self.of)
+        return f"{text} {tr('{failed} failed.', failed=self.failed)}" if self.failed else text
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCost:
+    """What a person has to agree to before `go` is called; `name` is who is asked."""
+
+    name: str
+    sentence: str
+    go: Callable[[], object]
+    more: str = ""
+
+
+class MemoryWork(QObject):
+    """`changed` follows what is under way, `cost_known` carries a `MemoryCost`, `told` a `Notice`; `cleared`
+    says that the failures told before are over.
+    """
+
+    changed = Signal()
+    cost_known = Signal(object)
+    told = Signal(object)
+    cleared = Signal()
+
+    def __init__(self, desk: MemoryDesk, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._desk = desk
+        self._run: StoppableRun | None = None
+        self.under = Under()
+        self._reads: Path | None = None
+        desk.session.project_changed.connect(self._leave)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is under way."""
+        return bool(self.under.kind)
+
+    @property
+    def source(self) -> Source:
+        """Who draws facts out, as chosen in the window."""
+        return self._desk.session.choice.source
+
+    @property
+    def embedder(self) -> str:
+        """The profile that makes the vectors, "" where that is the stand-in."""
+        return self._desk.place.embedder
+
+    def stop(self) -> None:
+        """End it, also in the middle of a request; what was kept stays."""
+        if self._run is not None:
+            self._run.stop()
+            self._show(replace(self.under, stopping=True))
+
+    def extract(self, wish: Wish | None = None) -> None:
+        """Draw out what waits, or what is wished for; what costs something begins once a person agrees."""
+        wish = wish or Wish()
+        place, source, project = self._desk.place, self.source, self._desk.session.project
+        if self.busy or project is None or place.chat is None:
+            return
+        run = StoppableRun()
+        asks = not wish.agreed and (source.kind is AnswerKind.PROVIDER or bool(self.embedder))
+        counter = project.counter if asks else None
+
+        def work(report: Callable[[object], None]) -> Ended:
+            return extract(place, source, wish, run, counter, report)
+
+        self._reads = place.path
+        self._begin(Under(FACTS), run, work, partial(self._extracted, wish))
+
+    def refresh(self, *, agreed: bool = False) -> None:
+        """Make the vectors of the listed memories anew that the chosen model has not made."""
+        desk, picture = self._desk, self._desk.picture
+        if self.busy or picture is None or not picture.stale:
+            return
+        if self.embedder and not agreed:
+            asks = count(picture.stale, "request for a vector", "requests for vectors")
+            sentence = tr("{asks} to {name}. They hold the texts of the memories.", asks=asks, name=self.embedder)
+            more = tr("It can be stopped at any time; what was made stays.")
+            self.cost_known.emit(MemoryCost(self.embedder, sentence, partial(self.refresh, agreed=True), more))
+            return
+        place, run = desk.place, StoppableRun()
+        owner = "" if picture.everything else picture.owner
+        self._begin(
+            Under(VECTORS, of=picture.stale), run, partial(refresh, place, owner, run), self._refreshed
+        )  # fmt: skip
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _begin(
+        self,
+        under: Under,
+        run: StoppableRun,
+        work: Callable[[Callable[[object], None]], Ended],
+        done: Callable[[Ended], object],
+    ) -> None:
+        self._run = run
+        self._show(under)
+
+        def ended(result: Ended) -> None:
+            self._run = None
+            self._show(Under())
+            done(result)
+
+        def failed(error: Exception) -> None:
+            self._run = None
+            self._show(Under())
+            self._desk.renew()
+            if not isinstance(error, Cancelled):
+                self._failed(under.kind, error)
+
+        title = tr("Making vectors") if under.kind == VECTORS else tr("Drawing out facts")
+        self._desk.session.jobs.start(title, work, done=ended, failed=failed, reported=self._heard)
+
+    def _leave(self) -> None:
+        """Another chat is open: what waits in the one before waits until it is open again."""
+        if self.under.kind == FACTS and self._desk.place.path != self._reads:
+            self.stop()
+
+    def _show(self, under: Under) -> None:
+        self.under = under
+        self.changed.emit()
+
+    def _heard(self, news: object) -> None:
+        if isinstance(news, Question):
+            self._desk.session.question.emit(news)
+        elif isinstance(news, Withdrawn):
+            self._desk.session.withdrawn.emit(news.question)
+        elif isinstance(news, Step) and self.busy:
+            under = replace(self.under, done=news.done, of=news.of, passage=news.passage, failed=news.failed)
+            further = news.done > self.under.done and under.kind == FACTS
+            self._show(under)
+            if further:
+                self._desk.renew()
+
+    def _extracted(self, wish: Wish, ended: Ended) -> None:
+        if ended.cost:
+            name = self.source.profile if self.source.kind is AnswerKind.PROVIDER else self.embedder
+            go = partial(self.extract, replace(wish, agreed=True))
+            more = tr("The requests hold texts of the chat. It can be stopped at any time; what was kept stays.")
+            self.cost_known.emit(MemoryCost(name, ended.cost, go, more))
+            return
+        self._desk.renew()
+        if ended.drawn:
+            self._desk.altered.emit()
+        if ended.drawn and not any(each.problem for each in ended.drawn):
+            self.cleared.emit()
+        for notice in news_of(ended):
+            self.told.emit(notice)
+
+    def _refreshed(self, ended: Ended) -> None:
+        self._desk.renew()
+        if ended.made:
+            self._desk.altered.emit()
+        tone: Tone = "neutral" if ended.stopped else "good"
+        made = count(ended.made, "vector was", "vectors were")
+        text = tr("{made} made; it was stopped.", made=made) if ended.stopped else tr("{made} made.", made=made)
+        self.told.emit(Notice(text, tone, key="memories"))
+
+    def _failed(self, kind: str, error: Exception) -> None:
+        why = sentence(sentence_of(error))
+        if kind == VECTORS:
+            text = tr("Making vectors stopped: {why} What was made before stays.", why=why)
+            actions: tuple[str, ...] = ("memories.refresh", "profiles.edit")
+        else:
+            text = tr("No facts could be drawn out: {why}", why=why)
+            actions = ("memories.settings",) if isinstance(error, InputError) else ("memories.extract", "profiles.edit")
+        self.told.emit(Notice(text, "error", actions=actions, key="memories"))

@@ -1,0 +1,176 @@
+"""What drawing facts out and making vectors do in a worker, and what there is to say of it at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.studio.project.answering import AnswerKind, Asked, Source, make_answers
+from lorestudio.systems.facts.passages import Passage
+from lorestudio.systems.facts.session import Drawn, FactsSession, facts_cost
+from lorestudio.ui.features.memories.store import Place
+from lorestudio.ui.shell.jobs import StoppableRun
+from lorestudio.ui.shell.words import Notice, count, shorten, tr
+from lorestudio.ui.state.replay_worker import Withdrawn
+
+FAILED: Final = "memories-failed"
+"""The key of the notice about passages that could not be read."""
+
+NEWS_SECONDS: Final = 0.1
+"""Progress of quick steps is told at most this often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a person wants read: what waits, everything, or one passage by its key."""
+
+    again: bool = False
+    only: str = ""
+    agreed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What came of it; with `cost` nothing was begun."""
+
+    drawn: tuple[Drawn, ...] = ()
+    made: int = 0
+    stopped: bool = False
+    cost: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far it is; `passage` is the key of the one that is read, "" for vectors."""
+
+    done: int
+    of: int
+    passage: str = ""
+    failed: int = 0
+
+
+def extract(
+    place: Place,
+    source: Source,
+    wish: Wish,
+    run: StoppableRun,
+    counter: TokenCounter | None,
+    report: Callable[[object], None],
+) -> Ended:
+    """Draw facts out; with a counter, only find out what that costs where it costs anything."""
+    chat = place.chat
+    if chat is None:
+        return Ended()
+    answers, model = None, ""
+    fresh = wish.again and source.waits
+    if source.kind is not AnswerKind.STAND_IN:  # where no model is asked, plain rules draw facts out
+        asked = Asked(report, lambda question: report(Withdrawn(question)))
+        answers, model = make_answers(source, place.path, place.connections, None, asked, fresh=fresh)
+    drawn: list[Drawn] = []
+    with place.open(answers, model, writes=True) as opened:
+        passages = opened.waiting(chat, place.path, again=wish.again)
+        if wish.only:
+            passages = tuple(each for each in passages if f"{each.first}-{each.last}" == wish.only)
+        if counter is not None and passages:
+            cost = run.run(lambda: _cost(opened, place, source, passages, counter, fresh=fresh))
+            if cost:
+                return Ended(cost=cost)
+
+        def heard(done: int, of: int, last: Drawn | None) -> None:
+            if last is not None:
+                drawn.append(last)
+            now = passages[done] if done < of else None
+            key = f"{now.first}-{now.last}" if now is not None else ""
+            report(Step(done, of, key, sum(bool(each.problem) for each in drawn)))
+
+        try:
+            run.run(lambda: opened.extract(chat, place.path, passages, heard))
+        except Cancelled:
+            return Ended(tuple(drawn), stopped=True)
+    return Ended(tuple(drawn))
+
+
+async def _cost(
+    opened: FactsSession,
+    place: Place,
+    source: Source,
+    passages: Sequence[Passage],
+    counter: TokenCounter,
+    *,
+    fresh: bool,
+) -> str:
+    """What a person has to know before, "" where nothing is asked of a provider."""
+    told: list[str] = []
+    if source.kind is AnswerKind.PROVIDER and place.chat is not None:
+        cost = await facts_cost(opened, place.chat, place.path, passages, counter, fresh=fresh)
+        told.append(cost.sentence)
+        if not cost.calls and not place.embedder:
+            return ""
+    if place.embedder:
+        told.append(tr("{name} makes the vectors: one request for each fact.", name=place.embedder))
+    return " ".join(told)
+
+
+def refresh(place: Place, owner: str, run: StoppableRun, report: Callable[[object], None]) -> Ended:
+    """Make the vectors of an owner's memories anew, of all without one. Raises LlmError; what was made before stays."""
+    made, last = 0, 0.0
+
+    def heard(done: int, of: int) -> None:
+        nonlocal made, last
+        made = done
+        now = time.monotonic()
+        if now - last >= NEWS_SECONDS or done == of:
+            last = now
+            report(Step(done, of))
+
+    with place.open() as opened:
+        stale = opened.stale(owner)
+        try:
+            run.run(lambda: opened.refresh(stale, heard))
+        except Cancelled:
+            return Ended(made=made, stopped=True)
+    return Ended(made=made)
+
+
+def news_of(ended: Ended) -> list[Notice]:
+    """What there is to say at the end: what was kept, and what failed."""
+    results = [each.result for each in ended.drawn if each.result is not None]
+    failed = [each for each in ended.drawn if each.problem]
+    told: list[Notice] = []
+    if results:
+        again = () if any(each.extracted for each in results) else ("memories.again",)
+        parts = [
+            count(sum(each.saved for each in results), "new memory", "new memories"),
+            tr("{amount} with newer words", amount=sum(each.superseded for each in results)),
+            tr("{amount} known already", amount=sum(each.deduped for each in results)),
+        ]
+        found = sum(each.extracted for each in results)
+        facts, read = count(found, "fact", "facts"), count(len(results), "passage", "passages")
+        text = tr("{facts} out of {read}: {parts}.", facts=facts, read=read, parts=", ".join(parts))
+        if not found:  # also where the model answered with something else: such a reply holds no facts (spec: 5.4)
+            text = tr("No facts were found in {read}. Who reads them is chosen in the Memories pane.", read=read)
+        told.append(Notice(text, "good" if found and not failed else "neutral", "", again, "memories"))
+    if failed:
+        which = count(len(failed), "passage", "passages")
+        where = tr("#{first} to #{last}", first=failed[0].passage.first, last=failed[0].passage.last)
+        text = tr(
+            "{which} could not be read, {where}: {why} Nothing of them was kept; “Draw out facts” tries again.",
+            which=which, where=where, why=sentence(failed[0].problem),
+        )  # fmt: skip
+        details = "\n".join(f"#{each.passage.first} to #{each.passage.last}: {each.problem}" for each in failed)
+        told.append(Notice(text, "error", details, ("memories.extract", "profiles.edit"), FAILED))
+    if not ended.drawn and not ended.stopped:
+        told.append(Notice(tr("Nothing is waiting: the facts of this chat are kept."), key="memories"))
+    elif ended.stopped:
+        told.append(Notice(tr("Stopped. What is kept stays, and the rest waits."), key="memories-stopped"))
+    return told
+
+
+def sentence(text: str) -> str:
+    """A text of somebody else's, short enough, with a stop at its end."""
+    short = shorten(text, 240)
+    return short if short.endswith((".", "!", "?", "…")) else f"{short}."

@@ -1,0 +1,423 @@
+"""The page of memories: what is listed, in which order, and the chosen one below.
+
+What stands above the list of memories: words, whose, which tag, in which order, only pinned ones.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QGridLayout,
+    QLineEdit,
+    QMenu,
+    QSizePolicy,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.systems.facts.picture import FactsPicture, MemoryRow
+from lorestudio.ui.features.memories.detail import MemoryDetail
+from lorestudio.ui.features.memories.store import Hits
+from lorestudio.ui.features.memories.table import (
+    ORDERS,
+    SIMILARITY,
+    WHEN,
+    Filter,
+    MemoryTable,
+    MemoryView,
+    in_order,
+    usual_direction,
+)
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, shorten, tr
+from lorestudio.ui.widgets.bars import FilterStrip
+from lorestudio.ui.widgets.pane import EmptyState
+
+ONE_ROW: Final = 530
+"""A bar at least as wide (device-independent pixels) has everything in one row."""
+
+_TAGS_MOST: Final = 200
+"""More tags than this make no list that anybody reads; the field finds the others."""
+
+
+class _Search(QLineEdit):
+    """Escape empties it, Down goes to the list."""
+
+    left = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: see the class."""
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        elif event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Escape):
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class FilterBar(QWidget):
+    """`changed` follows the fields but the words, which `typed` carries; `searched` carries them on Enter.
+
+    `scoped` says whether memories of all chats are wanted, `ordered` carries a column, `left` goes to the list.
+    """
+
+    changed = Signal()
+    typed = Signal(str)
+    searched = Signal(str)
+    scoped = Signal(bool)
+    ordered = Signal(int)
+    left = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.field = _Search(self)
+        self.field.setPlaceholderText(tr("Filter by words; Enter searches by meaning"))
+        self.field.setAccessibleName(tr("Filter by words, or search by meaning"))
+        self.field.setClearButtonEnabled(True)
+        self.find_button = QToolButton(self)
+        self.find_button.setAccessibleName(tr("Search by meaning"))
+        self.find_button.setToolTip(tr("List the memories most similar to this text (Enter)"))
+        self.scope = self._combo(tr("Whose memories"), (tr("This chat"), tr("All chats")))
+        self.tag = self._combo(tr("Only with this tag"), (tr("All tags"),))
+        self.order = QToolButton(self)
+        self.order.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.orders = QMenu(self.order)
+        for column, words in ORDERS.items():
+            act = self.orders.addAction(tr(words))
+            act.setCheckable(True)
+            act.setData(column)
+        self.order.setMenu(self.orders)
+        self.only_pinned = QCheckBox(tr("Pinned"), self)
+        self.only_pinned.setToolTip(tr("List pinned memories only"))
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(8, 3, 8, 2)
+        self._grid.setSpacing(5)
+        self._one_row: bool | None = None
+        self._arrange(one_row=False)
+        self.field.textChanged.connect(self.typed)
+        self.field.returnPressed.connect(self._search)
+        self.field.left.connect(self.left)
+        self.find_button.clicked.connect(self._search)
+        self.scope.activated.connect(lambda place: self.scoped.emit(place == 1))
+        self.tag.activated.connect(lambda _place: self.changed.emit())
+        self.only_pinned.clicked.connect(lambda _on: self.changed.emit())
+        self.orders.triggered.connect(lambda act: self.ordered.emit(int(act.data())))
+        theme.changed.connect(self._paint)
+        self._paint()
+
+    def _combo(self, name: str, items: tuple[str, ...]) -> QComboBox:
+        box = QComboBox(self)
+        box.setAccessibleName(name)
+        box.view().setAccessibleName(name)
+        box.setToolTip(name)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.setMinimumContentsLength(4)
+        box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        box.addItems(list(items))
+        return box
+
+    def filter(self, *, words: bool) -> Filter:
+        """What is let through, by its words or without them."""
+        tag = self.tag.currentText() if self.tag.currentIndex() > 0 else ""
+        return Filter(self.field.text() if words else "", tag, self.only_pinned.isChecked())
+
+    def show_scope(self, *, everything: bool, chat: bool) -> None:
+        """Show whose memories are listed; without a chat it can be those of all only."""
+        self.scope.setEnabled(chat)
+        self.scope.setCurrentIndex(int(everything))
+
+    def show_tags(self, tags: tuple[str, ...]) -> None:
+        """Offer these tags; the chosen one stays where it is among them."""
+        tags = tags[:_TAGS_MOST]
+        if [self.tag.itemText(place) for place in range(1, self.tag.count())] == list(tags):
+            return
+        chosen = self.tag.currentText() if self.tag.currentIndex() > 0 else ""
+        self.tag.clear()
+        self.tag.addItems([tr("All tags"), *tags])
+        self.tag.setCurrentIndex(tags.index(chosen) + 1 if chosen in tags else 0)
+
+    def show_order(self, column: int, *, scored: bool) -> None:
+        """Show what the list is ordered by."""
+        name = tr("Order of the list: {order}", order=tr(ORDERS[column]))
+        self.order.setAccessibleName(name)
+        self.order.setToolTip(name)
+        for act in self.orders.actions():
+            act.setChecked(act.data() == column)
+            act.setVisible(act.data() != SIMILARITY or scored)
+
+    def write(self, text: str) -> None:
+        """Put words into the field; nothing is emitted about them."""
+        self.field.blockSignals(True)
+        self.field.setText(text)
+        self.field.blockSignals(False)
+
+    def clear(self) -> None:
+        """Let everything through."""
+        self.only_pinned.setChecked(False)
+        self.tag.setCurrentIndex(0)
+        self.write("")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: one row or two."""
+        super().resizeEvent(event)
+        self._arrange(one_row=self.width() >= ONE_ROW)
+
+    def _search(self) -> None:
+        self.searched.emit(self.field.text())
+
+    def _paint(self) -> None:
+        self.find_button.setIcon(self._theme.icon("search"))
+        self.order.setIcon(self._theme.icon("list"))
+
+    def _arrange(self, *, one_row: bool) -> None:
+        if one_row == self._one_row:
+            return
+        self._one_row = one_row
+        grid = self._grid
+        grid.addWidget(self.field, 0, 0, 1, 1 if one_row else 2)
+        grid.addWidget(self.find_button, 0, 1 if one_row else 2)
+        grid.addWidget(self.order, 0, 2 if one_row else 3)
+        for place, box in enumerate((self.scope, self.tag, self.only_pinned)):
+            if one_row:
+                grid.addWidget(box, 0, place + 3)
+            else:
+                grid.addWidget(box, 1, place, 1, 2 if box is self.only_pinned else 1)
+        for place in range(6):
+            grid.setColumnStretch(place, (5, 0, 0, 3, 3, 0)[place] if one_row else (1, 1, 0, 0, 0, 0)[place])
+
+
+BESIDE: Final = ((520, 330), (640, 560))
+"""A page at least as wide, and not as high (device-independent pixels), has the chosen memory beside the list."""
+
+
+class MemoryPage(QWidget):
+    """`searched` carries a text to search by meaning, `cleared` follows its end, `scoped` whether all are wanted.
+
+    `menu_wanted` carries where on the screen a menu is asked for, `chosen` the row that is looked at or None, `wanted`
+    an action's id.
+    """
+
+    searched = Signal(str)
+    cleared = Signal()
+    scoped = Signal(bool)
+    menu_wanted = Signal(QPoint)
+    chosen = Signal(object)
+    wanted = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setAccessibleName(tr("Memories"))
+        self._picture: FactsPicture | None = None
+        self._hits: Hits | None = None
+        self._searching = False
+        self._order, self._descending = WHEN, True
+        self._before = (WHEN, True)
+        self.bar = FilterBar(theme, self)
+        self.strip = FilterStrip(self)
+        self.model = MemoryTable(theme, self)
+        self.view = MemoryView(theme, self.model, self)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.empty = EmptyState(theme, "star", self)
+        self.detail = MemoryDetail(theme, self)
+        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self._build()
+        self._connect()
+        self.detail.hide()
+        self.order_by(WHEN)
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.bar)
+        column.addWidget(self.strip)
+        upper = QWidget(self)
+        stack = QVBoxLayout(upper)
+        stack.setContentsMargins(0, 2, 0, 0)
+        stack.addWidget(self.view)
+        stack.addWidget(self.empty)
+        self.splitter.addWidget(upper)
+        self.splitter.addWidget(self.detail)
+        self.splitter.setStretchFactor(0, 1)
+        self.splitter.setStretchFactor(1, 0)
+        self.splitter.setChildrenCollapsible(False)
+        column.addWidget(self.splitter, 1)
+
+    def _connect(self) -> None:
+        self.bar.typed.connect(self._typed)
+        self.bar.changed.connect(self._fill)
+        self.bar.searched.connect(self.searched)
+        self.bar.scoped.connect(self.scoped)
+        self.bar.ordered.connect(self.order_by)
+        self.bar.left.connect(self.view.setFocus)
+        self.view.horizontalHeader().sectionClicked.connect(self._head_clicked)
+        self.view.customContextMenuRequested.connect(
+            lambda place: self.menu_wanted.emit(self.view.viewport().mapToGlobal(place))
+        )
+        self.view.chosen.connect(self._choose)
+        self.view.pressed.connect(lambda _row: self.wanted.emit("memories.edit"))
+        self.strip.cleared.connect(self.cleared)
+        self.empty.pressed.connect(self._press)
+        self.detail.left.connect(self.view.setFocus)
+
+    # ---- what is shown ----------------------------------------------------------------------------------------------
+
+    @property
+    def current(self) -> MemoryRow | None:
+        """The memory that is looked at."""
+        row = self.view.current
+        return row if isinstance(row, MemoryRow) else None
+
+    @property
+    def filter(self) -> Filter:
+        """What is let through. The words of a search by meaning are no filter."""
+        return self.bar.filter(words=self._hits is None and not self._searching)
+
+    def show_picture(self, picture: FactsPicture | None, *, chat: bool) -> None:
+        """Show the memories as they are now; without a chat they are those of all."""
+        self._picture = picture
+        if picture is not None:
+            self.bar.show_scope(everything=picture.everything, chat=chat)
+            self.bar.show_tags(picture.tags)
+        self._fill()
+
+    def show_hits(self, hits: Hits | None, searching: str) -> None:
+        """Show what a search found, that it is under way, or all again."""
+        found, had = hits is not None, self._hits is not None
+        self._hits, self._searching = hits, bool(searching)
+        self.model.scores = hits.scores if hits is not None else {}
+        self.view.show_scores(shown=found)
+        if searching:
+            self.strip.say(tr("searching for “{what}”…", what=shorten(searching, 60)))
+        elif hits is not None:
+            self.strip.say(tr("the most similar to “{what}”", what=shorten(hits.text, 60)))
+        else:
+            self.strip.hide()
+        if found and not had:
+            self._before = (self._order, self._descending)
+            self.order_by(SIMILARITY)
+        elif had and not found:
+            self.bar.write("")
+            self.order_by(*self._before)
+        else:
+            self._fill()
+
+    def order_by(self, column: int, descending: bool | None = None) -> None:
+        """Put the list in the order of a column; that of the same one again turns round."""
+        self._order = column
+        self._descending = usual_direction(column) if descending is None else descending
+        self.bar.show_order(column, scored=self._hits is not None)
+        direction = Qt.SortOrder.DescendingOrder if self._descending else Qt.SortOrder.AscendingOrder
+        self.view.horizontalHeader().setSortIndicator(column, direction)
+        self._fill()
+
+    def choose(self, memory: str) -> bool:
+        """Look at a memory, past any filter; False where it is not listed."""
+        if self.model.place_of(memory) < 0:
+            self.show_all()
+        self.view.choose(memory)
+        return self.model.place_of(memory) >= 0
+
+    def show_all(self) -> None:
+        """Take away what keeps memories from being listed."""
+        self.bar.clear()
+        if self._hits is not None:
+            self.cleared.emit()
+        self._fill()
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _fill(self) -> None:
+        rows = self._picture.rows if self._picture is not None else ()
+        if self._hits is not None:
+            scores = self._hits.scores
+            rows = tuple(row for row in rows if row.id in scores)
+        chosen = self.filter
+        shown = rows if chosen.empty else tuple(row for row in rows if chosen.passes(row))
+        self.model.set_rows(in_order(shown, self._order, self.model.scores, descending=self._descending))
+        self.view.setVisible(bool(shown))
+        self.empty.setVisible(not shown)
+        if not shown:
+            self._say_empty(chosen)
+
+    def _say_empty(self, chosen: Filter) -> None:
+        picture = self._picture
+        everything = (("all", tr("List all memories")),)
+        if picture is None:
+            self.empty.say(tr("Reading the memories…"), "")
+        elif self._hits is not None and chosen.empty:
+            self.empty.say(tr("Nothing found"), tr("No memory has a vector to compare."), everything)
+        elif picture.rows:
+            self.empty.say(tr("Nothing fits"), tr("No memory has these words, this tag and this pin."), everything)
+        elif picture.waiting:
+            waits = count(picture.waiting, "passage of it waits", "passages of it wait")
+            text = tr("{waits} to be read. Facts are drawn out of them and kept as memories.", waits=waits)
+            self.empty.say(tr("No memories of this chat yet"), text, (("memories.extract", tr("Draw out facts")),))
+        elif picture.everything:
+            text = tr("Open a chat and have its facts drawn out: who promised what, who owns what.")
+            self.empty.say(tr("No memories yet"), text)
+        elif not picture.total:
+            text = tr("Its passages held no facts. Choose who reads them, and have them read once more.")
+            again = (("memories.again", tr("Read the whole chat again…")),)
+            self.empty.say(tr("No memories of this chat"), text, again)
+        else:
+            elsewhere = count(picture.total, "memory", "memories")
+            text = tr("Its passages held no facts. There are {amount} in all.", amount=elsewhere)
+            self.empty.say(tr("No memories of this chat"), text, (("scope", tr("Show those of all chats")),))
+
+    def _choose(self, row: object) -> None:
+        there = row is not None
+        if there != self.detail.isVisibleTo(self):
+            self.detail.setVisible(there)
+            if there:
+                self._divide()
+        self.chosen.emit(row)
+
+    def _divide(self) -> None:
+        """The list and the chosen memory share the room; the list keeps the chosen row in sight."""
+        size = self.splitter.width() if self.splitter.orientation() == Qt.Orientation.Horizontal else self.height()
+        self.splitter.setSizes([size * 11 // 20, size * 9 // 20])
+        QTimer.singleShot(0, self.view, lambda: self.view.scrollTo(self.view.currentIndex()))
+
+    def _press(self, name: str) -> None:
+        if name == "all":
+            self.show_all()
+        elif name == "scope":
+            self.scoped.emit(True)
+        else:
+            self.wanted.emit(name)
+
+    def _typed(self, text: str) -> None:
+        if self._hits is None:
+            self._fill()
+        elif not text:
+            self.cleared.emit()
+
+    def _head_clicked(self, column: int) -> None:
+        self.order_by(column, not self._descending if column == self._order else None)
+
+    def note(self) -> str:
+        """What is listed, in a few words for the title."""
+        picture = self._picture
+        if picture is None:
+            return ""
+        listed, there = len(self.model.rows), len(picture.rows)
+        memories = count(there, "memory", "memories")
+        return memories if listed == there else tr("{listed} of {memories}", listed=number(listed), memories=memories)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a wide and low page has the chosen memory beside the list."""
+        super().resizeEvent(event)
+        beside = any(self.width() >= wide and self.height() < low for wide, low in BESIDE)
+        wanted = Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical
+        if wanted != self.splitter.orientation():
+            self.splitter.setOrientation(wanted)
+            self._divide()

@@ -1,0 +1,355 @@
+"""The passages of the chat: which are kept, which wait, and why one failed.
+
+What became of a memory since its first fact: the page that tells where it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from lorestudio.systems.facts.picture import FactsPicture, PassageRow, Provenance
+from lorestudio.systems.facts.session import Action, Decision, Memory, Run
+from lorestudio.ui.features.memories.table import day_words
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, shorten, tr
+from lorestudio.ui.widgets.pane import EmptyState
+from lorestudio.ui.widgets.record_table import RowColumn, RowTable, RowView
+
+STATES: Final = {
+    "active": "active: it is being read, or reading it was broken off",
+    "cooling": "cooling: it is silent, and its facts are not drawn out yet",
+    "dormant": "dormant: its facts are kept",
+    "closed": "closed: its facts are kept, and it is over for good",
+}
+"""What the states of a passage mean."""
+
+_ACTIONS: Final = {
+    Action.SAVE: ("New", "plus", "good"),
+    Action.SUPERSEDE: ("Newer words", "pencil", "accent"),
+    Action.SKIP: ("Known already", "dash", "text_muted"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    place: int
+    decision: Decision
+    own: bool
+    run: Run | None = None
+
+
+class HistoryPage(QWidget):
+    """Shows a memory's past. `messages_wanted` and `run_wanted` follow its buttons, `picked` carries another's id."""
+
+    messages_wanted = Signal()
+    run_wanted = Signal()
+    picked = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.words = QLabel(self)
+        self.words.setProperty("kind", "small")
+        self.words.setWordWrap(True)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.messages = QPushButton(tr("Its messages"), self)
+        self.messages.setProperty("kind", "small")
+        self.messages.setToolTip(tr("Go to the messages in the chat (M)"))
+        self.in_run = QPushButton(tr("In the run"), self)
+        self.in_run.setProperty("kind", "small")
+        self.in_run.setToolTip(tr("What fact memory did with it before the reply that you look at (T)"))
+        columns = (
+            RowColumn("Fact", _what, icon=_icon, tone=_tone),
+            RowColumn("Similarity", _similarity, numeric=True, spoken=_spoken),
+            RowColumn("Text", lambda row: shorten(row.decision.fact, 200), tone=_tone),
+        )
+        self.model = RowTable(theme, columns, lambda row: row.place, _tip, self)
+        self.view = RowView(theme, self.model, tr("Facts that were compared"), (112, 68), self)
+        self.view.setMinimumHeight(50)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 6, 8, 6)
+        column.setSpacing(4)
+        column.addWidget(self.words)
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        row.addWidget(self.messages)
+        row.addWidget(self.in_run)
+        row.addStretch(1)
+        column.addLayout(row)
+        column.addWidget(self.view, 1)
+        self.messages.clicked.connect(self.messages_wanted)
+        self.in_run.clicked.connect(self.run_wanted)
+        self.view.pressed.connect(self._press)
+        self.show_past(None)
+
+    def show_memory(self, memory: Memory | None, *, own: bool, in_run: bool) -> None:
+        """Say which messages it came from; `own` says that they are of the open chat."""
+        self.messages.setEnabled(own)
+        self.in_run.setEnabled(in_run)
+        where = _where(memory) if memory is not None else ""
+        self.messages.setText(tr("Messages {where}", where=where) if where else tr("Its messages"))
+
+    def show_past(self, past: Provenance | None, *, loading: bool = False) -> None:
+        """Show what is known, or that it is being looked up."""
+        self.model.set_rows(_rows(past) if past is not None else ())
+        self.view.setVisible(bool(self.model.rows))
+        if past is None:
+            self.words.setText(tr("Looking it up…") if loading else tr("Choose a memory to see where it came from."))
+        else:
+            self.words.setText(" ".join(_sentences(past)))
+
+    def _press(self, row: object) -> None:
+        if isinstance(row, _Row) and row.decision.memory:
+            self.picked.emit(row.decision.memory)
+
+
+def _rows(past: Provenance) -> list[_Row]:
+    own = [(each.decision, True, each.run) for each in past.happenings]
+    others = [(decision, False, past.run) for decision in past.others]
+    return [_Row(place, *each) for place, each in enumerate((*own, *others))]
+
+
+def _sentences(past: Provenance) -> list[str]:
+    memory = past.memory
+    told = [_origin(memory)]
+    thread = past.thread
+    if thread is not None:
+        state = tr(STATES.get(str(thread.state), str(thread.state)))
+        told.append(tr("Its passage is {state}.", state=state))
+    run = past.run
+    if run is not None:
+        told.append(tr("Run of {day} by {who}: {counts}.", day=day_words(run.at) or tr("an unknown day"),
+                       who=run.model or tr("somebody"), counts=counts_words(run.counters)))  # fmt: skip
+    if past.edited:
+        told.append(tr("Its text was written by hand since."))
+    if run is not None and not past.happenings:
+        told.append(tr("It is from before it was kept what became of each fact."))
+    return told
+
+
+def _origin(memory: Memory) -> str:
+    source = tr("Somebody said it") if memory.source == "confirmed" else tr("It was inferred")
+    where = _where(memory)
+    if not where:
+        return tr("{source}.", source=source)
+    return tr("{source} in messages {where} of {chat}.", source=source, where=where, chat=memory.origin.chat)
+
+
+def _where(memory: Memory) -> str:
+    origin = memory.origin
+    if origin.first is None or origin.last is None:
+        return ""
+    return tr("#{first} to #{last}", first=origin.first, last=origin.last)
+
+
+def counts_words(data: Mapping[str, object]) -> str:
+    """The counters of a run in words."""
+    names = {
+        "totalExtracted": tr("{n} drawn out"), "memoriesSaved": tr("{n} new"),
+        "memoriesSuperseded": tr("{n} with newer words"), "memoriesDeduped": tr("{n} known already"),
+        "profileFieldsUpdated": tr("{n} into the profile"),
+    }  # fmt: skip
+    told = [words.format(n=data[name]) for name, words in names.items() if data.get(name)]
+    return ", ".join(told) or tr("nothing to keep")
+
+
+def _what(row: _Row) -> str:
+    words = tr(_ACTIONS[row.decision.action][0])
+    return words if row.own else tr("{what} (same run)", what=words)
+
+
+def _icon(row: _Row) -> tuple[str, str]:
+    return _ACTIONS[row.decision.action][1:]
+
+
+def _tone(row: _Row) -> str:
+    return "" if row.own else "text_muted"
+
+
+def _similarity(row: _Row) -> str:
+    return "" if row.decision.similarity is None else f"{row.decision.similarity:.3f}"
+
+
+def _spoken(row: _Row) -> str:
+    near = row.decision
+    if near.similarity is None:
+        return tr("nothing to compare with")
+    return tr("similarity {score} to: {near}", score=f"{near.similarity:.3f}", near=near.neighbour_text)
+
+
+def _tip(row: _Row) -> str:
+    told = [row.decision.fact]
+    if row.decision.similarity is not None:
+        near = tr("Nearest, similarity {score}: {near}", score=f"{row.decision.similarity:.3f}",
+                  near=row.decision.neighbour_text)  # fmt: skip
+        told.append(near)
+    if row.run is not None:
+        told.append(tr("Run of {day}, {who}", day=day_words(row.run.at), who=row.run.model))
+    if not row.own and row.decision.memory:
+        told.append(tr("Enter shows that memory."))
+    return "\n\n".join(told)
+
+
+_KEPT: Final = {"dormant": "Kept", "closed": "Kept, closed"}
+
+
+class PassagePage(QWidget):
+    """`wanted` carries the key of a passage to be read, `jump` the message that it begins with."""
+
+    wanted = Signal(str)
+    jump = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setAccessibleName(tr("Passages"))
+        self._reading = ""
+        self._busy = False
+        columns = (
+            RowColumn("Messages", lambda row: tr("#{first} to #{last}", first=row.first, last=row.last)),
+            RowColumn("State", self._state, icon=self._icon, tone=self._tone),
+            RowColumn("Memories", lambda row: str(row.memories) if row.state else "", numeric=True),
+            RowColumn("Ended", lambda row: day_words(row.ended)),
+        )
+        self.model = RowTable(theme, columns, lambda row: row.key, self._tip, self)
+        self.view = RowView(theme, self.model, tr("Passages of the chat"), (104, 124, 74), self)
+        self.empty = EmptyState(theme, "list", self)
+        self.words = QLabel(self)
+        self.words.setProperty("kind", "small")
+        self.words.setWordWrap(True)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.read = QPushButton(tr("Draw out its facts"), self)
+        self.read.setToolTip(tr("Read this passage only"))
+        self.show_messages = QPushButton(tr("Show in the chat"), self)
+        self.show_messages.setToolTip(tr("Go to its first message (Enter)"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.view, 1)
+        column.addWidget(self.empty, 1)
+        self.below = QWidget(self)
+        lines = QVBoxLayout(self.below)
+        lines.setContentsMargins(8, 5, 8, 6)
+        lines.setSpacing(5)
+        lines.addWidget(self.words)
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        for button in (self.read, self.show_messages):
+            button.setProperty("kind", "small")
+            row.addWidget(button)
+        row.addStretch(1)
+        lines.addLayout(row)
+        column.addWidget(self.below)
+        self.view.chosen.connect(self._show)
+        self.view.pressed.connect(lambda row: self.jump.emit(row.first))
+        self.show_messages.clicked.connect(lambda: self._with_row(lambda row: self.jump.emit(row.first)))
+        self.read.clicked.connect(lambda: self._with_row(lambda row: self.wanted.emit(row.key)))
+        self._show(None)
+
+    def show_picture(self, picture: FactsPicture | None, *, chat_known: bool, chat: bool) -> None:
+        """Show the passages of the chat."""
+        rows = picture.passages if picture is not None else ()
+        self.model.set_rows(rows)
+        for widget in (self.view, self.below):
+            widget.setVisible(bool(rows))
+        self.empty.setVisible(not rows)
+        if picture is None:
+            self.empty.say(tr("Reading the memories…"), "")
+        elif not chat:
+            self.empty.say(tr("No chat open"), tr("Open a chat: it is read in passages, each up to a long silence."))
+        elif not chat_known:
+            text = tr("Memories are known by the name of their chat's file. Save the chat first.")
+            self.empty.say(tr("The chat is in no file yet"), text, (("chat.save", tr("Save chat")),))
+        else:
+            self.empty.say(tr("Nothing to read"), tr("The chat has no messages that are read."))
+
+    def show_work(self, passage: str, *, busy: bool) -> None:
+        """Show which passage is being read."""
+        if (passage, busy) != (self._reading, self._busy):
+            self._reading, self._busy = passage, busy
+            self.model.set_rows(self.model.rows)
+            self._show(self.view.current)
+
+    def _with_row(self, do: object) -> None:
+        row = self.view.current
+        if isinstance(row, PassageRow) and callable(do):
+            do(row)
+
+    def _show(self, row: object) -> None:
+        there = row if isinstance(row, PassageRow) else None
+        self.read.setEnabled(there is not None and there.waiting and not self._busy)
+        self.show_messages.setEnabled(there is not None)
+        self.words.setText(self._tip(there) if there is not None else tr("Choose a passage to read what became of it."))
+
+    def _state(self, row: PassageRow) -> str:
+        if row.key == self._reading:
+            return tr("Reading…")
+        if row.failures:
+            return tr("Failed")
+        if row.changed:
+            return tr("Edited since")
+        if row.waiting:
+            return tr("Waiting")
+        return tr(_KEPT.get(row.state, row.state))
+
+    def _icon(self, row: PassageRow) -> tuple[str, str]:
+        if row.key == self._reading:
+            return "play", "accent"
+        if row.failures:
+            return "error", "error"
+        if row.changed:
+            return "pencil", "warning"
+        return ("dash", "text_faint") if row.waiting else ("check", "good")
+
+    def _tone(self, row: PassageRow) -> str:
+        return "error" if row.failures and row.key != self._reading else ""
+
+    def _tip(self, row: PassageRow) -> str:
+        told = [tr("Messages #{first} to #{last}.", first=row.first, last=row.last)]
+        if row.failures:
+            times = count(row.failures, "attempt", "attempts")
+            why = shorten(row.problem, 300) or tr("it is not known why")
+            told.append(tr("{times} failed: {why}", times=times, why=why if why.endswith(".") else f"{why}."))
+            told.append(
+                tr("Nothing of it is kept. Look at the provider, or choose another one; then draw it out again.")
+            )
+        elif row.changed:
+            told.append(tr("Its messages were edited since its facts were kept; it will be read again."))
+        elif row.waiting and row.state:
+            told.append(tr("Reading it was broken off; it will be read again."))
+        elif row.waiting:
+            told.append(tr("Its facts are not drawn out yet."))
+        else:
+            told.append(tr("It is {state}.", state=tr(STATES.get(row.state, row.state))))
+            told.append(tr("{memories} came from it.", memories=count(row.memories, "memory", "memories")))
+        return " ".join(told)
+
+
+class ProfilePage(QWidget):
+    """The fields that rules have filled."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setAccessibleName(tr("Profile"))
+        columns = (RowColumn("Field", lambda row: row[0]), RowColumn("Holds", lambda row: row[1]))
+        self.model = RowTable(theme, columns, lambda row: row[0], lambda row: f"{row[0]}: {row[1]}", self)
+        self.view = RowView(theme, self.model, tr("Fields of the profile"), (130,), self)
+        self.empty = EmptyState(theme, "list", self)
+        text = tr(
+            "Rules put readings and lists into a profile: “Rules for the profile” in the settings of fact memory."
+        )
+        self.empty.say(tr("No profile"), text, (("memories.settings", tr("Settings of fact memory")),))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.view)
+        column.addWidget(self.empty)
+        self.show_picture(None)
+
+    def show_picture(self, picture: FactsPicture | None) -> None:
+        """Show an owner's profile."""
+        self.model.set_rows(picture.profile if picture is not None else ())
+        self.view.setVisible(bool(self.model.rows))
+        self.empty.setVisible(not self.model.rows)

@@ -1,0 +1,195 @@
+"""The memories pane: the work and its state on top, below it the memories, the passages and the profile.
+
+What can be done with the memories of fact memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction, QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.systems.facts.picture import FactsPicture
+from lorestudio.ui.features.memories.extraction import Under
+from lorestudio.ui.features.memories.list_page import MemoryPage
+from lorestudio.ui.features.memories.origins import PassagePage, ProfilePage
+from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets.work_pane import WorkPane
+
+_MENU: Final = "Chat/Memories"
+
+MEMORY_ACTIONS: Final = (
+    Action(
+        "memories.extract", "Draw out facts", _MENU, icon="play", separator_before=True,
+        tip="Read the passages of the chat that wait, and keep their facts as memories",
+    ),
+    Action("memories.stop", "Stop drawing out facts", _MENU, icon="stop", tip="Stop; what is kept already stays"),
+    Action("memories.again", "Read the whole chat again…", _MENU, tip="Also the passages whose facts are kept already"),
+    Action(
+        "memories.refresh", "Refresh vectors", _MENU, icon="reload",
+        tip="Make the vectors anew that another model has made, or none",
+    ),
+    Action(
+        "memories.search", "Search memories by meaning", _MENU, icon="search", separator_before=True,
+        tip="Type what the memories should be about; the most similar ones come first",
+    ),
+    Action("memories.similar", "Find memories like this one", _MENU, ("S",), Where.MEMORIES),
+    Action("memories.edit", "Edit the memory", _MENU, icon="pencil", separator_before=True,
+           tip="Write its text; Enter in the list does so, too"),
+    Action("memories.pin", "Pin the memory", _MENU, ("P",), Where.MEMORIES, icon="star",
+           tip="Pinned memories go into every prompt"),
+    Action("memories.delete", "Delete the memory", _MENU, ("Del",), Where.MEMORIES, icon="trash",
+           tip="It can be taken back"),
+    Action("memories.undo", "Take the deletion back", _MENU, ("Ctrl+Z",), Where.MEMORIES, icon="undo"),
+    Action("memories.messages", "Show the messages it came from", _MENU, ("M",), Where.MEMORIES, icon="chat",
+           separator_before=True),
+    Action("memories.origin", "Show where the memory came from", _MENU, ("O",), Where.MEMORIES),
+    Action("memories.in_run", "Show the memory in the run", _MENU, ("T",), Where.MEMORIES, icon="trace",
+           tip="What fact memory did with it before the reply that you look at"),
+    Action("memories.copy", "Copy the memory", _MENU, ("Ctrl+C",), Where.MEMORIES, icon="copy", separator_before=True),
+    Action("memories.copy_all", "Copy all listed memories", _MENU, tip="As a Markdown table"),
+    Action("memories.reload", "Read the memories again", _MENU, icon="reload"),
+    Action("memories.settings", "Settings of fact memory…", _MENU, icon="switches", separator_before=True),
+)  # fmt: skip
+
+ROW_MENU: Final = (
+    "memories.edit", "memories.pin", "memories.delete", "", "memories.messages", "memories.origin", "memories.in_run",
+    "memories.similar", "", "memories.copy", "memories.copy_all", "memories.undo",
+)  # fmt: skip
+"""The menu on a memory; "" is a line."""
+
+MORE: Final = (
+    "memories.again", "memories.refresh", "memories.reload", "", "memories.undo", "memories.copy_all", "",
+    "memories.settings",
+)  # fmt: skip
+"""The menu of the pane's last button."""
+
+
+class MemoriesPane(WorkPane):
+    """Shows what it is given. `wanted` carries an action's id, `seen` whether somebody looks.
+
+    `again` follows the wish to read once more after a problem.
+    """
+
+    seen = Signal(bool)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("memories", tr("Memories"), theme, "star")
+        self.memories, self.passages, self.profile = MemoryPage(theme), PassagePage(theme), ProfilePage(theme)
+        self.tabs.setAccessibleName(tr("Parts of fact memory"))
+        self.tabs.addTab(self.memories, tr("Memories"))
+        self.tabs.addTab(self.passages, tr("Passages"))
+        self.tabs.addTab(self.profile, tr("Profile"))
+        self.memories.wanted.connect(self.wanted)
+        for page in (self.passages, self.profile):
+            page.empty.pressed.connect(self.wanted)
+        self._shown: tuple[FactsPicture | None, bool, bool] | None = None
+        self.progress.setAccessibleName(tr("Progress of fact memory"))
+        self.refresh = self.notice_button
+        self.refresh.setText(tr("Refresh"))
+        self.refresh.setAccessibleName(tr("Refresh vectors"))
+        self.refresh.clicked.connect(lambda: self.wanted.emit("memories.refresh"))
+        self.empty.say(tr("Reading the memories…"), "")
+
+    def _make_head(self) -> QWidget:
+        head = QWidget(self)
+        column = QVBoxLayout(head)
+        column.setContentsMargins(8, 5, 8, 4)
+        column.setSpacing(3)
+        row = self._button_row(
+            ("memories.extract", "memories.stop", "memories.settings"),
+            ("memories.extract", "memories.stop"),
+            tr("More about memories"),
+            tr("Read the chat again, refresh vectors, take a deletion back"),
+        )
+        row.addSpacing(4)
+        row.addWidget(self.state, 1)
+        row.addWidget(self.asked)
+        column.addLayout(row)
+        column.addWidget(self.progress)
+        return head
+
+    def use_actions(self, actions: Mapping[str, QAction]) -> None:
+        """Take the window's actions for the buttons."""
+        actions["memories.stop"].setIconText(tr("Stop"))
+        self._take_actions(actions, MORE)
+
+    def focus_target(self) -> QWidget:
+        """The rows of the part that is shown, or the field above them."""
+        if self._pages.currentWidget() is self.empty:
+            return self
+        page = self.tabs.currentWidget()
+        for widget in (getattr(page, "view", None), self.memories.bar.field):
+            if isinstance(widget, QWidget) and widget.isVisible():
+                return widget
+        return self.tabs.tabBar()
+
+    def open_search(self) -> bool:
+        """Give the keyboard to the field that filters and searches."""
+        if self._pages.currentWidget() is self.empty:
+            return False
+        self.tabs.setCurrentWidget(self.memories)
+        self.memories.bar.field.setFocus()
+        self.memories.bar.field.selectAll()
+        return True
+
+    # ---- what is shown ----------------------------------------------------------------------------------------------
+
+    def show_picture(self, picture: FactsPicture | None, problem: str, *, chat: bool, chat_known: bool) -> None:
+        """Show the memories, or why there are none."""
+        if problem:
+            buttons = (("again", tr("Try again")), ("memories.settings", tr("Settings of fact memory")))
+            self.empty.say(tr("The memories cannot be read"), problem, buttons)
+        elif picture is None:
+            self.empty.say(tr("Reading the memories…"), "")
+        there = picture if not problem else None
+        self._pages.setCurrentWidget(self.empty if there is None else self._whole)
+        before, self._shown = self._shown, (there, chat, chat_known)
+        if before is not None and before[0] is there and before[1:] == (chat, chat_known):
+            return  # thousands of rows need not be put in order again
+        self.memories.show_picture(there, chat=chat_known)
+        self.passages.show_picture(there, chat_known=chat_known, chat=chat)
+        self.profile.show_picture(there)
+        waiting = there.waiting if there is not None else 0
+        title = tr("Passages ({waiting} waiting)", waiting=number(waiting)) if waiting else tr("Passages")
+        self.tabs.setTabText(1, title)
+        stale = there.stale if there is not None else 0
+        self.notice.setVisible(bool(stale))
+        vectors = count(stale, "vector is", "vectors are")
+        self.notice_text.setText(tr("{vectors} stale: another model made them, or none. They take no part in searches "
+                                    "and prompts.", vectors=vectors))  # fmt: skip
+        self.note_changed.emit(self.memories.note())
+
+    def show_work(self, under: Under, idle: str, asked: str, spoken: str) -> None:
+        """Show how far the work is, what there is to say without any, and who draws facts out: in short, in full."""
+        self.state.setText(under.sentence or idle)
+        busy = bool(under.kind)
+        for name in ("memories.stop", "memories.extract") if not busy else ("memories.extract", "memories.stop"):
+            self.buttons[name].setVisible(busy == (name == "memories.stop"))  # never both, which would be too wide
+        self.progress.setVisible(bool(under.kind))
+        self.progress.setRange(0, under.of)  # none known yet: it only moves
+        self.progress.setValue(under.done)
+        self.progress.setAccessibleDescription(under.sentence)
+        self.refresh.setEnabled(not under.kind)
+        self.passages.show_work(under.passage, busy=bool(under.kind))
+        self.asked.setText(asked)
+        self.asked.setAccessibleName(tr("Facts are drawn out by: {who}", who=spoken))
+        self.asked.setToolTip(tr("{who}. Chosen for the runs of this chat as well.", who=spoken))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: somebody looks."""
+        super().showEvent(event)
+        self.seen.emit(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Qt: nobody looks any more."""
+        super().hideEvent(event)
+        self.seen.emit(False)

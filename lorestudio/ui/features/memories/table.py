@@ -1,0 +1,199 @@
+"""The list of memories: its columns, and putting rows in order and through a filter.
+
+Memories and who draws them out, in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from operator import attrgetter
+from typing import Any, Final
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHeaderView, QWidget
+
+from lorestudio.studio.project.answering import AnswerKind, Source
+from lorestudio.systems.facts.picture import MemoryRow
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import shorten, tr
+from lorestudio.ui.state.choices import source_title
+from lorestudio.ui.widgets.record_table import RowColumn, RowTable, RowView
+
+TEXT, SIMILARITY, STATE, WHEN, USES, TAGS = range(6)
+
+ORDERS: Final = {
+    WHEN: "Newest first", TEXT: "By text", TAGS: "By tags", STATE: "Pinned first", USES: "Most used first",
+    SIMILARITY: "Most similar first",
+}  # fmt: skip
+"""The columns that the list can be ordered by, with the words of their usual direction."""
+
+_ROOM: Final = ((TAGS, 560), (USES, 420), (STATE, 340), (WHEN, 250))
+"""A view narrower than this (device-independent pixels) goes without the column, so that texts can be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which memories are listed: those with all these words, with the tag ("" for any), only pinned ones."""
+
+    text: str = ""
+    tag: str = ""
+    pinned: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """Whether it lets everything through."""
+        return not (self.text.strip() or self.tag or self.pinned)
+
+    def passes(self, row: MemoryRow) -> bool:
+        """Whether a memory is listed."""
+        if self.pinned and not row.memory.pinned:
+            return False
+        if self.tag and self.tag not in row.memory.tag_names:
+            return False
+        return all(word in row.folded for word in self.text.casefold().split())
+
+
+_KEYS: Final[Mapping[int, Callable[[MemoryRow], Any]]] = {
+    TEXT: attrgetter("folded"), STATE: attrgetter("rank"), WHEN: attrgetter("at"), USES: attrgetter("uses"),
+    TAGS: attrgetter("tags"),
+}  # fmt: skip
+
+
+def in_order(
+    rows: Sequence[MemoryRow], column: int, scores: Mapping[str, float], *, descending: bool
+) -> list[MemoryRow]:
+    """The rows by a column; equal ones keep their order."""
+    if column == SIMILARITY:
+        return sorted(rows, key=lambda row: scores.get(row.id, -2.0), reverse=descending)
+    return sorted(rows, key=_KEYS[column], reverse=descending)
+
+
+def usual_direction(column: int) -> bool:
+    """Whether a column is first ordered from the greatest down."""
+    return column not in {TEXT, TAGS}
+
+
+def day_words(moment: int | None) -> str:
+    """The day of a moment on this computer's calendar, "" where it is not known."""
+    if moment is None:
+        return ""
+    try:
+        return datetime.fromtimestamp(moment / 1000).astimezone().strftime("%Y-%m-%d")
+    except (OSError, OverflowError, ValueError):
+        return ""
+
+
+def state_words(row: MemoryRow) -> str:
+    """What is to be known of a memory at a glance."""
+    told = [tr("pinned")] if row.memory.pinned else []
+    if row.stale:
+        told.append(tr("stale"))
+    return ", ".join(told)
+
+
+def _icon(row: MemoryRow) -> tuple[str, str] | None:
+    if row.stale:
+        return "warning", "warning"
+    return ("star", "accent") if row.memory.pinned else None
+
+
+class MemoryTable(RowTable):
+    """The memories as they are listed. `scores` are those of a search, by ids."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        self.scores: Mapping[str, float] = {}
+        columns = (
+            RowColumn("Memory", lambda row: shorten(row.memory.content, 300), icon=_icon, spoken=_spoken),
+            RowColumn("Similarity", self._score, numeric=True),
+            RowColumn("State", state_words, tone=lambda row: "warning" if row.stale else ""),
+            RowColumn("When", lambda row: day_words(row.memory.created_at)),
+            RowColumn("Used", lambda row: str(row.uses), numeric=True, spoken=_uses),
+            RowColumn("Tags", lambda row: row.tags),
+        )
+        super().__init__(theme, columns, attrgetter("id"), self._say, parent)
+
+    def _score(self, row: MemoryRow) -> str:
+        score = self.scores.get(row.id)
+        return "" if score is None else f"{score:.3f}"
+
+    def _say(self, row: MemoryRow) -> str:
+        told = [row.memory.content]
+        if row.stale:
+            told.append(tr("Its vector was made by another model, or is missing: it takes no part in searches."))
+        return "\n\n".join(told)
+
+
+def _spoken(row: MemoryRow) -> str:
+    """The text, with what its icon says: the column of states may be hidden."""
+    state = state_words(row)
+    text = shorten(row.memory.content, 300)
+    return f"{text} ({state})" if state else text
+
+
+def _uses(row: MemoryRow) -> str:
+    return tr("used {times} times", times=row.memory.retrieval_count or 0)
+
+
+class MemoryView(RowView):
+    """The list. A narrow one goes without the lesser columns."""
+
+    def __init__(self, theme: Theme, model: MemoryTable, parent: QWidget) -> None:
+        super().__init__(theme, model, tr("Memories"), (200, 92, 84, 88, 52, 130), parent)
+        self._scored = False
+        head = self.horizontalHeader()
+        head.setStretchLastSection(False)
+        head.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
+        head.setSectionsClickable(True)
+        head.setSortIndicatorShown(True)
+        head.setMinimumSectionSize(40)
+        self.setMinimumHeight(self.fontMetrics().lineSpacing() * 3)
+        self._fit()
+
+    def show_scores(self, *, shown: bool) -> None:
+        """Show the similarity, or not."""
+        self._scored = shown
+        self._fit()
+
+    def sizeHint(self) -> QSize:
+        """Qt: a few rows."""
+        return QSize(300, 200)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: more or less room for columns."""
+        self._fit()
+        super().resizeEvent(event)
+
+    def _fit(self) -> None:
+        self.setColumnHidden(SIMILARITY, not self._scored)
+        room = self.width() - (self.columnWidth(SIMILARITY) if self._scored else 0)
+        for column, least in _ROOM:
+            self.setColumnHidden(column, room < least)
+
+
+def short_source(source: Source) -> str:
+    """Who draws facts out, as short as a button needs it."""
+    if source.kind is AnswerKind.PROVIDER:
+        return shorten(source.profile, 18)
+    return {AnswerKind.STAND_IN: tr("Plain rules"), AnswerKind.RECORDED: tr("Recorded")}.get(source.kind, tr("I type"))
+
+
+def spoken_source(source: Source) -> str:
+    """The same in full."""
+    if source.kind is AnswerKind.STAND_IN:
+        return tr("Plain rules, offline, without a model: they take sentences with words such as “I” and “my”")
+    return source_title(source)
+
+
+def as_markdown(rows: Sequence[MemoryRow]) -> str:
+    """The memories as a table."""
+    lines = [tr("| Memory | Tags | Pinned | When | Messages |"), "|---|---|---|---|---|"]
+    for row in rows:
+        memory, origin = row.memory, row.memory.origin
+        where = f"#{origin.first} to #{origin.last}" if origin.first is not None else ""
+        pinned = tr("yes") if memory.pinned else ""
+        cells = (memory.content, row.tags, pinned, day_words(memory.created_at), where)
+        lines.append("| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"

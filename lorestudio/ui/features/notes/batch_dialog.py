@@ -1,0 +1,319 @@
+"""Changing one property in many notes: what they have now, what is to happen, and what would change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QCompleter,
+    QFormLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QTableWidget,
+    QTableWidgetItem,
+    QWidget,
+)
+
+from lorestudio.domain.javascript import Json, trim
+from lorestudio.studio.notes.batch_edit import (
+    ChangeItems,
+    NotesSummary,
+    PropertySummary,
+    RemoveProperty,
+    SetValue,
+    plan_property,
+    shown_value,
+    summarise,
+)
+from lorestudio.studio.notes.vault_notes import Planned
+from lorestudio.ui.features.notes.plan_dialog import PlanDialog
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.state.note_changes import NoteWork, Plan
+from lorestudio.vault.note.properties import PropertyKind
+
+
+class Operation(StrEnum):
+    """What happens to the property."""
+
+    SET = "set"
+    ADD = "add"
+    REMOVE = "remove"
+    CLEAR = "clear"
+
+
+class ValueKind(StrEnum):
+    """How the typed value is meant."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    FLAG = "flag"
+    LIST = "list"
+
+
+_OPERATIONS: Final = {
+    Operation.SET: "Set to",
+    Operation.ADD: "Add to the list",
+    Operation.REMOVE: "Take out of the list",
+    Operation.CLEAR: "Remove the property",
+}
+_KINDS: Final = {
+    ValueKind.TEXT: "a text",
+    ValueKind.NUMBER: "a number",
+    ValueKind.FLAG: "yes or no",
+    ValueKind.LIST: "a list, items between commas",
+}
+KNOWN: Final[dict[str, ValueKind]] = {
+    "tags": ValueKind.LIST,
+    "keys": ValueKind.LIST,
+    "refine_keys": ValueKind.LIST,
+    "requires": ValueKind.LIST,
+    "excludes": ValueKind.LIST,
+    "cascade_links": ValueKind.LIST,
+    "priority": ValueKind.NUMBER,
+    "scanDepth": ValueKind.NUMBER,
+    "depth": ValueKind.NUMBER,
+    "cooldown": ValueKind.NUMBER,
+    "warmup": ValueKind.NUMBER,
+    "probability": ValueKind.NUMBER,
+    "enabled": ValueKind.FLAG,
+    "constant": ValueKind.FLAG,
+    "excludeRecursion": ValueKind.FLAG,
+    "graph": ValueKind.FLAG,
+    "summary": ValueKind.TEXT,
+    "position": ValueKind.TEXT,
+    "role": ValueKind.TEXT,
+    "outlet": ValueKind.TEXT,
+}
+"""Properties that DeepLore reads, offered also where no note has them yet (spec: deeplore-engine 1.5)."""
+_BY_PROPERTY: Final = {
+    PropertyKind.NUMBER: ValueKind.NUMBER,
+    PropertyKind.FLAG: ValueKind.FLAG,
+    PropertyKind.LIST: ValueKind.LIST,
+}
+_TRUE: Final = frozenset({"true", "yes", "on", "1"})
+_FALSE: Final = frozenset({"false", "no", "off", "0"})
+
+
+class BatchDialog(PlanDialog):
+    """The properties of the notes on top, then what to change, then the preview."""
+
+    def __init__(self, theme: Theme, work: NoteWork, paths: Sequence[Path], parent: QWidget) -> None:
+        notes = count(len(paths), "note", "notes")
+        super().__init__(theme, work, tr("Change a property of {notes}", notes=notes), tr("Change"), parent)
+        self._paths = tuple(paths)
+        self._summary = NotesSummary(0, ())
+        self.table = self._made_table()
+        self.name = QComboBox(self)
+        self.name.setEditable(True)
+        self.name.setAccessibleName(tr("Property"))
+        self.name.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.operation = QComboBox(self)
+        self.operation.setAccessibleName(tr("What to do"))
+        for operation, words in _OPERATIONS.items():
+            self.operation.addItem(tr(words), operation.value)
+        self.kind = QComboBox(self)
+        self.kind.setAccessibleName(tr("How the value is meant"))
+        for kind, words in _KINDS.items():
+            self.kind.addItem(tr(words), kind.value)
+        self.value = QLineEdit(self)
+        self.value.setAccessibleName(tr("Value"))
+        self.state = QLabel(tr("Reading the notes…"), self)
+        self.state.setProperty("kind", "small")
+        self._form = QFormLayout()
+        self._form.addRow(tr("Property"), self.name)
+        self._form.addRow(tr("Do"), self.operation)
+        self._form.addRow(tr("Value"), self.value)
+        self._form.addRow(tr("It is"), self.kind)
+        self.fields.addWidget(self.state)
+        self.fields.addWidget(self.table)
+        self.fields.addLayout(self._form)
+        self.table.currentCellChanged.connect(lambda row, *_more: self._take_row(row))
+        self.name.currentTextChanged.connect(self._other_name)
+        for signal in (self.operation.currentIndexChanged, self.kind.currentIndexChanged, self.value.textChanged):
+            signal.connect(self._other)
+        self.resize(760, 640)
+        self.name.setFocus()
+        self._read()
+        self._settle()
+        self.view.say(self.nothing_yet())
+
+    def _made_table(self) -> QTableWidget:
+        """The table of what the notes have now."""
+        table = QTableWidget(0, 3, self)
+        table.setHorizontalHeaderLabels([tr("Property"), tr("Value"), tr("In")])
+        table.setAccessibleName(tr("Properties of the notes"))
+        table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QTableWidget.SelectionMode.SingleSelection)
+        table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        table.setShowGrid(False)
+        table.setTabKeyNavigation(False)
+        table.setWordWrap(False)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(23)
+        head = table.horizontalHeader()
+        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        head.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        head.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
+        table.setMaximumHeight(170)
+        return table
+
+    # ---- what is to be done -----------------------------------------------------------------------------------------
+
+    @property
+    def chosen_operation(self) -> Operation:
+        """What happens to the property."""
+        return Operation(self.operation.currentData())
+
+    def plan(self) -> Plan | None:
+        """Change the property in all notes."""
+        name, paths = trim(self.name.currentText()), self._paths
+        change = self._change()
+        if not name or change is None:
+            return None
+        return lambda vaults: plan_property(vaults, paths, name, change)
+
+    def nothing_yet(self) -> str:
+        """Asks for what is missing."""
+        if not trim(self.name.currentText()):
+            return tr("Choose a property above, or type the name of a new one.")
+        if self.chosen_operation is Operation.SET and self._typed() is None:
+            kind = ValueKind(self.kind.currentData())
+            return tr("Type a number.") if kind is ValueKind.NUMBER else tr("Type yes or no.")
+        return tr("Type what to add or to take out; several items between commas.")
+
+    def summary(self, planned: Planned) -> str:
+        """How many notes change, stay and cannot be changed."""
+        changed, cannot = len(planned.changes.changes), len(planned.remarks)
+        stay = len(self._paths) - changed - cannot
+        parts = [count(changed, "note changes", "notes change")]
+        if stay > 0:
+            parts.append(tr("{notes} so already", notes=count(stay, "is", "are")))
+        if cannot:
+            parts.append(tr("{notes} be changed, see below", notes=count(cannot, "cannot", "cannot")))
+        return " · ".join(parts)
+
+    def _change(self) -> SetValue | ChangeItems | RemoveProperty | None:
+        operation = self.chosen_operation
+        if operation is Operation.CLEAR:
+            return RemoveProperty()
+        if operation is Operation.SET:
+            value = self._typed()
+            return None if value is None else SetValue(value)
+        items = _items(self.value.text())
+        if not items:
+            return None
+        return ChangeItems(add=items) if operation is Operation.ADD else ChangeItems(remove=items)
+
+    def _typed(self) -> Json:
+        """The value as it is meant, None where it is none of that kind."""
+        text = self.value.text()
+        kind = ValueKind(self.kind.currentData())
+        if kind is ValueKind.LIST:
+            return list(_items(text))
+        if kind is ValueKind.NUMBER:
+            try:
+                found = float(text.replace(",", "."))
+            except ValueError:
+                return None
+            return int(found) if found.is_integer() else found
+        if kind is ValueKind.FLAG:
+            word = text.strip().casefold()
+            return True if word in _TRUE else False if word in _FALSE else None
+        return text.strip()
+
+    # ---- what there is ----------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        paths = self._paths
+        self.work.ask(lambda _vaults: summarise(paths), self._show_summary, self.state.setText)
+
+    def _show_summary(self, found: NotesSummary) -> None:
+        self._summary = found
+        unread = len(found.failures)
+        self.state.setText(
+            tr("Choose a property of the {notes}:", notes=count(found.notes, "note", "notes"))
+            + (" " + tr("{notes} be read.", notes=count(unread, "cannot", "cannot")) if unread else "")
+        )
+        self.table.setRowCount(len(found.properties))
+        for row, one in enumerate(found.properties):
+            for column, text in enumerate(_cells(one)):
+                item = QTableWidgetItem(text)
+                item.setToolTip(text)
+                if column == 1 and not one.same:
+                    font = item.font()
+                    font.setItalic(True)
+                    item.setFont(font)
+                self.table.setItem(row, column, item)
+        names = [one.name for one in found.properties]
+        names += [name for name in KNOWN if found.find(name) is None]
+        before = self.name.currentText()
+        self.name.blockSignals(True)
+        self.name.clear()
+        self.name.addItems(names)
+        self.name.setCurrentText(before)
+        self.name.blockSignals(False)
+        self._settle()
+
+    def _take_row(self, row: int) -> None:
+        if 0 <= row < len(self._summary.properties):
+            one = self._summary.properties[row]
+            self.name.setCurrentText(one.name)
+            if one.same and not isinstance(one.value, list | tuple):
+                self.value.setText(_flag_word(shown_value(one.value)))
+            else:
+                self.value.clear()
+
+    def _other_name(self) -> None:
+        one = self._summary.find(trim(self.name.currentText()))
+        known = KNOWN.get(trim(self.name.currentText()))
+        kind = known or (_BY_PROPERTY.get(one.kind, ValueKind.TEXT) if one is not None else None)
+        if kind is not None:
+            self.kind.setCurrentIndex(self.kind.findData(kind.value))
+            lists = kind is ValueKind.LIST
+            now = self.chosen_operation
+            if lists and now is Operation.SET:
+                self.operation.setCurrentIndex(self.operation.findData(Operation.ADD.value))
+            elif not lists and now in {Operation.ADD, Operation.REMOVE}:
+                self.operation.setCurrentIndex(self.operation.findData(Operation.SET.value))
+        self._other()
+
+    def _other(self) -> None:
+        self._settle()
+        self.changed()
+
+    def _settle(self) -> None:
+        operation = self.chosen_operation
+        self._form.setRowVisible(self.value, operation is not Operation.CLEAR)
+        self._form.setRowVisible(self.kind, operation is Operation.SET)
+        one = self._summary.find(trim(self.name.currentText()))
+        completer = QCompleter(one.items if one is not None else (), self.value)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.value.setCompleter(completer)
+        flag = operation is Operation.SET and self.kind.currentData() == ValueKind.FLAG.value
+        self.value.setPlaceholderText(tr("yes or no") if flag else "")
+
+
+def _cells(one: PropertySummary) -> tuple[str, str, str]:
+    if one.same:
+        value = shown_value(one.value) or tr("(empty)")
+    elif one.values == 1:
+        value = tr("not in all notes")
+    else:
+        value = tr("differs: {values}", values=count(one.values, "value", "values"))
+    return one.name, value, tr("{present} of {total}", present=one.present, total=one.total)
+
+
+def _items(text: str) -> tuple[str, ...]:
+    return tuple(item for piece in text.split(",") if (item := trim(piece)))
+
+
+def _flag_word(text: str) -> str:
+    return {"true": tr("yes"), "false": tr("no")}.get(text, text)

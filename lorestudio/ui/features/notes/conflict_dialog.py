@@ -1,0 +1,180 @@
+"""A note that was changed here and on disk: both texts beside each other, and a choice for each place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QRadioButton,
+    QScrollArea,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.widgets.diff_view import DiffView, Span, marked_html, word_spans
+from lorestudio.vault.note.three_way_merge import Piece, Side, joined, three_way
+
+
+class ConflictDialog(QDialog):
+    """`merged` carries the text that a person made of both; closing the dialog changes nothing."""
+
+    merged = Signal(str)
+
+    def __init__(self, theme: Theme, name: str, texts: tuple[str, str, str], parent: QWidget | None = None) -> None:
+        """`texts` are the version that both started from, one's own, and the one on disk."""
+        super().__init__(parent)
+        self._theme = theme
+        base, mine, theirs = texts
+        self.pieces = three_way(base, mine, theirs)
+        self._chosen: dict[int, str] = {}
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Two versions of {name}", name=name))
+        conflicts = sum(piece.side is Side.CONFLICT for piece in self.pieces)
+        mine_only = sum(piece.side is Side.MINE for piece in self.pieces)
+        theirs_only = sum(piece.side is Side.THEIRS for piece in self.pieces)
+        head = QLabel(self)
+        head.setWordWrap(True)
+        head.setText(
+            tr(
+                "{mine} only here, {theirs} only on disk, {both} in both. What was changed in one place only is taken; "
+                "where both changed the same lines, choose.",
+                mine=count(mine_only, "place was changed", "places were changed"),
+                theirs=count(theirs_only, "place", "places"),
+                both=count(conflicts, "place", "places"),
+            )
+        )
+        self.diff = DiffView(theme, (tr("On disk"), tr("My text")), self)
+        self.diff.show_texts(theirs, mine)
+        self.outcome = QPlainTextEdit(self)
+        self.outcome.setReadOnly(True)
+        self.outcome.setFont(fixed_font(self.font().pointSizeF()))
+        self.outcome.setAccessibleName(tr("The merged text"))
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self._choices(), tr("Choose"))
+        self.tabs.addTab(self.diff, tr("Compare whole texts"))
+        self.tabs.addTab(self.outcome, tr("Result"))
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.take = QPushButton(tr("Take the merged text"), self)
+        self.take.setProperty("kind", "primary")
+        buttons.addButton(self.take, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.addWidget(head)
+        column.addWidget(self.tabs, 1)
+        column.addWidget(buttons)
+        self.resize(860, 560)
+        self._refresh()
+
+    @property
+    def text(self) -> str | None:
+        """The merged text, None while a place is not decided."""
+        try:
+            return joined(self.pieces, self._chosen)
+        except ValueError:
+            return None
+
+    def choose(self, place: int, side: str) -> None:
+        """Decide the piece at `place`: mine, theirs or both."""
+        piece = self.pieces[place]
+        self._chosen[place] = {"mine": piece.mine, "theirs": piece.theirs, "both": _both(piece)}[side]
+        self._refresh()
+
+    def _choices(self) -> QWidget:
+        page = QWidget(self)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(2, 8, 8, 8)
+        column.setSpacing(10)
+        changed = [place for place, piece in enumerate(self.pieces) if piece.side is not Side.NOBODY]
+        if not changed:
+            column.addWidget(QLabel(tr("Both versions are the same."), page))
+        for number, place in enumerate(changed, start=1):
+            column.addWidget(self._card(number, len(changed), place))
+        column.addStretch(1)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidget(page)
+        return area
+
+    def _card(self, number: int, total: int, place: int) -> QWidget:
+        piece = self.pieces[place]
+        card = QFrame(self)
+        card.setObjectName("Card")
+        grid = QGridLayout(card)
+        grid.setColumnStretch(0, 1)
+        grid.setColumnStretch(1, 1)
+        words = {
+            Side.MINE: tr("changed here only"),
+            Side.THEIRS: tr("changed on disk only"),
+            Side.BOTH_ALIKE: tr("changed alike"),
+            Side.CONFLICT: tr("changed in both: choose"),
+        }
+        head = QLabel(tr("Place {number} of {total}: {what}", number=number, total=total, what=words[piece.side]), card)
+        head.setProperty("kind", "section")
+        grid.addWidget(head, 0, 0, 1, 2)
+        group = QButtonGroup(card)
+        spans = word_spans(piece.mine, piece.theirs)
+        sides = (("mine", tr("Mine"), piece.mine), ("theirs", tr("On disk"), piece.theirs))
+        for column, (side, title, text) in enumerate(sides):
+            button = QRadioButton(title, card)
+            button.setAccessibleName(tr("Place {number}: {title}", number=number, title=title))
+            button.setAccessibleDescription(text)
+            button.setChecked((piece.side is Side.THEIRS) == (side == "theirs") and piece.side is not Side.CONFLICT)
+            button.clicked.connect(partial(self.choose, place, side))
+            group.addButton(button)
+            grid.addWidget(button, 1, column)
+            grid.addWidget(self._excerpt(text, spans[column], card), 2, column)
+        if piece.side is Side.CONFLICT and piece.mine and piece.theirs:
+            both = QRadioButton(tr("Both, mine first"), card)
+            both.clicked.connect(partial(self.choose, place, "both"))
+            group.addButton(both)
+            grid.addWidget(both, 3, 0, 1, 2)
+        return card
+
+    def _excerpt(self, text: str, spans: Sequence[Span], parent: QWidget) -> QLabel:
+        palette = self._theme.palette
+        label = QLabel(parent)
+        label.setTextFormat(Qt.TextFormat.RichText)
+        style = f"background-color: {palette.mark}; color: {palette.on_mark}"
+        label.setText(marked_html(text.rstrip("\r\n"), spans, style) if text else tr("(nothing)"))
+        label.setObjectName("Raw")
+        label.setWordWrap(True)
+        label.setFont(fixed_font(self.font().pointSizeF()))
+        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        return label
+
+    def _refresh(self) -> None:
+        text = self.text
+        missing = sum(piece.merged is None and place not in self._chosen for place, piece in enumerate(self.pieces))
+        self.take.setEnabled(text is not None)
+        waiting = tr("{places} not decided yet.", places=count(missing, "place is", "places are"))
+        self.outcome.setPlainText(waiting if text is None else text)
+        self.take.setToolTip(waiting if text is None else "")
+
+    def _accept(self) -> None:
+        text = self.text
+        if text is not None:
+            self.merged.emit(text)
+            self.accept()
+
+
+def _both(piece: Piece) -> str:
+    mine = piece.mine
+    if mine and not mine.endswith(("\n", "\r")):
+        mine += "\n"
+    return mine + piece.theirs

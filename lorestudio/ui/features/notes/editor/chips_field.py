@@ -1,0 +1,448 @@
+"""A list of words as chips: typed, pasted, moved and removed with the keyboard or the mouse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QDrag,
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFocusEvent,
+    QFontMetricsF,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractButton, QApplication, QCompleter, QLineEdit, QSizePolicy, QWidget
+
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, hairline
+
+_SEPARATORS: Final = re.compile(r"[,\n\r\u2028\u2029]+")
+_MIME: Final = "application/x-lorestudio-chip"
+GAP: Final = 4
+HEIGHT: Final = 24
+_CROSS: Final = 16
+_LEAST_INPUT: Final = 90
+
+Mark = Callable[[str], str]
+"""Says what is wrong with an item, "" for nothing."""
+
+
+def split_items(text: str) -> list[str]:
+    """The items of a pasted text: cut at commas and line ends, trimmed, empty ones dropped."""
+    return [item for piece in _SEPARATORS.split(text) if (item := piece.strip())]
+
+
+class _Chip(QAbstractButton):
+    """One item. The field that it belongs to does what its keys mean."""
+
+    def __init__(self, field: ChipsField, theme: Theme, text: str) -> None:
+        super().__init__(field)
+        self._theme, self._field = theme, field
+        self.setText(text)
+        self.warning = ""
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._pressed: QPoint | None = None
+
+    def sizeHint(self) -> QSize:
+        """Qt: the text, a warning sign, and the cross."""
+        wide = QFontMetricsF(self.font()).horizontalAdvance(self._shown()) + 16 + _CROSS + (16 if self.warning else 0)
+        return QSize(round(wide), HEIGHT)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Qt: draw the chip."""
+        theme = self._theme
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        edge = "warning" if self.warning else "border"
+        painter.setPen(hairline(theme.color(edge)))
+        ground = "warning_soft" if self.warning else ("hover" if self.underMouse() else "raised")
+        painter.setBrush(theme.color("accent_soft" if self.hasFocus() else ground))
+        painter.drawRoundedRect(box, 6, 6)
+        left = box.left() + 8
+        if self.warning:
+            draw_glyph(painter, QRectF(left - 2, box.top(), 14, box.height()), "warning", theme.palette.warning, 13)
+            left += 16
+        painter.setPen(theme.color("on_accent_soft" if self.hasFocus() else "text"))
+        room = QRectF(left, box.top(), box.right() - left - (_CROSS if not self._field.read_only else 2), box.height())
+        shown = QFontMetricsF(self.font()).elidedText(self._shown(), Qt.TextElideMode.ElideRight, room.width() + 3)
+        painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), shown)
+        if not self._field.read_only:
+            ink = theme.palette.text if self.underMouse() or self.hasFocus() else theme.palette.text_faint
+            draw_glyph(painter, QRectF(box.right() - _CROSS - 1, box.top(), _CROSS, box.height()), "close", ink, 10)
+        if self.hasFocus():
+            draw_focus(painter, self.rect(), theme)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: the field knows what a key does to its item."""
+        if not self._field.chip_key(self, event):
+            super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Qt: the cross removes, the rest takes the keyboard and may be dragged."""
+        self._pressed = event.position().toPoint()
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Qt: a click on the cross removes the item."""
+        if (
+            self._pressed is not None
+            and event.position().x() > self.width() - _CROSS - 2
+            and self.rect().contains(event.position().toPoint())
+        ):
+            self._field.remove(self)
+        self._pressed = None
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Qt: edit the item."""
+        self._field.edit(self)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Qt: begin to drag once the mouse has moved far enough."""
+        if self._pressed is None or self._field.read_only:
+            return
+        if (event.position().toPoint() - self._pressed).manhattanLength() < QApplication.startDragDistance():
+            return
+        self._pressed = None
+        self._field.drag(self)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Qt: show it."""
+        super().focusInEvent(event)
+        self.update()
+
+    def _shown(self) -> str:
+        return self.text() or tr("(empty)")
+
+
+class ChipsField(QWidget):
+    """The items of a list property. `changed` carries all of them after each change by a person.
+
+    Enter or a comma adds what was typed; Left goes from the empty line to the chips. On a chip: Left and Right move,
+    with Ctrl+Shift they move the chip; Delete and Backspace remove it; F2 and Enter edit it.
+    """
+
+    changed = Signal(object)
+    left = Signal()
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._name = theme, name
+        self._chips: list[_Chip] = []
+        self._mark: Mark = lambda _item: ""
+        self._editing: int | None = None
+        self.read_only = False
+        self.input = QLineEdit(self)
+        self.input.setProperty("kind", "quiet")
+        self.input.setAccessibleName(tr("Add to {name}", name=name))
+        self.input.setPlaceholderText(tr("Add…"))
+        self.input.installEventFilter(self)
+        self.input.returnPressed.connect(self.take_input)
+        self.input.textChanged.connect(self._settle)
+        self.setAcceptDrops(True)
+        self.setFocusProxy(self.input)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        theme.changed.connect(self.update)
+        self._settle()
+
+    # ---- value ------------------------------------------------------------------------------------------------------
+
+    @property
+    def items(self) -> list[str]:
+        """The items as they are shown."""
+        return [chip.text() for chip in self._chips]
+
+    @property
+    def chips(self) -> Sequence[QAbstractButton]:
+        """The buttons that stand for the items."""
+        return tuple(self._chips)
+
+    def set_items(self, items: Sequence[str]) -> None:
+        """Show other items; nothing is emitted."""
+        focus = next((place for place, chip in enumerate(self._chips) if chip.hasFocus()), None)
+        if list(items) != self.items:
+            while len(self._chips) > len(items):
+                self._drop(self._chips.pop())
+            for chip, item in zip(self._chips, items, strict=False):
+                chip.setText(item)
+            for item in items[len(self._chips) :]:
+                chip = _Chip(self, self._theme, item)
+                chip.show()
+                self._chips.append(chip)
+        if focus is not None:
+            self._focus(min(focus, len(self._chips) - 1))
+        self.refresh()
+
+    def set_mark(self, mark: Mark) -> None:
+        """How to tell that an item is doubtful, such as a title that no note has."""
+        self._mark = mark
+        self.refresh()
+
+    def set_completer(self, completer: QCompleter) -> None:
+        """What is offered while typing."""
+        self.input.setCompleter(completer)
+        completer.activated.connect(self._completed)
+
+    def refresh(self) -> None:
+        """Marks and names anew, and everything in its place."""
+        total = len(self._chips)
+        for place, chip in enumerate(self._chips, start=1):
+            chip.warning = self._mark(chip.text())
+            chip.setToolTip(chip.warning or tr("Delete removes it, F2 edits it, Ctrl+Shift+arrow moves it"))
+            name = tr("{item}, {place} of {total}", item=chip.text() or tr("(empty)"), place=place, total=total)
+            chip.setAccessibleName(name)
+            chip.setAccessibleDescription(chip.toolTip())
+        listed = ", ".join(self.items) or tr("none")
+        self.setAccessibleName(f"{self._name}: {listed}")
+        self.input.setAccessibleDescription(tr("At present: {items}", items=listed))
+        self.input.setPlaceholderText("" if self._chips else tr("Add…"))
+        self._settle()
+
+    # ---- changes ----------------------------------------------------------------------------------------------------
+
+    def take_input(self) -> None:
+        """Add what was typed; a comma or a line end separates several."""
+        self._take(self.input.text())
+
+    def remove(self, chip: QObject) -> None:
+        """Take an item away."""
+        place = self._place(chip)
+        if place is None or self.read_only:
+            return
+        now = self.items
+        del now[place]
+        had_focus = self._chips[place].hasFocus()
+        self._change(now)
+        if had_focus:
+            self._focus(min(place, len(self._chips) - 1))
+
+    def shift(self, chip: QObject, steps: int) -> None:
+        """Put an item so many places further on."""
+        place = self._place(chip)
+        if place is None or self.read_only or not 0 <= place + steps < len(self._chips):
+            return
+        now = self.items
+        now.insert(place + steps, now.pop(place))
+        self._change(now)
+        self._focus(place + steps)
+
+    def edit(self, chip: QObject) -> None:
+        """Write an item anew in the line; Enter puts it back in its place, Escape leaves it as it was."""
+        place = self._place(chip)
+        if place is not None and not self.read_only:
+            self._editing = place
+            self.input.setText(self._chips[place].text())
+            self.input.selectAll()
+            self._settle()
+            self.input.setFocus()
+
+    def drag(self, chip: QObject) -> None:
+        """Begin to drag an item."""
+        place = self._place(chip)
+        if place is not None:
+            data = QMimeData()
+            data.setData(_MIME, str(place).encode())
+            data.setText(self._chips[place].text())
+            drag = QDrag(self)
+            drag.setMimeData(data)
+            drag.setPixmap(self._chips[place].grab())
+            drag.exec(Qt.DropAction.MoveAction)
+
+    def chip_key(self, chip: QObject, event: QKeyEvent) -> bool:
+        """Do what a key means on a chip; False where it means nothing."""
+        place = self._place(chip)
+        if place is None:
+            return False
+        key, held = event.key(), event.modifiers()
+        move = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(key))
+        if steps is not None and held & move == move:
+            self.shift(chip, steps)
+        elif steps is not None and not held & Qt.KeyboardModifier.AltModifier:
+            self._focus(place + steps)
+        elif key in {Qt.Key.Key_Delete, Qt.Key.Key_Backspace}:
+            self.remove(chip)
+        elif key in {Qt.Key.Key_F2, Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            self.edit(chip)
+        elif key == Qt.Key.Key_Escape:
+            self.input.setFocus()
+        elif key in {Qt.Key.Key_Home, Qt.Key.Key_End}:
+            self._focus(0 if key == Qt.Key.Key_Home else len(self._chips))
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            QApplication.clipboard().setText(self._chips[place].text())
+        else:
+            return False
+        return True
+
+    # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: what the line does besides typing."""
+        if watched is not self.input:
+            return super().eventFilter(watched, event)
+        if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            return self._input_key(event)
+        if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
+            QTimer.singleShot(0, self, self._settle)  # the line needs less room without the keyboard
+        if event.type() is QEvent.Type.FocusOut and isinstance(event, QFocusEvent):
+            popup = event.reason() is Qt.FocusReason.PopupFocusReason
+            if not popup and (self.input.text().strip() or self._editing is not None):
+                self.take_input()  # nothing that was typed is lost
+        return False
+
+    def _input_key(self, event: QKeyEvent) -> bool:
+        line = self.input
+        at_start = line.cursorPosition() == 0 and not line.hasSelectedText()
+        backwards = event.key() in {Qt.Key.Key_Left, Qt.Key.Key_Backspace}
+        if event.matches(QKeySequence.StandardKey.Paste):
+            text = QApplication.clipboard().text()
+            if _SEPARATORS.search(text.strip()):
+                self.add_text(text)
+                return True
+        elif event.text() == ",":
+            self.take_input()
+            return True
+        elif at_start and backwards and self._chips and self._editing is None and not event.modifiers():
+            self._focus(len(self._chips) - 1)
+            return True
+        elif event.key() == Qt.Key.Key_Escape:
+            if self._editing is not None:
+                self._editing = None
+                line.clear()
+                return True
+            self.left.emit()
+            return True
+        return False
+
+    def add_text(self, text: str) -> None:
+        """Add every item of a pasted text, together with what was typed around it."""
+        line, typed = self.input, self.input.text()
+        start = line.selectionStart() if line.hasSelectedText() else line.cursorPosition()
+        self._take(typed[:start] + text + typed[start + len(line.selectedText()) :])
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Qt: only chips of this field are moved here."""
+        if event.source() is self and event.mimeData().hasFormat(_MIME):
+            event.acceptProposedAction()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Qt: as long as it comes from here."""
+        if event.source() is self:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Qt: put the chip where it was dropped."""
+        place = int(bytes(event.mimeData().data(_MIME).data()).decode() or 0)
+        event.acceptProposedAction()
+        if place < len(self._chips):
+            target = self.place_at(event.position().toPoint())
+            self.shift(self._chips[place], target - place - (1 if target > place else 0))
+
+    def place_at(self, point: QPoint) -> int:
+        """Before which item something dropped at `point` belongs."""
+        for place, chip in enumerate(self._chips):
+            box = chip.geometry()
+            if point.y() < box.bottom() + GAP and point.x() < box.center().x():
+                return place
+            if point.y() < box.top():
+                return place
+        return len(self._chips)
+
+    def sizeHint(self) -> QSize:
+        """Qt: one line at least."""
+        return QSize(160, self.heightForWidth(max(self.width(), 160)))
+
+    def heightForWidth(self, width: int) -> int:
+        """Qt: as many lines as the chips need."""
+        return self._arrange(width, move=False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a narrower field needs more lines."""
+        super().resizeEvent(event)
+        self._settle()
+
+    # ---- inner ------------------------------------------------------------------------------------------------------
+
+    def _change(self, items: list[str]) -> None:
+        self.set_items(items)
+        self.changed.emit(items)
+
+    def _take(self, text: str) -> None:
+        items = split_items(text)
+        self.input.clear()
+        place, self._editing = self._editing, None
+        now = self.items
+        if place is not None:
+            now[place : place + 1] = items
+            self._change(now)
+        elif items:
+            self._change([*now, *items])
+
+    def _completed(self, text: str) -> None:
+        self.input.setText(text)
+        self.take_input()
+        # The completer writes its choice into the line after this.
+        self.input.blockSignals(True)
+        self.input.clear()
+        self.input.blockSignals(False)
+
+    def _place(self, chip: QObject) -> int | None:
+        return next((place for place, item in enumerate(self._chips) if item is chip), None)
+
+    def _focus(self, place: int) -> None:
+        if 0 <= place < len(self._chips):
+            self._chips[place].setFocus(Qt.FocusReason.TabFocusReason)
+        elif place >= len(self._chips) or not self._chips:
+            self.input.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _drop(self, chip: _Chip) -> None:
+        if chip.hasFocus():
+            self.input.setFocus()
+        chip.hide()
+        chip.setParent(None)
+        chip.deleteLater()
+
+    def _settle(self, _text: str = "") -> None:
+        height = self._arrange(max(self.width(), 60), move=True)
+        if height != self.minimumHeight():
+            self.setFixedHeight(height)
+            self.updateGeometry()
+
+    def _is_typing(self) -> bool:
+        return not self._chips or self.input.hasFocus() or bool(self.input.text())
+
+    def _arrange(self, width: int, *, move: bool) -> int:
+        x = y = 0
+        for place, chip in enumerate(self._chips):
+            size = chip.sizeHint()
+            wide = min(size.width(), width)
+            if x and x + wide > width:
+                x, y = 0, y + HEIGHT + GAP
+            if move:
+                chip.setGeometry(QRect(x, y, wide, HEIGHT))
+                chip.setVisible(place != self._editing)
+            if place != self._editing:
+                x += wide + GAP
+        if self.read_only:
+            if move:
+                self.input.hide()
+            return y + HEIGHT
+        if x and x + (_LEAST_INPUT if self._is_typing() else 2 * GAP) > width:
+            x, y = 0, y + HEIGHT + GAP
+        if move:
+            self.input.setGeometry(QRect(x, y, max(width - x, 4), HEIGHT))
+        return y + HEIGHT

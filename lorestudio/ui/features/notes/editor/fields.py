@@ -1,0 +1,454 @@
+"""The fields of the form. Each shows a value as DeepLore reads it and says by `changed` what a person made of it.
+
+Which field a property gets in the form, and what is offered while typing in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.javascript import Json, number_text, to_number, to_string
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.ui.features.notes.editor import property_values as reading
+from lorestudio.ui.features.notes.editor.chips_field import ChipsField
+from lorestudio.ui.features.notes.editor.completion import TitleBook, offering
+from lorestudio.ui.features.notes.editor.property_values import FIRES_WORDS, Fires, TagNames
+from lorestudio.ui.features.notes.editor.schema import FieldKind, FieldSpec, general_value
+from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.vault.entries import ParseRules
+
+_LEAVES: Final = {Qt.Key.Key_Escape}
+
+
+class Field(QWidget):
+    """A field. `changed` carries the new value, None to remove the property; `left` follows Escape."""
+
+    changed = Signal(object)
+    left = Signal()
+
+    def show_value(self, value: Json) -> None:
+        """Show a value of the note, None where it has none; what is being typed and means the same stays."""
+
+    def problem(self) -> str:
+        """What is wrong with the value that is shown, "" for nothing."""
+        return ""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: Escape leaves the field and changes nothing."""
+        if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() in _LEAVES:
+            self.left.emit()
+            return True
+        return super().eventFilter(watched, event)
+
+    def _hold(self, widget: QWidget) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(widget)
+        self.setFocusProxy(widget)
+        widget.installEventFilter(self)
+
+
+class ListField(Field):
+    """A list of words as chips."""
+
+    def __init__(self, theme: Theme, spec: FieldSpec, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.chips = ChipsField(theme, tr(spec.title), self)
+        self._hold(self.chips)
+        self.chips.removeEventFilter(self)
+        self.setFocusProxy(self.chips.input)
+        self.chips.changed.connect(self.changed)
+        self.chips.left.connect(self.left)
+        self.chips.input.setToolTip(tr(spec.help))
+
+    def show_value(self, value: Json) -> None:
+        """Show the items."""
+        self.chips.set_items([to_string(item) for item in value] if isinstance(value, list | tuple) else [])
+
+
+class NumberField(Field):
+    """A number with a range. Empty means that the general one holds, which is said in its place."""
+
+    def __init__(self, spec: FieldSpec, general: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._spec = spec
+        self._given: Json = None
+        self.line = QLineEdit(self)
+        self.line.setProperty("kind", "quiet")
+        self.line.setPlaceholderText(general)
+        self.line.setAccessibleName(tr(spec.title))
+        self.line.setAccessibleDescription(f"{tr(spec.help)} {self._range()} {general}".strip())
+        self.line.setToolTip(f"{tr(spec.help)} {self._range()}".strip())
+        self._hold(self.line)
+        self.line.textEdited.connect(self._typed)
+
+    def show_value(self, value: Json) -> None:
+        """Show a number, or a text that stands in its place."""
+        self._given = value
+        if value is None or value == []:
+            text = ""
+        else:
+            text = number_text(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+        if self._number(self.line.text()) != self._number(text) or not self.line.hasFocus():
+            self.line.setText(text)
+
+    def problem(self) -> str:
+        """Why the number does not count as it is."""
+        text = self.line.text().strip()
+        if not text:
+            return ""
+        value = self._number(text)
+        spec = self._spec
+        if value is None:
+            return tr("“{written}” is no number, so the general value holds.", written=text)
+        low, high = spec.low, spec.high
+        if (low is not None and value < low) or (high is not None and value > high):
+            return tr("{value} lies outside {range}.", value=number(value), range=self._range())
+        return ""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: the up and down keys count."""
+        if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            steps = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}.get(Qt.Key(event.key()))
+            if steps is not None and not event.modifiers() & Qt.KeyboardModifier.AltModifier:
+                self._step(steps)
+                return True
+        return super().eventFilter(watched, event)
+
+    def _step(self, steps: int) -> None:
+        spec = self._spec
+        now = self._number(self.line.text())
+        value = (now if now is not None else (spec.low or 0)) + steps * spec.step
+        value = max(value, spec.low) if spec.low is not None else value
+        value = min(value, spec.high) if spec.high is not None else value
+        self.line.setText(number_text(round(value, 6)))
+        self._typed(self.line.text())
+
+    def _typed(self, text: str) -> None:
+        value = self._number(text)
+        if not text.strip():
+            self.changed.emit(None)
+        elif value is not None and not self.problem():
+            self.changed.emit(int(value) if value.is_integer() else value)
+
+    def _number(self, text: str) -> float | None:
+        value = to_number(text.strip()) if text.strip() else math.nan
+        return float(value) if math.isfinite(value) else None
+
+    def _range(self) -> str:
+        low, high = self._spec.low, self._spec.high
+        if low is None and high is None:
+            return ""
+        if high is None:
+            return tr("{low} or more", low=number(low or 0))
+        return tr("{low} to {high}", low=number(low or 0), high=number(high))
+
+
+class _Combo(QComboBox):
+    """A choice that the mouse wheel changes only while it has the keyboard, so that scrolling changes nothing."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Qt: see the class."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+class ChoiceField(Field):
+    """One of a few values; the first choice is that the general one holds."""
+
+    def __init__(self, spec: FieldSpec, general: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.combo = _Combo(self)
+        self.combo.setProperty("kind", "quiet")
+        self.combo.setAccessibleName(tr(spec.title))
+        self.combo.setAccessibleDescription(tr(spec.help))
+        self.combo.setToolTip(tr(spec.help))
+        self.combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.combo.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._values: list[str | None] = [None, *(value for value, _title in spec.choices)]
+        self._names = [general or tr("general one"), *(tr(title) for _value, title in spec.choices)]
+        self.combo.addItems(self._names)
+        self._hold(self.combo)
+        self.combo.activated.connect(self._chosen)
+
+    def show_value(self, value: Json) -> None:
+        """Show a choice; a value that is none of them gets a line of its own."""
+        lower = value.lower() if isinstance(value, str) else None
+        place = self._values.index(lower) if lower in self._values else len(self._names)
+        while self.combo.count() > len(self._names):
+            self.combo.removeItem(self.combo.count() - 1)
+        if value is None or value == []:
+            place = 0
+        elif place == len(self._names):
+            self.combo.addItem(tr("“{value}” (not known)", value=to_string(value)))
+        self.combo.setCurrentIndex(place)
+
+    def problem(self) -> str:
+        """A value that means nothing."""
+        unknown = self.combo.currentIndex() >= len(self._names)
+        return tr("This value means nothing, so the general one holds.") if unknown else ""
+
+    def _chosen(self, place: int) -> None:
+        if place < len(self._values):
+            self.changed.emit(self._values[place])
+
+
+class FlagField(Field):
+    """Yes or no. DeepLore counts only the plain words true and false."""
+
+    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._spec = spec
+        self._given: Json = None
+        self.box = QCheckBox(self)
+        self.box.setAccessibleName(tr(spec.title))
+        self.box.setAccessibleDescription(tr(spec.help))
+        self.box.setToolTip(tr(spec.help))
+        self._hold(self.box)
+        self.box.clicked.connect(lambda checked: self.changed.emit(bool(checked)))
+
+    def show_value(self, value: Json) -> None:
+        """Show what DeepLore makes of the value: everything that is not the other word is the default."""
+        self._given = value
+        on = value is not False if self._spec.flag_default else value is True or value == "true"
+        self.box.setChecked(on)
+        self.box.setText(tr("yes") if on else tr("no"))
+
+    def problem(self) -> str:
+        """A text where only true and false count."""
+        if self._given is None or isinstance(self._given, bool):
+            return ""
+        return tr("“{value}” is not read as true or false here.", value=to_string(self._given))
+
+
+class LineField(Field):
+    """A text of one line."""
+
+    def __init__(self, spec: FieldSpec, general: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._spec = spec
+        self.line = QLineEdit(self)
+        self.line.setProperty("kind", "quiet")
+        self.line.setPlaceholderText(general or tr("empty"))
+        self.line.setAccessibleName(tr(spec.title))
+        self.line.setAccessibleDescription(tr(spec.help))
+        self.line.setToolTip(tr(spec.help))
+        self._hold(self.line)
+        self.line.textEdited.connect(self.changed.emit)
+
+    def show_value(self, value: Json) -> None:
+        """Show a text."""
+        text = "" if value is None or value == [] else to_string(value)
+        if text.strip() != self.line.text().strip() or not self.line.hasFocus():
+            self.line.setText(text)
+
+
+class _Growing(QPlainTextEdit):
+    """As high as its text, within limits."""
+
+    LEAST, MOST = 2, 7
+
+    def sizeHint(self) -> QSize:
+        """Qt: see the class."""
+        line = QFontMetricsF(self.font()).lineSpacing()
+        lines = max(self.LEAST, min(self.MOST, round(self.document().size().height())))
+        return QSize(160, round(line * lines + 2 * self.document().documentMargin() + 6))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: another width breaks the lines elsewhere."""
+        super().resizeEvent(event)
+        self.grow()
+
+    def grow(self) -> None:
+        """Take the height that the text needs now."""
+        wanted = self.sizeHint().height()
+        if wanted != self.height():
+            self.setFixedHeight(wanted)
+
+
+class SummaryField(Field):
+    """A text of several lines with a count of its characters."""
+
+    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.edit = _Growing(self)
+        self.edit.setObjectName("Summary")
+        self.edit.setTabChangesFocus(True)
+        self.edit.setAccessibleName(tr(spec.title))
+        self.edit.setAccessibleDescription(tr(spec.help))
+        self.edit.setToolTip(tr(spec.help))
+        self.edit.setPlaceholderText(tr("What it is, and when to take it"))
+        self.edit.setUndoRedoEnabled(False)
+        self.count = QLabel(self)
+        self.count.setProperty("kind", "small")
+        self.count.setAlignment(Qt.AlignmentFlag.AlignRight)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.edit)
+        column.addWidget(self.count)
+        self.setFocusProxy(self.edit)
+        self.edit.installEventFilter(self)
+        self.edit.textChanged.connect(self._typed)
+        self._showing = False
+
+    def show_value(self, value: Json) -> None:
+        """Show a text."""
+        text = "" if value is None or value == [] else to_string(value)
+        if text.strip() != self._text().strip():
+            self._showing = True
+            self.edit.setPlainText(text)
+            self._showing = False
+        self._recount()
+
+    def _text(self) -> str:
+        return self.edit.document().toRawText().replace("\u2029", "\n")
+
+    def _typed(self) -> None:
+        self._recount()
+        if not self._showing:
+            self.changed.emit(self._text().strip())
+
+    def _recount(self) -> None:
+        self.count.setText(count(len(self._text().strip()), "character", "characters"))
+        self.edit.grow()
+
+
+class RawField(Field):
+    """What the form cannot edit: shown as it is written, with the reason and the way to it."""
+
+    source_wanted = Signal()
+
+    def __init__(self, theme: Theme, raw: str, reason: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        text = QLabel(self)
+        text.setTextFormat(Qt.TextFormat.PlainText)
+        text.setFont(fixed_font(self.font().pointSizeF() * 0.95))
+        text.setText(_first_lines(raw))
+        text.setObjectName("Raw")
+        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        why = QLabel(reason, self)
+        why.setProperty("kind", "small")
+        why.setWordWrap(True)
+        button = QPushButton(tr("Edit in source"), self)
+        button.setProperty("kind", "small")
+        button.setAccessibleDescription(reason)
+        button.clicked.connect(self.source_wanted)
+        button.installEventFilter(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(3)
+        column.addWidget(text)
+        row = QHBoxLayout()
+        row.addWidget(why, 1)
+        row.addWidget(button)
+        column.addLayout(row)
+        self.setFocusProxy(button)
+
+
+def _first_lines(raw: str, most: int = 6) -> str:
+    lines: Sequence[str] = raw.rstrip().splitlines()
+    return "\n".join([*lines[:most], "…"] if len(lines) > most else lines)
+
+
+FIRES: Final = "fires"
+"""The row that says when the entry goes in; it stands for tags and has no property of its own."""
+
+FIRES_SPEC: Final = FieldSpec("", "fires", FieldKind.CHOICE, "When the entry goes in. It is written as a tag.", "bolt")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the form has to know besides the note: settings, reading rules and the vault's names."""
+
+    settings: DeepLoreSettings = field(default_factory=DeepLoreSettings)
+    rules: ParseRules = field(default_factory=ParseRules)
+    book: TitleBook = field(default_factory=TitleBook)
+
+
+class FieldMaker:
+    """Makes the fields of one form."""
+
+    def __init__(self, theme: Theme, context: Context, parent: QWidget) -> None:
+        self._theme, self._context, self._parent = theme, context, parent
+
+    def make(self, key: str, spec: FieldSpec, raw_reason: str = "", raw: str = "") -> Field:
+        """The field of a row; with `raw_reason` one that shows `raw`, the lines as they are written."""
+        if raw_reason:
+            return RawField(self._theme, raw, raw_reason, self._parent)
+        if key == FIRES:
+            return self._fires(spec)
+        if reading.is_list(spec):
+            return self._list(spec)
+        general = general_value(spec.name, self._context.settings)
+        makers: dict[FieldKind, Callable[[], Field]] = {
+            FieldKind.NUMBER: lambda: NumberField(spec, general, self._parent),
+            FieldKind.CHOICE: lambda: ChoiceField(spec, general, self._parent),
+            FieldKind.FLAG: lambda: FlagField(spec, self._parent),
+            FieldKind.SUMMARY: lambda: SummaryField(spec, self._parent),
+        }
+        maker = makers.get(spec.kind)
+        made = maker() if maker is not None else LineField(spec, general, self._parent)
+        if spec.values and isinstance(made, LineField):
+            made.line.setCompleter(offering(made.line, partial(_fitting, spec.values), made))
+        return made
+
+    def _fires(self, spec: FieldSpec) -> Field:
+        named = {said for said, _tag in TagNames.of(self._context.rules).special} | {Fires.KEYS}
+        choices = tuple((said.value, tr(words)) for said, words in FIRES_WORDS.items() if said in named)
+        chosen = FieldSpec("", spec.title, FieldKind.CHOICE, spec.help, choices=choices[1:])
+        return ChoiceField(chosen, choices[0][1], self._parent)
+
+    def _list(self, spec: FieldSpec) -> ListField:
+        made = ListField(self._theme, spec, self._parent)
+        chips = made.chips
+        if spec.kind is FieldKind.TITLES:
+            chips.set_mark(self._unknown_title)
+            chips.set_completer(offering(chips.input, self._titles, made))
+        elif spec.kind is FieldKind.TAGS:
+            chips.set_completer(offering(chips.input, self._tags, made))
+        elif spec.values:
+            chips.set_completer(offering(chips.input, partial(_fitting, spec.values), made))
+        return made
+
+    def _unknown_title(self, name: str) -> str:
+        if self._context.book.is_title(name):
+            return ""
+        return tr("No entry has this title, so it counts for nothing.")
+
+    def _titles(self, typed: str) -> list[str]:
+        return [name.text for name in self._context.book.offers(typed, titles_only=True)]
+
+    def _tags(self, typed: str) -> list[str]:
+        names = TagNames.of(self._context.rules)
+        special = [tag for _fires, tag in names.special]
+        return _fitting((names.entry, *special, *self._context.book.tags), typed)
+
+
+def _fitting(values: tuple[str, ...], typed: str) -> list[str]:
+    wanted = typed.strip().casefold()
+    found = [value for value in dict.fromkeys(values) if value and wanted in value.casefold()]
+    return sorted(found, key=lambda value: not value.casefold().startswith(wanted))[:40]

@@ -1,0 +1,454 @@
+"""The properties of a note as a form. It never changes anything itself: it says which edits of the text are wanted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.javascript import Json, number, to_number
+from lorestudio.ui.features.notes.editor import property_values as reading
+from lorestudio.ui.features.notes.editor.fields import FIRES, FIRES_SPEC, Context, FieldMaker, ListField, RawField
+from lorestudio.ui.features.notes.editor.form_row import Facts, FieldRow, Mend, Remark, mended, remarks_on
+from lorestudio.ui.features.notes.editor.property_values import Fires, TagNames
+from lorestudio.ui.features.notes.editor.schema import ALWAYS, FieldKind, FieldSpec, specs
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.dialogs import ask_name
+from lorestudio.ui.widgets.picker import Choice, Picker
+from lorestudio.vault.note.document import NoteDocument
+from lorestudio.vault.note.properties import NoteProperty, PropertyKind
+from lorestudio.vault.note.text_edits import TextEdit
+
+UNREADABLE: Final = {
+    PropertyKind.NESTED: "DeepLore does not read nested properties, so the form leaves this one as it is.",
+    PropertyKind.INVALID: "This is no property that YAML or DeepLore can read.",
+}
+
+
+class PropertyForm(QWidget):
+    """Shows a note's properties. `edited` carries text edits, `source_wanted` a line of the file."""
+
+    edited = Signal(object)
+    source_wanted = Signal(int)
+    left = Signal()
+    undo_wanted = Signal()
+    redo_wanted = Signal()
+    height_changed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._context = Context()
+        self._specs: dict[str, FieldSpec] = {}
+        self._note: NoteDocument | None = None
+        self._parsed: Entry | LeftOutNote | None = None
+        self._pinned: dict[str, None] = {}
+        self._read_only = False
+        self._rows: dict[str, FieldRow] = {}
+        self._shapes: dict[str, str] = {}
+        self._match = ("", "neutral")
+        self._refusals: dict[str, str] = {}
+        self.setAccessibleName(tr("Properties"))
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        self.area = QScrollArea(self)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        outer.addWidget(self.area)
+        self._page = QWidget(self.area)
+        self._page.setObjectName("FormPage")
+        self._column = QVBoxLayout(self._page)
+        self._column.setContentsMargins(8, 4, 10, 6)
+        self._column.setSpacing(0)
+        self._problems = QLabel(self._page)
+        self._problems.setWordWrap(True)
+        self._problems.setObjectName("FormProblems")
+        self._problems.hide()
+        self._column.addWidget(self._problems)
+        self._list = QVBoxLayout()
+        self._list.setSpacing(0)
+        self._column.addLayout(self._list)
+        self.add_button = QToolButton(self._page)
+        self.add_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.add_button.setText(tr("Add property…"))
+        self.add_button.setToolTip(tr("Add a property to the note (Ctrl+;)"))
+        self.add_button.clicked.connect(self.open_choice)
+        line = QHBoxLayout()
+        line.addWidget(self.add_button)
+        line.addStretch(1)
+        self._column.addLayout(line)
+        self._column.addStretch(1)
+        self.area.setWidget(self._page)
+        self._maker = FieldMaker(theme, self._context, self._page)
+        theme.changed.connect(self._paint)
+        self._paint()
+
+    # ---- showing ----------------------------------------------------------------------------------------------------
+
+    def set_context(self, context: Context) -> None:
+        """Other settings, fields or titles."""
+        self._context = context
+        self._maker = FieldMaker(self._theme, context, self._page)
+        self._specs = specs(context.rules.fields)
+        self._forget_rows()
+        if self._note is not None:
+            self.show_note(self._note, self._parsed, self._pinned, read_only=self._read_only)
+
+    def show_note(
+        self,
+        note: NoteDocument,
+        parsed: Entry | LeftOutNote | None,
+        pinned: dict[str, None],
+        *,
+        read_only: bool = False,
+    ) -> None:
+        """Show a note; `parsed` is what the pipeline makes of the same text, `pinned` are rows to show though empty."""
+        if read_only != self._read_only:
+            self._forget_rows()
+        self._note, self._parsed, self._pinned, self._read_only = note, parsed, pinned, read_only
+        self.add_button.setEnabled(not read_only)
+        wanted = self._wanted()
+        shapes = {key: self._shape(key, item) for key, item in wanted.items()}
+        if list(shapes.items()) != list(self._shapes.items()):
+            self._lay_out(wanted, shapes)
+        for key, row in self._rows.items():
+            found = wanted[key][1]
+            self._fill(key, row, found)
+        self._say_problems()
+        self.height_changed.emit()
+
+    def row(self, name: str) -> FieldRow | None:
+        """The row of a property, None where it is not shown."""
+        return self._rows.get(name)
+
+    @property
+    def names(self) -> list[str]:
+        """The rows that are shown, from top to bottom."""
+        return list(self._rows)
+
+    def focus_first(self) -> None:
+        """Give the keyboard to the first field."""
+        first = next(iter(self._rows.values()), None)
+        (first.field if first is not None else self.add_button).setFocus(Qt.FocusReason.TabFocusReason)
+
+    def say_match(self, text: str, tone: str = "neutral") -> None:
+        """What the keys would do in the chat that is shown; "" where nothing is known."""
+        self._match = (text, tone)
+        row = self._rows.get("keys")
+        if row is not None and self._note is not None:
+            row.say(self._remarks("keys", row, self._note.find("keys")))
+            self.height_changed.emit()
+
+    def content_height(self) -> int:
+        """How high the form would be without scrolling, in device-independent pixels."""
+        self._column.activate()
+        return self._page.sizeHint().height() + 2
+
+    # ---- adding -----------------------------------------------------------------------------------------------------
+
+    def choices(self) -> list[Choice]:
+        """The properties that the note does not have."""
+        found = [
+            Choice(tr(spec.title), tr(spec.help), "", name)
+            for name, spec in self._specs.items()
+            if name not in self._rows
+        ]
+        return [*found, Choice(tr("another property"), tr("A property that DeepLore does not read."), "", "")]
+
+    def open_choice(self) -> Picker | None:
+        """Let a person choose a property to add."""
+        if self._read_only or self._note is None:
+            return None
+        picker = Picker(
+            self._theme, tr("Add property"), tr("Type a few letters of a property"), self.choices(), self.window()
+        )
+        picker.picked.connect(self._picked)
+        picker.open_over(self.window())
+        return picker
+
+    def add(self, name: str) -> None:
+        """Show an empty row for a property and go there; it is written once it has a value."""
+        self._pinned[name] = None
+        if self._note is not None:
+            self.show_note(self._note, self._parsed, self._pinned)
+        row = self._rows.get(name)
+        if row is not None:
+            self._column.activate()
+            self.area.ensureWidgetVisible(row)
+            row.field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _picked(self, name: object) -> None:
+        if name:
+            self.add(str(name))
+        else:
+            ask_name(self, tr("Add property"), tr("Name of the property"), "", self.add)
+
+    # ---- rows -------------------------------------------------------------------------------------------------------
+
+    def _wanted(self) -> dict[str, tuple[FieldSpec, NoteProperty | None]]:
+        note = self._note
+        if note is None:
+            return {}
+        everything = {name: note.find(name) for name in self._specs}
+        here = {name: found for name, found in everything.items() if found is not None and self._is_found(found, name)}
+        known = {id(found) for found in here.values()}
+        wanted: dict[str, tuple[FieldSpec, NoteProperty | None]] = {}
+        for name, spec in self._specs.items():
+            if name == "tags":
+                wanted[FIRES] = (FIRES_SPEC, None)
+            if name in here or name in ALWAYS or name in self._pinned:
+                wanted[name] = (spec, here.get(name))
+        for place, found in enumerate(note.properties):
+            if id(found) not in known:
+                key = found.name if found.name and found.name not in wanted else f"{found.name}#{place}"
+                wanted[key] = (_plain_spec(found.name, found), found)
+        for name in self._pinned:
+            if name not in wanted and name not in self._specs:
+                wanted[name] = (_plain_spec(name, None), None)
+        return wanted
+
+    def _is_found(self, found: NoteProperty, name: str) -> bool:
+        return found.name == name or self._context.rules.lenient
+
+    def _shape(self, key: str, item: tuple[FieldSpec, NoteProperty | None]) -> str:
+        """What decides which sort of field a row has; a raw one shows its text, which is part of it."""
+        spec, found = item
+        if found is not None and self._raw_reason(found):
+            return f"raw {found.raw}"
+        return f"{spec.kind} {spec.title}"
+
+    def _lay_out(self, wanted: dict[str, tuple[FieldSpec, NoteProperty | None]], shapes: dict[str, str]) -> None:
+        for key in list(self._rows):
+            if self._shapes.get(key) != shapes.get(key):
+                self._drop(key)
+        rows = {}
+        for place, (key, (spec, found)) in enumerate(wanted.items()):
+            row = self._rows.get(key)
+            if row is None:
+                row = self._make_row(key, spec, found)
+            if self._list.indexOf(row) != place:
+                self._list.removeWidget(row)
+                self._list.insertWidget(place, row)
+            rows[key] = row
+        self._rows, self._shapes = rows, shapes
+        before: QWidget = self.area
+        for row in rows.values():
+            for widget in (row.name, row.field.focusProxy() or row.field):
+                QWidget.setTabOrder(before, widget)
+                before = widget
+        QWidget.setTabOrder(before, self.add_button)
+
+    def _raw_reason(self, found: NoteProperty | None) -> str:
+        """Why a property is shown as it is written, "" where it can be edited."""
+        if found is None or self._note is None:
+            return ""
+        if found.kind in UNREADABLE:
+            return tr(UNREADABLE[found.kind])
+        again = any(other.name == found.name and other.start > found.start for other in self._note.properties)
+        return tr("It is written again further down, and only that one counts.") if again else ""
+
+    def _forget_rows(self) -> None:
+        for key in list(self._rows):
+            self._drop(key)
+        self._shapes = {}
+
+    def _drop(self, key: str) -> None:
+        row = self._rows.pop(key)
+        self._list.removeWidget(row)
+        row.hide()
+        row.deleteLater()
+
+    def _make_row(self, key: str, spec: FieldSpec, found: NoteProperty | None) -> FieldRow:
+        made = self._maker.make(key, spec, self._raw_reason(found), found.raw if found is not None else "")
+        if isinstance(made, RawField):
+            made.source_wanted.connect(partial(self._asked, key, "source"))
+        if isinstance(made, ListField):
+            made.chips.read_only = self._read_only
+            made.chips.refresh()
+        made.setEnabled(not self._read_only or isinstance(made, RawField))
+        made.changed.connect(partial(self._changed, key))
+        made.left.connect(self.left)
+        row = FieldRow(self._theme, spec, made, self._page)
+        row.name.asked.connect(partial(self._asked, key))
+        for child in (*made.findChildren(QLineEdit), *made.findChildren(QPlainTextEdit)):
+            child.installEventFilter(self)
+        return row
+
+    def _fill(self, key: str, row: FieldRow, found: NoteProperty | None) -> None:
+        spec, note = row.spec, self._note
+        if note is None:
+            return
+        row.name.written = found is not None
+        row.name.renamable = found is not None and spec.name not in self._specs
+        if key == FIRES:
+            said = reading.fires(note, TagNames.of(self._context.rules))
+            value: Json = None if said == (Fires.KEYS,) else said[0].value
+            if len(said) > 1:
+                value = tr("{several} (the first wins)", several=", ".join(item.value for item in said))
+            row.field.show_value(value)
+        elif reading.is_list(spec):
+            value = found.value if found is not None else None
+            row.field.show_value(reading.items(spec, value, lenient=self._context.rules.lenient))
+        elif not isinstance(row.field, RawField):
+            row.field.show_value(found.value if found is not None else None)
+        row.say(self._remarks(key, row, found))
+
+    # ---- remarks ----------------------------------------------------------------------------------------------------
+
+    def _remarks(self, key: str, row: FieldRow, found: NoteProperty | None) -> tuple[Remark, ...]:
+        note = self._note
+        if note is None:
+            return ()
+        said = list(remarks_on(key, row.spec, found, Facts(note, self._parsed, self._context.rules), self._mend))
+        problem = row.field.problem() if found is not None and found.reading is None else ""
+        if problem and key != FIRES:
+            said.append(Remark(problem))
+        if key in self._refusals:
+            said.append(Remark(self._refusals[key], "error"))
+        if key == "keys" and self._match[0]:
+            said.append(Remark(*self._match))
+        return tuple(said)
+
+    def _say_problems(self) -> None:
+        problems = self._note.problems if self._note is not None else ()
+        sentences = [tr("Line {line}: {message}", line=problem.line, message=problem.message) for problem in problems]
+        self._problems.setText("\n".join(sentences))
+        self._problems.setVisible(bool(sentences))
+
+    # ---- changes ----------------------------------------------------------------------------------------------------
+
+    def _changed(self, key: str, value: object) -> None:
+        note = self._note
+        if note is None or self._read_only:
+            return
+        if key == FIRES:
+            said = Fires(value) if isinstance(value, str) else Fires.KEYS
+            self._emit(lambda: reading.set_fires(note, TagNames.of(self._context.rules), said), key)
+            return
+        row = self._rows[key]
+        found = self._property(key)
+        written = found.name if found is not None else row.spec.name
+        self._pinned[key] = None  # the row stays while it is looked at, whatever becomes of the property
+        if value is None or value == "" or (value == [] and found is None):
+            if found is not None:
+                self._emit(lambda: (note.remove(written),), key)
+            return
+        if isinstance(value, str) and found is not None and found.kind is PropertyKind.NUMBER:
+            as_number = to_number(value.strip())
+            value = number(as_number) if not math.isnan(as_number) else value
+        if isinstance(value, str | int | float | bool | list):
+            wanted: Json = value
+            self._emit(lambda: (note.set(written, wanted),), key)
+
+    def _property(self, key: str) -> NoteProperty | None:
+        wanted = self._wanted().get(key)
+        return wanted[1] if wanted is not None else None
+
+    def _emit(self, make: Callable[[], tuple[TextEdit, ...]], key: str = "") -> None:
+        """Ask for edits, or say below the row why there are none."""
+        try:
+            edits = make()
+        except ValueError as error:
+            self._refusals[key] = str(error)
+            if self._note is not None:
+                self.show_note(self._note, self._parsed, self._pinned)
+            return
+        self._refusals.clear()
+        if edits:
+            self.edited.emit(edits)
+
+    def _asked(self, key: str, what: str) -> None:
+        found, note = self._property(key), self._note
+        if note is None or (self._read_only and what != "source"):
+            return
+        if what == "source":
+            self.source_wanted.emit(found.line if found is not None else 1)
+        elif what == "rename" and found is not None:
+            ask_name(self, tr("Rename property"), tr("New name"), found.name, partial(self._rename, found.name))
+        elif what == "remove" and key != FIRES:
+            self._pinned.pop(key, None)
+            if found is not None:
+                gone = found.name
+                self._emit(lambda: (note.remove(gone),), key)
+            else:
+                self.show_note(note, self._parsed, self._pinned)
+
+    def _rename(self, before: str, after: str) -> None:
+        note = self._note
+        if note is not None and note.find(before) is not None and after != before:
+            self._emit(lambda: (note.rename(before, after),), before)
+
+    def _mend(self, what: Mend, name: str) -> None:
+        """Do what a remark's button says, with the text as it is now."""
+        note = self._note
+        if note is None or self._read_only:
+            return
+        if what is Mend.REMOVE:
+            self._pinned.pop(name, None)
+        facts = Facts(note, self._parsed, self._context.rules)
+        self._emit(lambda: mended(what, name, facts, tuple(self._specs)), name)
+
+    # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: a field has no undo of its own; the note has."""
+        kinds = (QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride)
+        if event.type() in kinds and isinstance(event, QKeyEvent):
+            if isinstance(watched, QLineEdit) and watched.isUndoAvailable() and watched.isModified():
+                row = next((row for row in self._rows.values() if row.isAncestorOf(watched)), None)
+                if row is not None and isinstance(row.field, ListField) and watched.text():
+                    return False  # a half-typed item is no part of the note yet
+            if self._is_undo(event):
+                return self._take_undo(event)
+        return super().eventFilter(watched, event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: undo works on chips and choices too; Escape leaves the form."""
+        if self._is_undo(event):
+            self._take_undo(event)
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _is_undo(self, event: QKeyEvent) -> bool:
+        keys = QKeySequence.StandardKey
+        return event.matches(keys.Undo) or event.matches(keys.Redo)
+
+    def _take_undo(self, event: QKeyEvent) -> bool:
+        event.accept()
+        if event.type() is QEvent.Type.KeyPress:
+            undo = event.matches(QKeySequence.StandardKey.Undo)
+            (self.undo_wanted if undo else self.redo_wanted).emit()
+        return True
+
+    def _paint(self) -> None:
+        self.add_button.setIcon(self._theme.icon("plus", "text_faint"))
+
+
+def _plain_spec(name: str, found: NoteProperty | None) -> FieldSpec:
+    kinds = {PropertyKind.LIST: FieldKind.WORDS, PropertyKind.FLAG: FieldKind.FLAG}
+    kind = kinds.get(found.kind, FieldKind.LINE) if found is not None else FieldKind.LINE
+    icon = {FieldKind.WORDS: "list", FieldKind.FLAG: "check"}.get(kind, "lines")
+    if found is not None and found.kind in UNREADABLE:
+        icon = "code"
+    return FieldSpec(name, name or "?", kind, "DeepLore does not read this property.", icon)

@@ -1,0 +1,317 @@
+"""What there is to say about a property, and how its buttons mend it. Qt is not needed here.
+
+Source of the warnings: spec deeplore-engine 1.3 to 1.5.
+
+One row of the form: the property's name, its field, and below what there is to say about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, ParserWarning
+from lorestudio.domain.javascript import Json, number, to_number, to_string
+from lorestudio.ui.features.notes.editor import property_values as reading
+from lorestudio.ui.features.notes.editor.fields import Field
+from lorestudio.ui.features.notes.editor.property_values import FIRES_WORDS, Fires, TagNames
+from lorestudio.ui.features.notes.editor.schema import FieldKind, FieldSpec
+from lorestudio.ui.shell.theme import Theme, glyph
+from lorestudio.ui.shell.words import count, shorten, tr
+from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.note.document import NoteDocument
+from lorestudio.vault.note.properties import NoteProperty
+from lorestudio.vault.note.text_edits import TextEdit, apply_edits
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something to say about a value. `tone` is good, neutral, warning or error; `act` is what the button does."""
+
+    text: str
+    tone: str = "warning"
+    button: str = ""
+    act: Callable[[], object] | None = None
+    other_button: str = ""
+    other_act: Callable[[], object] | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What a person sees of it."""
+        return (self.tone, self.text, self.button, self.other_button)
+
+
+class Mend(StrEnum):
+    """What a button does to a property."""
+
+    ALIKE = "alike"
+    AS_YAML = "as yaml"
+    SPELL = "spell"
+    LIST = "list"
+    NUMBER = "number"
+    REMOVE = "remove"
+    ADMIT = "admit"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A note and what the pipeline makes of it."""
+
+    note: NoteDocument
+    parsed: Entry | LeftOutNote | None
+    rules: ParseRules
+
+
+_MENDS: Final = {
+    "W_ALIAS_USED": (Mend.SPELL, "Write it so"),
+    "W_COMMA_SPLIT": (Mend.LIST, "Make it a list"),
+    "W_COERCED_NUM": (Mend.NUMBER, "Write the number"),
+    "W_NOT_IMPLEMENTED": (Mend.REMOVE, "Remove it"),
+}
+_ORDINARY: Final = {NoteProblem.NO_LOREBOOK_TAG, NoteProblem.NO_FRONT_MATTER}
+
+
+def remarks_on(
+    key: str, spec: FieldSpec, found: NoteProperty | None, facts: Facts, mend: Callable[[Mend, str], object]
+) -> Iterator[Remark]:
+    """The remarks on one row; their buttons call `mend` with what to do and the property's name."""
+    if key == "fires":
+        yield from _on_fires(facts)
+    elif key == "tags":
+        yield from _on_tags(facts, mend)
+    elif key == "keys" and _is_asleep(facts):
+        yield Remark(tr("Without a key, only a link or fuzzy search finds this entry."), "neutral")
+    if found is None:
+        return
+    if isinstance(facts.parsed, Entry):
+        for warning in facts.parsed.warnings:
+            if warning.field == found.name:
+                yield _on_warning(warning, found, mend)
+    if found.reading is not None:
+        yield _on_reading(found, mend)
+    elif spec.kind is FieldKind.TITLES and isinstance(found.value, str) and "," in found.value:
+        text = tr("Commas do not separate titles here: this is one title.")
+        yield Remark(text, "warning", tr("Make it a list"), partial(mend, Mend.LIST, found.name))
+
+
+def mended(what: Mend, name: str, facts: Facts, known: Sequence[str]) -> tuple[TextEdit, ...]:
+    """The edits that a button stands for. `known` are the properties' names as DeepLore spells them.
+
+    Raises ValueError with the reason where the note cannot be changed so.
+    """
+    note = facts.note
+    if what is Mend.ADMIT:
+        return (reading.set_items(note, "tags", [*reading.tags(note), facts.rules.lorebook_tag]),)
+    found = note.find(name)
+    if found is None:
+        return ()
+    canonical = next((other for other in known if other.lower() == name.lower()), name)
+    makers: dict[Mend, Callable[[], TextEdit | None]] = {
+        Mend.ALIKE: lambda: note.alike(name),
+        Mend.AS_YAML: lambda: note.alike(name, as_yaml=True),
+        Mend.SPELL: lambda: note.rename(name, canonical),
+        Mend.REMOVE: lambda: note.remove(name),
+        Mend.NUMBER: lambda: note.set(name, number(to_number(found.value))),
+        Mend.LIST: lambda: _as_list(found, note),
+    }
+    edit = makers[what]()
+    return (edit,) if edit is not None else ()
+
+
+def _on_fires(facts: Facts) -> Iterator[Remark]:
+    said = reading.fires(facts.note, TagNames.of(facts.rules))
+    if len(said) > 1:
+        names = ", ".join(tr(FIRES_WORDS[item]) for item in said)
+        yield Remark(tr("The tags say several things at once: {names}.", names=names))
+
+
+def _on_tags(facts: Facts, mend: Callable[[Mend, str], object]) -> Iterator[Remark]:
+    parsed = facts.parsed
+    if isinstance(parsed, LeftOutNote) and parsed.problem in _ORDINARY:
+        text = tr("Without the tag “{tag}” this is an ordinary note.", tag=facts.rules.lorebook_tag)
+        yield Remark(text, "neutral", tr("Make it an entry"), partial(mend, Mend.ADMIT, "tags"))
+
+
+def _is_asleep(facts: Facts) -> bool:
+    """Whether the note is an entry that needs keys and has none."""
+    if not isinstance(facts.parsed, Entry) or any(facts.parsed.keys):
+        return False
+    return reading.fires(facts.note, TagNames.of(facts.rules)) == (Fires.KEYS,)
+
+
+def _on_warning(warning: ParserWarning, found: NoteProperty, mend: Callable[[Mend, str], object]) -> Remark:
+    text = f"{warning.message} {warning.suggested_fix}"
+    if warning.code not in _MENDS:
+        return Remark(text)
+    what, button = _MENDS[warning.code]
+    return Remark(text, "warning", tr(button), partial(mend, what, found.name))
+
+
+def _on_reading(found: NoteProperty, mend: Callable[[Mend, str], object]) -> Remark:
+    differs = found.reading
+    if differs is None:
+        return Remark("")
+    keep = partial(mend, Mend.ALIKE, found.name) if differs.spelling is not None else None
+    if differs.yaml_spelling is None:
+        return Remark(differs.message, "warning", tr("Spell it so that both agree") if keep else "", keep)
+    meant = tr("Take {value}", value=shorten(_shown(differs.yaml), 40))
+    kept = tr("Keep {value}", value=shorten(_shown(differs.deeplore), 40)) if keep else ""
+    return Remark(differs.message, "warning", meant, partial(mend, Mend.AS_YAML, found.name), kept, keep)
+
+
+def _shown(value: Json) -> str:
+    if isinstance(value, list | tuple):
+        return count(len(value), "item", "items") + ": " + ", ".join(f"“{to_string(item)}”" for item in value)
+    if value is None:
+        return tr("nothing")
+    return f"“{value}”" if isinstance(value, str) else to_string(value)
+
+
+def _as_list(found: NoteProperty, note: NoteDocument) -> TextEdit:
+    """A text with commas written as a list, in the style of the note's other lists; `set` would keep the text."""
+    pieces = [piece for part in to_string(found.value).split(",") if (piece := part.strip())]
+    without = NoteDocument(apply_edits(note.text, [note.remove(found.name)]))
+    if not without.properties:
+        without = NoteDocument(f"---{note.newline}x: 1{note.newline}---{note.newline}")
+    return TextEdit(found.start, found.end, without.set(found.name, pieces).text)
+
+
+NAME_WIDTH: Final = 128
+"""Width of the names' column in device-independent pixels."""
+
+
+class NameButton(QToolButton):
+    """The name of a property. Enter opens its menu, Delete removes the property, F2 renames it where that is sensible.
+
+    `asked` carries remove, rename or source.
+    """
+
+    asked = Signal(str)
+
+    def __init__(self, theme: Theme, spec: FieldSpec, parent: QWidget | None = None, *, fixed: bool = False) -> None:
+        super().__init__(parent)
+        self._theme, self._icon_name, self._fixed = theme, spec.icon, fixed
+        self.renamable = False
+        self.written = False
+        self.setObjectName("PropertyName")
+        self.setText(tr(spec.title))
+        self.setToolTip(tr(spec.help))
+        self.setAccessibleName(tr("Property {name}", name=tr(spec.title)))
+        self.setAccessibleDescription(tr(spec.help))
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(QSize(14, 14))
+        self.setFixedWidth(NAME_WIDTH)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus if fixed else Qt.FocusPolicy.StrongFocus)
+        self.clicked.connect(self.open_menu)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self.open_menu)
+        theme.changed.connect(self._paint)
+        self._paint()
+
+    def open_menu(self, _where: QPoint | bool = False) -> QMenu | None:
+        """What can be done with the property."""
+        if self._fixed:
+            return None
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        remove = menu.addAction(tr("Remove property"), partial(self.asked.emit, "remove"))
+        remove.setShortcut(Qt.Key.Key_Delete)
+        if self.renamable:
+            rename = menu.addAction(tr("Rename…"), partial(self.asked.emit, "rename"))
+            rename.setShortcut(Qt.Key.Key_F2)
+        if self.written:
+            menu.addAction(tr("Show in source"), partial(self.asked.emit, "source"))
+        menu.popup(self.mapToGlobal(QPoint(0, self.height())))
+        return menu
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: see the class."""
+        if event.key() in {Qt.Key.Key_Delete, Qt.Key.Key_Backspace}:
+            self.asked.emit("remove")
+        elif event.key() == Qt.Key.Key_F2 and self.renamable:
+            self.asked.emit("rename")
+        elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            self.open_menu()
+        else:
+            super().keyPressEvent(event)
+
+    def _paint(self) -> None:
+        self.setIcon(self._theme.icon(self._icon_name, "text_faint"))
+
+
+class _RemarkLine(QWidget):
+    """A remark with its sign and its button."""
+
+    def __init__(self, theme: Theme, remark: Remark, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 1, 0, 2)
+        row.setSpacing(6)
+        icons = {"good": "check", "neutral": "info", "warning": "warning", "error": "error"}
+        sign = QLabel(self)
+        sign.setPixmap(glyph(icons[remark.tone], getattr(theme.palette, remark.tone), 14))
+        sign.setFixedWidth(16)
+        text = QLabel(remark.text, self)
+        text.setTextFormat(Qt.TextFormat.PlainText)
+        text.setProperty("kind", "small")
+        text.setWordWrap(True)
+        row.addWidget(sign, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(text, 1)
+        for title, act in ((remark.button, remark.act), (remark.other_button, remark.other_act)):
+            if title and act is not None:
+                button = QPushButton(title, self)
+                button.setProperty("kind", "small")
+                button.setAccessibleDescription(remark.text)
+                button.clicked.connect(partial(_press, act))
+                row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+
+
+class FieldRow(QWidget):
+    """A row. Its field is made by the form, which also says what there is to remark."""
+
+    def __init__(self, theme: Theme, spec: FieldSpec, field: Field, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self.spec, self.field = theme, spec, field
+        self.name = NameButton(theme, spec, self, fixed=spec.name == "")
+        self._remarks: tuple[Remark, ...] = ()
+        self._lines: list[QWidget] = []
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 1, 0, 1)
+        grid.setHorizontalSpacing(6)
+        grid.setVerticalSpacing(1)
+        grid.setColumnStretch(1, 1)
+        grid.addWidget(self.name, 0, 0, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(field, 0, 1)
+        self.below = QVBoxLayout()
+        self.below.setSpacing(0)
+        grid.addLayout(self.below, 1, 1)
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What is said below the field."""
+        return self._remarks
+
+    def say(self, remarks: tuple[Remark, ...]) -> None:
+        """Say something about the value; what was said before goes."""
+        if [item.words for item in remarks] == [item.words for item in self._remarks]:
+            return
+        self._remarks = remarks
+        for line in self._lines:
+            self.below.removeWidget(line)
+            line.hide()
+            line.deleteLater()
+        self._lines = [_RemarkLine(self._theme, remark, self) for remark in remarks]
+        for line in self._lines:
+            self.below.addWidget(line)
+        self.field.setAccessibleDescription(" ".join(remark.text for remark in remarks))
+
+
+def _press(act: Callable[[], object], _checked: bool = False) -> None:
+    act()

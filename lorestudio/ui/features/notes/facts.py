@@ -1,0 +1,138 @@
+"""A row of small labels that wraps: the facts about an entry at a glance.
+
+What an entry's keys find in the chat that is shown, as one sentence. Qt is not needed here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from lorestudio.studio.tryout.preview import EntryOutcome, WouldMatch
+from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets.paint import draw_glyph, hairline
+
+_UNUSED: Final = {
+    "constant": "The entry is constant, so its keys decide nothing.",
+    "guide": "A guide never goes into the story, so its keys decide nothing.",
+    "scan_depth_zero": "The scan depth is 0, so no message is searched for the keys.",
+    "ai_only": "In AI-only mode the keys decide nothing.",
+}
+
+
+def match_words(match: WouldMatch) -> tuple[str, str]:
+    """The sentence and its tone (good, neutral or warning). Messages are numbered as SillyTavern does, from 0."""
+    if match.unused:
+        return tr(_UNUSED.get(match.unused, "The keys decide nothing here.")), "neutral"
+    found = [key for key in match.keys if key.found]
+    hit = next((key for key in found if key.key == match.key), found[0] if found else None)
+    if hit is None or hit.message is None:
+        searched = count(match.messages, "message", "messages")
+        return tr("Would not match: no key occurs in the last {messages}.", messages=searched), "neutral"
+    where = tr("“{key}” in message #{message}", key=hit.key, message=number(hit.message))
+    if hit.count > 1:
+        where = tr("{where}, {times} in all", where=where, times=count(hit.count, "time", "times"))
+    if match.missing_refine:
+        return tr("Would not match: {where}, but none of the refine keys.", where=where), "warning"
+    others = len(found) - 1
+    more = tr(" and {others}", others=count(others, "other key", "other keys")) if others else ""
+    return tr("Would match: {where}{more}.", where=where, more=more), "good"
+
+
+def outcome_words(outcome: EntryOutcome) -> tuple[str, str]:
+    """What another system than DeepLore would do with the entry, and the tone."""
+    if outcome.goes_in:
+        return tr("Would go in. {why}", why=outcome.sentence), "good"
+    return tr("Would not go in. {why}", why=outcome.sentence), "neutral"
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One label. `tone` is good, neutral, warning or error; `icon` may be ""."""
+
+    text: str
+    tone: str = "neutral"
+    icon: str = ""
+
+
+class ChipRow(QWidget):
+    """Chips in lines as wide as the widget; its accessible name lists them."""
+
+    GAP, HEIGHT = 5, 20
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._chips: tuple[Chip, ...] = ()
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        theme.changed.connect(self.update)
+
+    def set_chips(self, chips: tuple[Chip, ...]) -> None:
+        """Show other chips."""
+        self._chips = chips
+        self.setAccessibleName(", ".join(chip.text for chip in chips))
+        self.setVisible(bool(chips))
+        self._settle()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Qt: one line at least."""
+        return QSize(120, self.heightForWidth(max(self.width(), 120)))
+
+    def heightForWidth(self, width: int) -> int:
+        """Qt: as many lines as the chips need."""
+        boxes = self._boxes(width)
+        return boxes[-1].bottom() + 1 if boxes else 0
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a narrower row needs more lines."""
+        super().resizeEvent(event)
+        self._settle()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Qt: draw the chips."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(scaled(self.font(), 0.9))
+        for chip, box in zip(self._chips, self._boxes(self.width()), strict=True):
+            frame = QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5)
+            painter.setPen(hairline(self._theme.color("border")))
+            painter.setBrush(self._theme.color(f"{chip.tone}_soft"))
+            painter.drawRoundedRect(frame, 5, 5)
+            left = frame.left() + 7
+            if chip.icon:
+                ink = getattr(self._theme.palette, chip.tone)
+                draw_glyph(painter, QRectF(left, frame.top(), 13, frame.height()), chip.icon, ink, 13)
+                left += 17
+            painter.setPen(self._theme.color("text"))
+            where = QRectF(left, frame.top(), frame.right() - left - 4, frame.height())
+            metrics = QFontMetricsF(painter.font())
+            painter.drawText(
+                where,
+                int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft),
+                metrics.elidedText(chip.text, Qt.TextElideMode.ElideRight, where.width() + 2),
+            )
+
+    def _settle(self) -> None:
+        height = self.heightForWidth(self.width())
+        if height != self.minimumHeight():
+            self.setFixedHeight(max(height, 0))
+
+    def _boxes(self, width: int) -> list[QRect]:
+        metrics = QFontMetricsF(scaled(self.font(), 0.9))
+        corner, boxes = QPoint(0, 0), []
+        for chip in self._chips:
+            wide = round(metrics.horizontalAdvance(chip.text) + 16 + (17 if chip.icon else 0))
+            wide = min(wide, max(width, 40))
+            if corner.x() and corner.x() + wide > width:
+                corner = QPoint(0, corner.y() + self.HEIGHT + self.GAP)
+            boxes.append(QRect(corner, QSize(wide, self.HEIGHT)))
+            corner += QPoint(wide + self.GAP, 0)
+        return boxes

@@ -1,0 +1,370 @@
+"""Making, renaming and moving notes.
+
+The deleted notes: looked at, put back, or deleted for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QDateTime, QLocale, QStringListModel, Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QCompleter,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.studio.notes.change_set import NameTakenError, changed_references, shown_name
+from lorestudio.studio.notes.note_files import Template, plan_new, templates
+from lorestudio.studio.notes.renaming import Wanted, plan_move, plan_rename
+from lorestudio.studio.notes.trash import Trashed
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
+from lorestudio.ui.features.notes.plan_dialog import PlanDialog
+from lorestudio.ui.features.vault.table import Note
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, sentence_of, tr
+from lorestudio.ui.state.note_changes import NoteWork, Plan
+from lorestudio.ui.widgets import dialogs
+
+
+def folders_of(index: VaultIndex, vault: str) -> list[str]:
+    """All folders of a vault that hold notes, directly or below, in alphabetical order."""
+    found: set[str] = set()
+    notes: tuple[Note, ...] = (*index.entries, *index.left_out)
+    for note in notes:
+        folder = note.filename.rpartition("/")[0] if note.vault == vault else ""
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return sorted(found, key=str.casefold)
+
+
+class FolderField(QLineEdit):
+    """A folder inside the vault, with completion; empty for the vault itself."""
+
+    def __init__(self, folders: Iterable[str], folder: str, parent: QWidget | None = None) -> None:
+        super().__init__(folder, parent)
+        self.setPlaceholderText(tr("empty: the vault's own folder"))
+        self.setAccessibleName(tr("Folder"))
+        self._model = QStringListModel(list(folders), self)
+        completer = QCompleter(self._model, self)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        self.setCompleter(completer)
+
+    def set_folders(self, folders: Iterable[str]) -> None:
+        """Offer other folders."""
+        self._model.setStringList(list(folders))
+
+
+class NewNoteDialog(PlanDialog):
+    """Title, folder, template, and the vault where there are several."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        work: NoteWork,
+        index: VaultIndex,
+        names: Sequence[str],
+        place: tuple[str, str],
+        title: str,
+        parent: QWidget,
+    ) -> None:
+        """`names` are those of the vaults that have a folder; `place` is the vault and the folder to begin with."""
+        super().__init__(theme, work, tr("New note"), tr("Make the note"), parent)
+        self._index, self._names = index, tuple(names)
+        self._templates: tuple[Template, ...] = ()
+        form = QFormLayout()
+        self.title = QLineEdit(title, self)
+        self.title.setAccessibleName(tr("Title"))
+        self.title.setPlaceholderText(tr("What the note is called"))
+        self.vault = QComboBox(self)
+        self.vault.setAccessibleName(tr("Vault"))
+        self.vault.addItems(self._names)
+        self.vault.setCurrentIndex(self._names.index(place[0]) if place[0] in self._names else 0)
+        self.folder = FolderField(folders_of(index, self._vault_name()), place[1], self)
+        self.template = QComboBox(self)
+        self.template.setAccessibleName(tr("Template"))
+        self.template.addItem(tr("none: a bare heading"))
+        form.addRow(tr("Title"), self.title)
+        if len(work.folders) > 1:
+            form.addRow(tr("Vault"), self.vault)
+        else:
+            self.vault.hide()
+        form.addRow(tr("Folder"), self.folder)
+        form.addRow(tr("Template"), self.template)
+        self.fields.addLayout(form)
+        self.view.files.hide()
+        for signal in (self.title.textChanged, self.folder.textChanged, self.template.currentIndexChanged):
+            signal.connect(self.changed)
+        self.vault.currentIndexChanged.connect(self._other_vault)
+        self.resize(620, 470)
+        self.title.setFocus()
+        self._read_templates()
+        self.preview()
+
+    @property
+    def path(self) -> Path | None:
+        """The file that would be made, None while there is no title."""
+        folder = self.work.folders[self.vault.currentIndex()]
+        name = self.title.text().strip()
+        return folder / self.folder.text().strip("/ ") / f"{name}.md" if name else None
+
+    def plan(self) -> Plan | None:
+        """Make the note."""
+        title, folder = self.title.text().strip(), self.folder.text()
+        if not title:
+            return None
+        number = self.vault.currentIndex()
+        chosen = self.template.currentIndex() - 1
+        template = self._templates[chosen] if 0 <= chosen < len(self._templates) else None
+        today = date.today()  # noqa: DTZ011  # the person's own day
+
+        def plan(vaults: Sequence[VaultNotes]) -> Planned:
+            return plan_new(vaults, vaults[number], folder, title, template, today)
+
+        return plan
+
+    def nothing_yet(self) -> str:
+        """Asks for the title."""
+        return tr("Give the note a title; its file is called so too.")
+
+    def summary(self, planned: Planned) -> str:
+        """Where the note will be."""
+        path = planned.changes.changes[0].path
+        return tr("{name} will be made, with this text:", name=shown_name(path, self.work.folders))
+
+    def _vault_name(self) -> str:
+        return self._names[self.vault.currentIndex()]
+
+    def _other_vault(self) -> None:
+        self.folder.set_folders(folders_of(self._index, self._vault_name()))
+        self._read_templates()
+        self.changed()
+
+    def _read_templates(self) -> None:
+        number = self.vault.currentIndex()
+        self.work.ask(lambda vaults: templates(vaults[number]), self._show_templates, lambda _text: None)
+
+    def _show_templates(self, found: tuple[Template, ...]) -> None:
+        before = self.template.currentText()
+        self._templates = found
+        self.template.blockSignals(True)
+        while self.template.count() > 1:
+            self.template.removeItem(1)
+        for template in found:
+            own = tr("{name} (of this vault)", name=template.name)
+            self.template.addItem(own if template.filename else tr(template.name))
+        place = self.template.findText(before)
+        # A bare heading is no entry yet, and most notes here are meant to be one.
+        self.template.setCurrentIndex(place if place > 0 else min(1, len(found)))
+        self.template.blockSignals(False)
+        self.changed()
+
+
+class RenameDialog(PlanDialog):
+    """A new title, with everything that follows it."""
+
+    def __init__(self, theme: Theme, work: NoteWork, path: Path, title: str, parent: QWidget) -> None:
+        super().__init__(theme, work, tr("Rename {title}", title=title), tr("Rename"), parent)
+        self._path, self._title = path, title
+        form = QFormLayout()
+        self.title = QLineEdit(title, self)
+        self.title.setAccessibleName(tr("New title"))
+        self.title.selectAll()
+        form.addRow(tr("New title"), self.title)
+        self.fields.addLayout(form)
+        self.title.textChanged.connect(self.changed)
+        self.resize(720, 460)
+        self.title.setFocus()
+        self.preview()
+
+    def plan(self) -> Plan | None:
+        """Rename the note and what names it."""
+        title, path = self.title.text().strip(), self._path
+        if not title or title == self._title:
+            return None
+        return lambda vaults: plan_rename(vaults, path, Wanted(title=title))
+
+    def nothing_yet(self) -> str:
+        """Asks for another title."""
+        return tr("Type another title. The heading, the file's name and every reference to the note follow it.")
+
+    def summary(self, planned: Planned) -> str:
+        """How many references follow."""
+        return _following(planned)
+
+
+class MoveDialog(PlanDialog):
+    """Another folder for some notes, with everything that follows them."""
+
+    def __init__(
+        self, theme: Theme, work: NoteWork, paths: Sequence[Path], folders: Sequence[str], folder: str, parent: QWidget
+    ) -> None:
+        notes = count(len(paths), "note", "notes")
+        super().__init__(theme, work, tr("Move {notes}", notes=notes), tr("Move"), parent)
+        self._paths, self._start = tuple(paths), folder
+        form = QFormLayout()
+        self.folder = FolderField(folders, folder, self)
+        self.folder.selectAll()
+        form.addRow(tr("To folder"), self.folder)
+        self.fields.addLayout(form)
+        self.folder.textChanged.connect(self.changed)
+        self.resize(720, 460)
+        self.folder.setFocus()
+        self.view.say(self.nothing_yet())
+
+    def plan(self) -> Plan | None:
+        """Move the notes and rewrite the links that name their paths."""
+        folder, paths = self.folder.text(), self._paths
+        return lambda vaults: plan_move(vaults, paths, folder)
+
+    def nothing_yet(self) -> str:
+        """Asks for the folder."""
+        return tr("Choose a folder, or type a new one. Links that name the path follow.")
+
+    def summary(self, planned: Planned) -> str:
+        """How many notes move, and how many references follow."""
+        moved = sum(change.place != change.path for change in planned.changes.changes)
+        return (
+            tr("{notes} to another folder.", notes=count(moved, "note moves", "notes move")) + " " + _following(planned)
+        )
+
+
+def _following(planned: Planned) -> str:
+    links, notes = changed_references(planned.changes)
+    if not links:
+        return tr("No reference has to change.")
+    return tr(
+        "{links} in {notes} will follow.",
+        links=count(links, "reference", "references"),
+        notes=count(notes, "note", "notes"),
+    )
+
+
+class TrashDialog(QDialog):
+    """Lists the trash of the open vaults, newest first."""
+
+    def __init__(self, work: NoteWork, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Trash"))
+        self._work = work
+        self._items: tuple[Trashed, ...] = ()
+        self._again: tuple[Trashed, ...] = ()
+        column = QVBoxLayout(self)
+        self.state = QLabel(tr("Reading the trash…"), self)
+        self.state.setWordWrap(True)
+        self.state.setProperty("kind", "muted")
+        self.table = QTableWidget(0, 3, self)
+        self.table.setHorizontalHeaderLabels([tr("Note"), tr("Folder"), tr("Deleted")])
+        self.table.setAccessibleName(tr("Deleted notes"))
+        self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QTableWidget.SelectionMode.ExtendedSelection)
+        self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        self.table.setShowGrid(False)
+        self.table.setTabKeyNavigation(False)
+        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setDefaultSectionSize(24)
+        head = self.table.horizontalHeader()
+        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        head.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        self.back = QPushButton(tr("Put back"), self)
+        self.back.setProperty("kind", "primary")
+        self.gone = QPushButton(tr("Delete for good…"), self)
+        buttons.addButton(self.back, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.addButton(self.gone, QDialogButtonBox.ButtonRole.ActionRole)
+        column.addWidget(self.state)
+        column.addWidget(self.table, 1)
+        column.addWidget(buttons)
+        buttons.rejected.connect(self.reject)
+        self.back.clicked.connect(self.put_back)
+        self.gone.clicked.connect(self._ask_gone)
+        self.table.itemSelectionChanged.connect(self._settle)
+        self.table.itemActivated.connect(lambda _item: self.put_back())
+        work.done.connect(self._changed)
+        self.finished.connect(self._ended)
+        self.resize(620, 400)
+        self._settle()
+        self.read()
+
+    def read(self) -> None:
+        """Read the trash again."""
+        self._work.trash(self._show)
+
+    @property
+    def chosen(self) -> list[Trashed]:
+        """The selected notes."""
+        rows = sorted({index.row() for index in self.table.selectionModel().selectedRows()})
+        return [self._items[row] for row in rows if row < len(self._items)]
+
+    def put_back(self) -> None:
+        """Put the selected notes back, one after the other."""
+        self._again = tuple(self.chosen)
+        self._put_next()
+
+    def _put_next(self) -> None:
+        if self._again:
+            item, self._again = self._again[0], self._again[1:]
+            self._work.restore(item, failed=partial(self._failed, item))
+
+    def _changed(self, _done: object) -> None:
+        if self._again:
+            self._put_next()
+        else:
+            self.read()
+
+    def _failed(self, item: Trashed, error: Exception) -> None:
+        self._again = ()
+        if isinstance(error, NameTakenError):
+            title = tr("Put back under another name")
+            button = tr("Put back as {name}", name=error.offer.name)
+            dialogs.confirm(self, title, str(error), button, partial(self._work.restore, item, error.offer))
+        else:
+            self.state.setText(sentence_of(error))
+        self.read()
+
+    def _ask_gone(self) -> None:
+        items = self.chosen
+        if items:
+            text = tr("{notes} will be deleted for good.", notes=count(len(items), "note", "notes"))
+            more = tr("Earlier versions stay in the history for a while.")
+            delete = partial(self._work.delete_for_good, items, self.read)
+            dialogs.confirm(self, tr("Delete for good"), text, tr("Delete"), delete, more)
+
+    def _show(self, items: tuple[Trashed, ...]) -> None:
+        self._items = items
+        notes = count(len(items), "deleted note", "deleted notes")
+        self.state.setText(notes if items else tr("The trash of this vault is empty."))
+        self.table.setRowCount(len(items))
+        for row, item in enumerate(items):
+            when = QLocale().toString(QDateTime.fromSecsSinceEpoch(int(item.time.timestamp())), "yyyy-MM-dd HH:mm")
+            for column, text in enumerate((item.path.stem, item.filename.rpartition("/")[0], when)):
+                self.table.setItem(row, column, QTableWidgetItem(text))
+        if items and not self.chosen:
+            self.table.selectRow(0)
+        self._settle()
+
+    def _settle(self) -> None:
+        self.back.setEnabled(bool(self.chosen))
+        self.gone.setEnabled(bool(self.chosen))
+
+    def _ended(self, _result: int) -> None:
+        self._work.done.disconnect(self._changed)
+        self.deleteLater()

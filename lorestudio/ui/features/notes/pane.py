@@ -1,0 +1,535 @@
+"""One note: its properties and its text to edit, the text that would go into the prompt, and the file itself."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QStackedWidget,
+    QTabBar,
+    QTextBrowser,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.studio.notes.aliases import read_aliases
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.tryout.preview import Preview
+from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
+from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
+from lorestudio.ui.features.notes.editor.completion import TitleBook
+from lorestudio.ui.features.notes.editor.fields import Context
+from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
+from lorestudio.ui.features.notes.facts import Chip, ChipRow, match_words, outcome_words
+from lorestudio.ui.features.notes.history import Safety
+from lorestudio.ui.features.notes.store import NoteStore, OnDisk
+from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.state.drafts import Drafts
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.marks import entry_kind
+from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.vault.entries import ParseRules, parse_note
+
+logger = logging.getLogger(__name__)
+
+WRITE, TEXT, SOURCE = range(3)
+
+
+class EntryPane(Pane):
+    """Follows the chosen note. Unsaved text is kept per file, so that looking elsewhere loses nothing.
+
+    `saved` follows a successful save with the file's path. `typed` carries the path and the unsaved text after each
+    change, as soon as the window has time. `create_wanted` carries the title of a note that a link leads to, that does
+    not exist, and that the person wants.
+    """
+
+    saved = Signal(object)
+    typed = Signal(object, str)
+    create_wanted = Signal(str)
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection, drafts: Drafts, jobs: Jobs) -> None:
+        super().__init__("entry", tr("Entry"), theme)
+        self._session, self._selection, self._drafts = session, selection, drafts
+        self._path: Path | None = None
+        self._filename = self._vault = ""
+        self._clash: OnDisk | None = None
+        self._says_left_out = False
+        self._place: tuple[Path | None, int, int, int] | None = None
+        self._missing = ""
+        self._rules = ParseRules()
+        self._jobs = jobs
+        self._aliases: Mapping[str, tuple[str, ...]] = {}
+        self._names, self._names_of = TitleBook(), tuple[str, ...]()
+        self.store = NoteStore(drafts, jobs, self)
+        self.safety = Safety(theme, jobs, self.store, self)
+        self.bar = MessageBar(theme, self, stacked=True)
+        self.bar.closed.connect(self._say_nothing)
+        self.bar.pressed.connect(self._answer)
+        self.heading = QLabel(self)
+        self.chips = ChipRow(theme, self)
+        self.dirty = QLabel(tr("● unsaved"), self)
+        self.save_button = QToolButton(self)
+        self.editor = NoteEditor(theme, self._parse, self)
+        self.source = self.editor.body
+        self.text = QTextBrowser(self)
+        self.tabs = QTabBar(self)
+        self.empty = EmptyState(theme, "entry", self)
+        self._check_timer = QTimer(self)
+        self._check_timer.setSingleShot(True)
+        self._check_timer.setInterval(0)
+        self._check_timer.timeout.connect(self._check)
+        self._build()
+        self._connect()
+        self._new_project()
+
+    def focus_target(self) -> QWidget:
+        """The current view of the note."""
+        if self._pages.currentWidget() is not self._shown_page:
+            return self
+        return self.text if self.tabs.currentIndex() == TEXT else self.editor.body
+
+    @property
+    def path(self) -> Path | None:
+        """The file that is shown."""
+        return self._path
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether the shown note has unsaved text."""
+        return self._path is not None and self._drafts.get(self._path) is not None
+
+    def toggle_source(self) -> None:
+        """Switch between the form and the file's text."""
+        self.tabs.setCurrentIndex(WRITE if self.tabs.currentIndex() == SOURCE else SOURCE)
+        self.focus_target().setFocus()
+
+    def toggle_text(self) -> None:
+        """Switch between writing and the text that would go into the prompt."""
+        self.tabs.setCurrentIndex(WRITE if self.tabs.currentIndex() == TEXT else TEXT)
+        self.focus_target().setFocus()
+
+    def show_place(self, line: int, start: int, end: int) -> None:
+        """Select these characters of a line of the file's text, counted from 1 and from 0, once the note is open."""
+        self._place = (self._path, line, start, end)
+        if self._open_buffer() is not None:
+            self._show_wanted_place()
+
+    def open_search(self) -> bool:
+        """The pane has no search of its own."""
+        return False
+
+    def save(self) -> None:
+        """Write the unsaved text of the shown note."""
+        if self._path is not None:
+            self.store.save(self._path)
+            self.save_button.setEnabled(not self.store.saving(self._path))
+
+    def save_all(self, finished: Callable[[list[str]], None]) -> None:
+        """Write every unsaved text; `finished` gets a sentence for each that could not be written."""
+        self.store.save_all(finished)
+
+    def revert(self) -> None:
+        """Throw the unsaved text of the shown note away and read the file again."""
+        if self._path is not None:
+            self._say_nothing()
+            self.store.reopen(self._path)
+
+    # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.heading.setProperty("kind", "title")
+        self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.dirty.setProperty("kind", "small")
+        self.save_button.setProperty("kind", "text")
+        self.save_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        shown = QWidget(self)
+        column = QVBoxLayout(shown)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        head = QFrame(shown)
+        lines = QVBoxLayout(head)
+        lines.setContentsMargins(12, 8, 10, 4)
+        lines.setSpacing(5)
+        row = QHBoxLayout()
+        row.addWidget(self.heading, 1)
+        row.addWidget(self.dirty)
+        row.addWidget(self.save_button)
+        lines.addLayout(row)
+        lines.addWidget(self.chips)
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        self.tabs.setAccessibleName(tr("Views of the note"))
+        for title in (tr("Write"), tr("Injected text"), tr("Source")):
+            self.tabs.addTab(title)
+        self.text.setAccessibleName(tr("Text that goes into the prompt"))
+        self.text.document().setDocumentMargin(12)
+        self._views = QStackedWidget(shown)
+        self._views.addWidget(self.editor)
+        self._views.addWidget(self.text)
+        line = QFrame(shown)
+        line.setProperty("kind", "line")
+        line.setFixedHeight(1)
+        column.addWidget(head)
+        column.addWidget(self.bar)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(4, 0, 8, 0)
+        bar.addWidget(self.tabs)
+        bar.addStretch(1)
+        bar.addWidget(self.editor.toggle)
+        column.addLayout(bar)
+        column.addWidget(line)
+        column.addWidget(self._views, 1)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(shown)
+        self._pages.addWidget(self.empty)
+        self._shown_page = shown
+        self.column.addWidget(self._pages, 1)
+
+    def _connect(self) -> None:
+        session, store = self._session, self.store
+        session.project_changed.connect(self._new_project)
+        session.state_changed.connect(self._check_timer.start)
+        self._selection.entry_changed.connect(self._show)
+        self._drafts.changed.connect(self._drafts_changed)
+        self.tabs.currentChanged.connect(self._change_view)
+        self.editor.settled.connect(self._settled)
+        self.editor.followed.connect(self.follow)
+        self.editor.source_wanted.connect(self._show_line)
+        store.buffers.dropped.connect(self.editor.forget)
+        store.opened.connect(self._opened)
+        store.saved.connect(self._was_saved)
+        store.reloaded.connect(self._reloaded)
+        store.clashed.connect(self._clashed)
+        store.failed.connect(self._read_failed)
+        store.save_failed.connect(self._save_failed)
+        for signal in (store.keep_failed, self.safety.failed):
+            signal.connect(lambda error: self._say(str(error), "warning"))
+
+    # ---- showing ----------------------------------------------------------------------------------------------------
+
+    def _new_project(self) -> None:
+        project = self._session.project
+        if project is not None:
+            self._rules = ParseRules.from_settings(project.settings, project.index.fields)
+            if project.places != self._names_of:
+                self._names, self._aliases, self._names_of = TitleBook(), {}, project.places
+            self._take_names(project, self._names)
+            self._read_names(project)
+        self._show()
+
+    def _take_names(self, project: Project, names: TitleBook) -> None:
+        self._names = names
+        self.editor.set_context(Context(project.settings, self._rules, names))
+
+    def _read_names(self, project: Project) -> None:
+        """Have the names of the project's notes gathered: with the aliases known so far at once, then with all."""
+        known = self._aliases
+
+        def work(report: Callable[[object], None]) -> tuple[Mapping[str, tuple[str, ...]], TitleBook | None]:
+            report(TitleBook(project.index, known))
+            found = read_aliases(project)
+            return found, TitleBook(project.index, found) if found != known else None
+
+        def take(names: TitleBook | None) -> None:
+            now = self._session.project
+            if names is not None and now is not None and now.index is project.index:
+                self._take_names(now, names)
+
+        def done(found: tuple[Mapping[str, tuple[str, ...]], TitleBook | None]) -> None:
+            if project.places == self._names_of:
+                self._aliases = found[0]
+            take(found[1])
+
+        self._jobs.start(
+            tr("Reading aliases"),
+            work,
+            done=done,
+            failed=lambda error: logger.warning("the aliases were not read: %s", error),
+            reported=take,
+        )
+
+    def _show(self) -> None:
+        self._say_nothing()
+        self._clash = None
+        note = self._session.entry(self._selection.entry) or self._selection.left_out
+        self._path = self._session.note_path(note) if note is not None else None
+        self._show_dirty()
+        if note is None:
+            self.note_changed.emit("")
+            if self._session.project is None:
+                self.empty.say(tr("No entry"), tr("Open a vault to read its notes here."))
+            elif self._selection.entry is not None:
+                text = tr("What is chosen comes from the chat's memory or a lorebook file. “Why?” tells of it.")
+                self.empty.say(tr("No note of the vault"), text)
+            else:
+                self.empty.say(tr("No entry chosen"), tr("Choose one in the vault, the journey or the budget."))
+            self._pages.setCurrentWidget(self.empty)
+            return
+        self._filename, self._vault = note.filename, note.vault
+        self.note_changed.emit(note.filename)
+        self._show_facts(note)
+        self._pages.setCurrentWidget(self._shown_page)
+        if self._path is None:
+            self.editor.show_nothing()
+            text = tr("This vault lies behind Obsidian's plugin. Its notes can be read here, but not edited.")
+            self._say(text, "neutral")
+            self.tabs.setCurrentIndex(TEXT)
+            return
+        buffer = self.store.open(self._path)
+        if buffer is not None:
+            self._show_buffer(buffer)
+            self._check_timer.start()
+        else:
+            self.editor.show_nothing()
+
+    def _show_facts(self, note: Entry | LeftOutNote) -> None:
+        """What the pipeline makes of the note: in the heading, the chips and the injected text."""
+        if isinstance(note, Entry):
+            self._show_entry(note)
+            return
+        self.heading.setText(note.filename.rpartition("/")[2])
+        broken = note.problem.broken
+        words = tr("cannot be read") if broken else tr("left out")
+        self.chips.set_chips((Chip(words, "error" if broken else "neutral", "broken" if broken else "left-out"),))
+        if self._says_left_out or self.bar.isHidden():  # nothing more urgent is said
+            self._say(note.message, "error" if broken else "neutral")
+            self._says_left_out = True
+        self.tabs.setTabText(TEXT, tr("Injected text"))
+        self.text.setPlainText(tr("(Nothing of this note goes into the prompt.)"))
+
+    def _show_entry(self, entry: Entry) -> None:
+        self.heading.setText(entry.title)
+        kind = entry_kind(entry)
+        estimate = "" if self._session.project is None or self._session.project.counter.exact else "≈ "
+        chips = [
+            Chip(kind.word.split(",")[0], "neutral", kind.icon),
+            Chip(tr("priority {priority}", priority=number(entry.priority))),
+            Chip(estimate + count(entry.tokens, "token", "tokens")),
+        ]
+        if entry.warnings:
+            chips.append(Chip(count(len(entry.warnings), "warning", "warnings"), "warning", "warning"))
+        self.chips.set_chips(tuple(chips))
+        self.tabs.setTabText(TEXT, tr("Injected text · {tokens}", tokens=estimate + number(entry.tokens)))
+        if self._views.currentWidget() is self.text:
+            self._show_text(entry)
+
+    def _show_text(self, entry: Entry) -> None:
+        shown = entry.content or tr("(The note has no text.)")
+        if self.text.toPlainText() != shown:
+            place = self.text.verticalScrollBar().value()
+            self.text.setPlainText(shown)
+            self.text.verticalScrollBar().setValue(place)
+
+    def _say(self, text: str, tone: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
+        self._says_left_out = False
+        self.bar.say(text, tone, buttons)
+
+    def _say_nothing(self) -> None:
+        self._says_left_out = False
+        self.bar.hide()
+
+    def _show_buffer(self, buffer: NoteBuffer) -> None:
+        self.store.buffers.use(buffer)
+        self.editor.show_buffer(buffer, read_only=not buffer.kept_whole)
+        if not buffer.kept_whole:
+            self._say(tr("This file has characters that the editor cannot keep, so it is shown only."), "warning")
+        self._show_dirty()
+        self._show_wanted_place()
+
+    def _change_view(self, tab: int) -> None:
+        self.editor.set_source(tab == SOURCE)
+        self.editor.toggle.setVisible(tab == WRITE)
+        self._views.setCurrentWidget(self.text if tab == TEXT else self.editor)
+        self._check_timer.start()
+        parsed = self.editor.parsed if self._open_buffer() is not None else None
+        note = parsed or self._session.entry(self._selection.entry)
+        if tab == TEXT and isinstance(note, Entry):
+            self._show_text(note)
+
+    def _show_line(self, line: int) -> None:
+        self.tabs.setCurrentIndex(SOURCE)
+        self.editor.go_to_line(line)
+        self.editor.body.setFocus()
+
+    def _show_wanted_place(self) -> None:
+        wanted, self._place = self._place, None
+        if wanted is not None and wanted[0] == self._path:
+            if self.tabs.currentIndex() == TEXT or not self.editor.shows_line(wanted[1]):
+                self.tabs.setCurrentIndex(SOURCE)
+            self.editor.select_in_line(*wanted[1:])
+
+    def _show_dirty(self) -> None:
+        self.dirty.setVisible(self.unsaved)
+        self.save_button.setVisible(self.unsaved)
+
+    def _open_buffer(self) -> NoteBuffer | None:
+        buffer = self.editor.buffer
+        return buffer if buffer is not None and buffer.path == self._path else None
+
+    # ---- following what happens -------------------------------------------------------------------------------------
+
+    def follow(self, target: str) -> None:
+        """Go to the note that a link leads to, or ask for it to be made."""
+        note = self.editor.context.book.find(target)
+        if isinstance(note, Entry):
+            self._selection.choose_entry(note.id)
+        elif note is not None:
+            self._selection.choose_left_out(note)
+        else:
+            self._missing = target
+            # Only where somebody can make it.
+            can = self.receivers("2create_wanted(QString)")
+            text = tr("No note is called “{target}”.", target=target)
+            self._say(text, "neutral", (("create", tr("Make this note")),) if can else ())
+
+    def _parse(self, buffer: NoteBuffer) -> Entry | LeftOutNote | None:
+        project = self._session.project
+        if project is None:
+            return None
+        return parse_note(buffer.text, self._filename, self._vault, self._rules, project.counter)
+
+    def _settled(self, buffer: object) -> None:
+        if isinstance(buffer, NoteBuffer) and buffer.path == self._path:
+            self.store.note_typed(buffer)
+            parsed = self.editor.parsed
+            if parsed is not None:
+                self._show_facts(parsed)
+                if isinstance(parsed, Entry) and self._says_left_out:
+                    self._say_nothing()
+            if buffer.dirty:
+                self.typed.emit(buffer.path, buffer.text)
+
+    def _opened(self, buffer: object) -> None:
+        if isinstance(buffer, NoteBuffer) and buffer.path == self._path:
+            self._show_buffer(buffer)
+
+    def _drafts_changed(self, path: object) -> None:
+        if path == self._path:
+            self._show_dirty()
+
+    def _check(self) -> None:
+        if self._path is not None and self._open_buffer() is not None:
+            self.store.check(self._path)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Qt: somebody who comes back to the window may have changed files elsewhere."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.ActivationChange and self.isActiveWindow():
+            self._check_timer.start()
+
+    # ---- saving -----------------------------------------------------------------------------------------------------
+
+    def _was_saved(self, buffer: object) -> None:
+        if isinstance(buffer, NoteBuffer):
+            self.save_button.setEnabled(True)
+            if buffer.path == self._path:
+                self._clash = None
+                self._say_nothing()
+                self._show_dirty()
+            self.saved.emit(buffer.path)
+
+    def _reloaded(self, buffer: object) -> None:
+        if isinstance(buffer, NoteBuffer) and buffer.path == self._path:
+            self._clash = None
+            self._say_nothing()
+            self.editor.settle()
+
+    def _clashed(self, buffer: object, found: object) -> None:
+        self.save_button.setEnabled(True)
+        if not (isinstance(buffer, NoteBuffer) and isinstance(found, OnDisk)) or buffer.path != self._path:
+            return
+        self._clash = found
+        name = buffer.path.name
+        if found.text is None:
+            text = tr("“{name}” is not on disk any more. Your text is kept here.", name=name)
+            self._say(text, "warning", (("mine", tr("Write it again")),))
+            return
+        text = tr("“{name}” has changed on disk meanwhile. Your text is kept here; nothing was overwritten.", name=name)
+        buttons = (
+            ("compare", tr("Compare…")),
+            ("theirs", tr("Take theirs")),
+            ("mine", tr("Keep mine")),
+        )
+        self._say(text, "warning", buttons)
+
+    def _read_failed(self, path: object, error: object) -> None:
+        if path == self._path:
+            self.editor.show_nothing()
+            self._say(str(error), "error")
+
+    def _save_failed(self, buffer: object, error: object) -> None:
+        self.save_button.setEnabled(True)
+        if isinstance(buffer, NoteBuffer) and buffer.path == self._path:
+            self._say(tr("{error} Your text is kept here.", error=error), "error", (("again", tr("Try again")),))
+
+    def _answer(self, button: str) -> None:
+        buffer, found = self._open_buffer(), self._clash
+        if button == "again":
+            self.save()
+        elif button == "create":
+            self._say_nothing()
+            self.create_wanted.emit(self._missing)
+        if buffer is None or found is None:
+            return
+        if button == "theirs":
+            self._clash = None
+            self._say_nothing()
+            self.store.take_theirs(buffer, found)
+        elif button == "mine":
+            self._clash = None
+            self.store.save_over(buffer, found)
+        elif button == "compare":
+            self.compare()
+
+    def say_match(self, text: str, tone: str = "neutral") -> None:
+        """What the keys of the unsaved text would do in the chat that is shown; "" where nothing is known."""
+        self.editor.form.say_match(text, tone)
+
+    def show_preview(self, preview: object) -> None:
+        """Say what a preview found out about the keys of the note that is shown; None says nothing."""
+        notes = preview.notes if isinstance(preview, Preview) else ()
+        here = [
+            edited for edited in notes if (edited.note.vault, edited.note.filename) == (self._vault, self._filename)
+        ]
+        if here and here[0].match is not None:
+            self.say_match(*match_words(here[0].match))
+        elif here and here[0].outcome is not None:
+            self.say_match(*outcome_words(here[0].outcome))
+        else:
+            self.say_match("")
+
+    def show_history(self) -> None:
+        """Show the earlier versions of the note."""
+        buffer = self._open_buffer()
+        if buffer is not None and self.safety.show_history(buffer, self) is None:
+            self._say(tr("No history is kept in this window."), "neutral")
+
+    def compare(self) -> ConflictDialog | None:
+        """Show the unsaved text beside the version on disk, and let a person decide piece by piece."""
+        buffer, found = self._open_buffer(), self._clash
+        if buffer is None or found is None or found.text is None:
+            return None
+        dialog = ConflictDialog(self.theme, buffer.path.name, (buffer.base, buffer.text, found.text), self)
+        dialog.merged.connect(lambda text: self._take_merged(buffer, found, text))
+        dialog.open()
+        return dialog
+
+    def _take_merged(self, buffer: NoteBuffer, found: OnDisk, text: str) -> None:
+        self._clash = None
+        self._say_nothing()
+        self.store.take_merged(buffer, found, text)
+        self.editor.settle()
+        self.save()

@@ -1,0 +1,265 @@
+"""A dialog that shows what it would do while it is filled in, and then does it.
+
+What a change would do, before it is done: the notes on the left, the difference of the chosen one on the right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextFormat
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.studio.notes.change_set import DifferenceLine, LineKind, NoteChange, difference, shown_name
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
+from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.state.note_changes import Done, NoteWork, Plan
+
+MOST_LINES: Final = 2000
+"""Longer differences are cut; nobody reads them here."""
+
+_TONES: Final = {LineKind.NEW: "good_soft", LineKind.GONE: "error_soft"}
+
+
+class ChangeView(QWidget):
+    """Shows a plan. `summary` says how much it is, `remarks` what the person should know besides."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._changes: tuple[NoteChange, ...] = ()
+        self._lines: tuple[DifferenceLine, ...] = ()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(5)
+        self.summary = QLabel(self)
+        self.summary.setWordWrap(True)
+        self.summary.setProperty("kind", "muted")
+        self.files = QListWidget(self)
+        self.files.setAccessibleName(tr("Notes that would change"))
+        self.files.setUniformItemSizes(True)
+        self.text = QPlainTextEdit(self)
+        self.text.setReadOnly(True)
+        self.text.setAccessibleName(tr("What would change in the note"))
+        self.text.setFont(fixed_font(self.font().pointSizeF()))
+        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.text.setTabChangesFocus(True)
+        self.split = QSplitter(Qt.Orientation.Horizontal, self)
+        self.split.addWidget(self.files)
+        self.split.addWidget(self.text)
+        self.split.setStretchFactor(1, 1)
+        self.split.setSizes([210, 420])
+        self.split.setChildrenCollapsible(False)
+        self.remarks = QPlainTextEdit(self)
+        self.remarks.setReadOnly(True)
+        self.remarks.setAccessibleName(tr("What else you should know"))
+        self.remarks.setMaximumHeight(84)
+        self.remarks.setTabChangesFocus(True)
+        column.addWidget(self.summary)
+        column.addWidget(self.split, 1)
+        column.addWidget(self.remarks)
+        column.addStretch()  # takes the room while there is no plan, so that the sentence stands at the top
+        self.files.currentRowChanged.connect(self._show_file)
+        theme.changed.connect(self._paint)
+        self.say("")
+
+    def say(self, text: str) -> None:
+        """Show a sentence instead of a plan."""
+        self._changes = ()
+        self.files.clear()
+        self.summary.setText(text)
+        self.split.hide()
+        self.remarks.hide()
+
+    def show_plan(self, planned: Planned, folders: tuple[Path, ...], summary: str = "") -> None:
+        """Show what a plan would do."""
+        changes = planned.changes.changes
+        self._changes = changes
+        notes = count(len(changes), "note changes", "notes change")
+        self.summary.setText(summary or tr("{notes}.", notes=notes))
+        self.files.clear()
+        for change in changes:
+            item = QListWidgetItem(shown_name(change.place, folders), self.files)
+            item.setToolTip(self._tip(change, folders))
+        self.split.setVisible(bool(changes))
+        self.set_remarks(planned.remarks)
+        if changes:
+            self.files.setCurrentRow(0)
+
+    def set_remarks(self, remarks: Sequence[str]) -> None:
+        """Say these sentences below."""
+        self.remarks.setPlainText("\n".join(remarks))
+        self.remarks.setVisible(bool(remarks))
+
+    def _tip(self, change: NoteChange, folders: tuple[Path, ...]) -> str:
+        name = shown_name(change.path, folders)
+        if change.before is None:
+            return tr("{name} is made", name=name)
+        if change.after is None:
+            return tr("{name} goes to the trash", name=name)
+        if change.place != change.path:
+            return tr("{name} becomes {new}", name=name, new=shown_name(change.place, folders))
+        return name
+
+    def _show_file(self, row: int) -> None:
+        self._lines = ()
+        words: list[str] = []
+        if 0 <= row < len(self._changes):
+            change = self._changes[row]
+            self._lines = difference(change)[:MOST_LINES]
+            words = [f"{line.kind.value} {line.text}" for line in self._lines]
+            if not words:
+                words = [tr("The text stays as it is; only the file's name or folder changes.")]
+        self.text.setPlainText("\n".join(words))
+        self._paint()
+
+    def _paint(self) -> None:
+        marks: list[QTextEdit.ExtraSelection] = []
+        block = self.text.document().firstBlock()
+        for line in self._lines:
+            tone = _TONES.get(line.kind)
+            if tone is not None and block.isValid():
+                marks.append(_mark(QTextCursor(block), self._theme.color(tone)))
+            block = block.next()
+        self.text.setExtraSelections(marks)
+
+
+def _mark(cursor: QTextCursor, colour: QColor) -> QTextEdit.ExtraSelection:
+    selection = QTextEdit.ExtraSelection()
+    form = QTextCharFormat()
+    form.setBackground(colour)
+    form.setProperty(QTextFormat.Property.FullWidthSelection, True)
+    selection.cursor = cursor
+    selection.format = form
+    return selection
+
+
+PREVIEW_DELAY_MS: Final = 250
+
+
+class PlanDialog(QDialog):
+    """Subclasses put their fields into `fields`, call `changed` when one changes, and say in `plan` what to do.
+
+    The preview is the plan itself, made in a job; the button carries out the same plan again, on the notes as they are
+    then. The dialog closes once that was done; what went wrong is said inside it.
+    """
+
+    def __init__(self, theme: Theme, work: NoteWork, title: str, button: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        self.theme, self.work = theme, work
+        self._asked = 0
+        self._going = False
+        column = QVBoxLayout(self)
+        column.setSpacing(8)
+        self.fields = QVBoxLayout()
+        self.fields.setSpacing(6)
+        self.problem = QLabel(self)
+        self.problem.setWordWrap(True)
+        self.problem.setProperty("kind", "problem")
+        self.problem.hide()
+        self.view = ChangeView(theme, self)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.ok = QPushButton(button, self)
+        self.ok.setProperty("kind", "primary")
+        self.ok.setDefault(True)
+        self.ok.setEnabled(False)
+        self.buttons.addButton(self.ok, QDialogButtonBox.ButtonRole.AcceptRole)
+        column.addLayout(self.fields)
+        column.addWidget(self.problem)
+        column.addWidget(self.view, 1)
+        column.addWidget(self.buttons)
+        self.buttons.rejected.connect(self.reject)
+        self.ok.clicked.connect(self.go)
+        self._delay = QTimer(self)
+        self._delay.setSingleShot(True)
+        self._delay.setInterval(PREVIEW_DELAY_MS)
+        self._delay.timeout.connect(self.preview)
+
+    def plan(self) -> Plan | None:
+        """What to do as the fields are filled in; None while they say nothing yet."""
+        raise NotImplementedError
+
+    def nothing_yet(self) -> str:
+        """What to say while `plan` is None."""
+        return ""
+
+    def summary(self, planned: Planned) -> str:
+        """How much the plan would do, in a sentence; "" leaves that to the view. Called in a worker."""
+        del planned
+        return ""
+
+    def changed(self) -> None:
+        """A field is another one: look at the plan again in a moment."""
+        self.ok.setEnabled(False)
+        self._delay.start()
+
+    def preview(self) -> None:
+        """Look at the plan now."""
+        self._delay.stop()
+        self._asked += 1
+        asked = self._asked
+        plan = self.plan()
+        self.problem.hide()
+        if plan is None:
+            self.ok.setEnabled(False)
+            self.view.say(self.nothing_yet())
+            return
+        if not self.view.summary.text():
+            self.view.say(tr("Looking at the notes…"))
+        look = partial(_looked_at, plan, self.summary)
+        self.work.ask(look, lambda found: self._show(asked, *found), lambda text: self._refuse(asked, text))
+
+    def go(self) -> None:
+        """Do it."""
+        plan = self.plan()
+        if plan is not None and not self._going:
+            self._going = True
+            self.ok.setEnabled(False)
+            self.work.carry_out(plan, self._done, self._failed)
+
+    def _show(self, asked: int, planned: Planned, summary: str) -> None:
+        if asked != self._asked or self._going:
+            return
+        self.view.show_plan(planned, self.work.folders, summary)
+        self.ok.setEnabled(bool(planned.changes.changes))
+
+    def _refuse(self, asked: int, sentence: str) -> None:
+        if asked == self._asked and not self._going:
+            self.view.say("")
+            self._say(sentence)
+
+    def _failed(self, sentence: str) -> None:
+        self._going = False
+        self._say(sentence)
+
+    def _say(self, sentence: str) -> None:
+        self.problem.setText(sentence)
+        self.problem.show()
+        self.ok.setEnabled(False)
+
+    def _done(self, _done: Done) -> None:
+        self.accept()
+
+
+def _looked_at(plan: Plan, summary: Callable[[Planned], str], vaults: Sequence[VaultNotes]) -> tuple[Planned, str]:
+    planned = plan(vaults)
+    return planned, summary(planned)

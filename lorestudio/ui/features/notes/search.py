@@ -1,0 +1,456 @@
+"""Searching all notes, and replacing what was found.
+
+Searching notes and working out what replaces the hits, as jobs: the rows come out while the search runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.replacing import Replacer, plan_replace
+from lorestudio.studio.notes.search import FoundNote, SearchHit, SearchOptions, SearchQuery, parse_query, search
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, sentence_of, shorten, tr
+from lorestudio.ui.state.note_changes import NoteWork
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.place_view import PlaceView
+from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree
+
+STREAM_SECONDS: Final = 0.05
+"""What was found meanwhile is shown this often."""
+MOST_HITS: Final = 5000
+"""Nobody reads more; the search ends there and says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRows:
+    """Some rows of one search, made in the worker."""
+
+    search: int
+    rows: tuple[PlaceRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchEnd:
+    """How a search came out; `cut` says that it ended at `MOST_HITS`."""
+
+    hits: int
+    notes: int
+    cut: bool
+
+
+def search_rows(
+    vaults: Sequence[VaultNotes], query: SearchQuery, cancel: CancelToken, send: Callable[[tuple[PlaceRow, ...]], None]
+) -> SearchEnd:
+    """Search all vaults and send the rows as they are found. Raises Cancelled and InputError."""
+    rows: list[PlaceRow] = []
+    hits = notes = 0
+    last = time.monotonic()
+    try:
+        for vault in vaults:
+            for note in search(vault, query, cancel):
+                row = _place_group(note)
+                rows.append(row)
+                notes += 1
+                hits += len(row.children)
+                now = time.monotonic()
+                if now - last > STREAM_SECONDS:
+                    send(tuple(rows))
+                    rows, last = [], now
+                if hits >= MOST_HITS:
+                    return SearchEnd(hits, notes, cut=True)
+    except Cancelled as error:
+        raise Cancelled(tr("The search was stopped.")) from error
+    except InputError as error:
+        raise InputError("search", sentence_of(error)) from error
+    finally:
+        send(tuple(rows))
+    return SearchEnd(hits, notes, cut=False)
+
+
+def replacements(replacer: Replacer, notes: Sequence[FoundNote]) -> dict[tuple[Path, SearchHit], str]:
+    """What takes the place of each hit. Raises InputError where an expression takes too long."""
+    return {(note.path, one.hit): one.text for note in notes for one in replacer.replacements(note)}
+
+
+def _place_group(note: FoundNote) -> PlaceRow:
+    children = []
+    for hit in note.hits:
+        place = note.excerpt(hit)
+        title = number(place.line) if place.line else tr("name")
+        children.append(PlaceRow(title, place.text, place.start, place.end, note.path, place.line, key=hit))
+    folder = note.filename.rpartition("/")[0]
+    group = PlaceRow(note.title, path=note.path, icon="entry", after="", key=note, tip=note.filename, children=children)
+    if not children:  # only operators were given: the note itself is what was found
+        group.after = folder
+    else:
+        group.after = f"{folder}  {number(len(children))}".strip()
+    return group
+
+
+TYPING_MS: Final = 300
+OPEN_UP_TO: Final = 300
+"""Notes with their lines start open while there are at most this many lines."""
+
+
+class SearchPane(Pane):
+    """`jump` carries a file, a line from 1 (0 for the note as such) and the characters that were found in it."""
+
+    jump = Signal(object, int, int, int)
+    _arrived = Signal(object)  # FoundRows, from the worker
+
+    def __init__(self, theme: Theme, session: Session, work: NoteWork) -> None:
+        super().__init__("search", tr("Search"), theme)
+        self._session, self._work = session, work
+        self._cancel: CancelToken | None = None
+        self._number = 0
+        self._query: SearchQuery | None = None
+        self._hits = self._look = 0
+        self.model = PlaceTree(self)
+        self.field = QLineEdit(self)
+        self.replacement = QLineEdit(self)
+        self.case, self.word, self.regex, self.more = (QToolButton(self) for _ in range(4))
+        self.apply = QPushButton(tr("Replace"), self)
+        self.stop = QToolButton(self)
+        self.state = QLabel(self)
+        self.tree = PlaceView(theme, self.model, tr("What was found"), self)
+        self.empty = EmptyState(theme, "search", self)
+        self._pages = QStackedWidget(self)
+        self._delay = QTimer(self)
+        self._build()
+        self._connect()
+        self._say_nothing()
+
+    # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.field.setPlaceholderText(tr("Search titles, properties and texts"))
+        self.field.setToolTip(tr("Words, “phrases”, OR, -word, path:, file:, tag:, key:"))
+        self.field.setAccessibleName(tr("Search in all notes"))
+        self.field.setClearButtonEnabled(True)
+        self.replacement.setPlaceholderText(tr("Replace by"))
+        self.replacement.setAccessibleName(tr("Replace by"))
+        for button, text, name in (
+            (self.case, "Aa", tr("Capital letters matter")),
+            (self.word, "ab|", tr("Whole words only")),
+            (self.regex, ".*", tr("Regular expression")),
+        ):
+            button.setText(text)
+            button.setCheckable(True)
+            button.setAccessibleName(name)
+            button.setToolTip(name)
+        self.more.setIconSize(QSize(14, 14))
+        self.more.setToolTip(tr("Replace what was found"))
+        self.more.setCheckable(True)
+        for field in (self.field, self.replacement):
+            field.setMinimumWidth(50)
+        self.more.setAccessibleName(tr("Show the field for replacing"))
+        self.stop.setIconSize(QSize(13, 13))
+        self.stop.setAccessibleName(tr("Stop the search"))
+        self.stop.setToolTip(tr("Stop the search"))
+        self.stop.hide()
+        self.state.setProperty("kind", "small")
+        self.state.setWordWrap(True)
+        self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._delay.setSingleShot(True)
+        self._delay.setInterval(TYPING_MS)
+        self._lay_out()
+        self._show_replacing(shown=False)
+
+    def _lay_out(self) -> None:
+        self._pages.addWidget(self.tree)
+        self._pages.addWidget(self.empty)
+        head = QWidget(self)
+        column = QVBoxLayout(head)
+        column.setContentsMargins(8, 8, 8, 5)
+        column.setSpacing(4)
+        first = QHBoxLayout()
+        first.setSpacing(2)
+        for button in (self.case, self.word, self.regex):
+            first.addWidget(button)
+        first.addStretch(1)
+        first.addWidget(self.more)
+        second = QHBoxLayout()
+        second.setSpacing(6)
+        second.addWidget(self.replacement, 1)
+        second.addWidget(self.apply)
+        third = QHBoxLayout()
+        third.setSpacing(4)
+        third.addWidget(self.state, 1)
+        third.addWidget(self.stop)
+        column.addWidget(self.field)
+        column.addLayout(first)
+        column.addLayout(second)
+        column.addLayout(third)
+        self.column.addWidget(head)
+        self.column.addWidget(self._pages, 1)
+        self.setTabOrder(self.field, self.case)
+
+    def _connect(self) -> None:
+        self._arrived.connect(self._show_rows, Qt.ConnectionType.QueuedConnection)
+        self._delay.timeout.connect(self.run)
+        self.field.textChanged.connect(lambda _text: self._delay.start())
+        self.field.returnPressed.connect(self._enter)
+        for button in (self.case, self.word, self.regex):
+            button.toggled.connect(lambda _on: self.run())
+        self.more.toggled.connect(lambda on: self._show_replacing(shown=on))
+        self.replacement.textChanged.connect(lambda _text: self._preview())
+        self.replacement.returnPressed.connect(self.replace)
+        self.apply.clicked.connect(self.replace)
+        self.stop.clicked.connect(self.cancel)
+        self.tree.entered.connect(self._go)
+        self.model.checks_changed.connect(self._settle)
+        self._session.project_changed.connect(self._project_changed)
+        self._work.changed.connect(self._settle)
+        self.theme.changed.connect(self._paint)
+        self._paint()
+
+    # ---- what can be done -------------------------------------------------------------------------------------------
+
+    def focus_target(self) -> QWidget:
+        """The field, or what was found where the field has the keyboard already."""
+        return self.field
+
+    def open_search(self) -> bool:
+        """Go to the field."""
+        self.begin()
+        return True
+
+    def begin(self, words: str = "") -> None:
+        """Go to the field, and search for `words` where there are some."""
+        if words:
+            self.field.setText(words)
+        self.field.setFocus()
+        self.field.selectAll()
+
+    def run(self) -> None:
+        """Search now."""
+        self._delay.stop()
+        self.cancel()
+        self._number += 1
+        self.model.clear()
+        self._hits = 0
+        self._query = None
+        words = self.field.text()
+        if not words.strip() or self._session.project is None:
+            self._say_nothing()
+            return
+        options = SearchOptions(self.case.isChecked(), self.word.isChecked(), self.regex.isChecked())
+        try:
+            query = parse_query(words, options)
+        except InputError as error:
+            self._say(str(error))
+            self.empty.say(tr("Not searched"), str(error))
+            self._pages.setCurrentWidget(self.empty)
+            return
+        self._query = query
+        self._start(query)
+
+    def cancel(self) -> None:
+        """Stop the search that runs; what was found stays."""
+        if self._cancel is not None:
+            self._cancel.cancel()
+
+    def replace(self) -> None:
+        """Replace what is ticked, as one step that can be undone."""
+        try:
+            replacer = self._replacer()
+        except InputError as error:
+            self._say(str(error))
+            return
+        chosen = self._chosen()
+        if replacer is None or not chosen:
+            return
+        self.apply.setEnabled(False)
+
+        def plan(_vaults: Sequence[VaultNotes]) -> Planned:
+            return plan_replace(replacer, chosen)
+
+        self._work.carry_out(plan, lambda _done: self.run(), self._refused, [note.path for note in chosen])
+
+    # ---- searching --------------------------------------------------------------------------------------------------
+
+    def _start(self, query: SearchQuery) -> None:
+        token = self._cancel = CancelToken()
+        mine = self._number
+        self._say(tr("Searching…"))
+        self.stop.show()
+        self._pages.setCurrentWidget(self.tree)
+        report: Callable[[object], None] = self._arrived.emit
+
+        def work(vaults: tuple[VaultNotes, ...]) -> SearchEnd:
+            return search_rows(vaults, query, token, lambda rows: report(FoundRows(mine, rows)))
+
+        self._work.ask(
+            work,
+            lambda end: self._ended(mine, end),
+            lambda text: self._wrong(mine, text, stopped=token.cancelled),
+            with_drafts=True,
+        )
+
+    def _show_rows(self, found: object) -> None:
+        if not isinstance(found, FoundRows) or found.search != self._number:
+            return
+        first = len(self.model.groups)
+        self.model.append(found.rows)
+        self._hits += sum(len(group.children) for group in found.rows)
+        if self._hits <= OPEN_UP_TO:
+            for group in found.rows:
+                self.tree.expand(self.model.index_of(group))
+        if first == 0 and found.rows:
+            self.tree.setCurrentIndex(self.model.index(0, 0))
+        self._say(tr("Searching… {found}", found=self._counted()))
+        self._settle()
+
+    def _ended(self, mine: int, end: SearchEnd) -> None:
+        if mine != self._number:
+            return
+        self.stop.hide()
+        self._cancel = None
+        if not end.notes:
+            self._say(tr("Nothing found"))
+            words = shorten(self.field.text(), 60)
+            self.empty.say(tr("Nothing found"), tr("No note has “{words}” in what is searched.", words=words))
+            self._pages.setCurrentWidget(self.empty)
+        else:
+            more = " " + tr("The search ended there; search for something rarer.") if end.cut else ""
+            self._say(self._counted() + more)
+        self._preview()
+
+    def _wrong(self, mine: int, sentence: str, *, stopped: bool) -> None:
+        if mine != self._number:
+            return
+        self.stop.hide()
+        self._say(tr("Stopped. {found}", found=self._counted()) if stopped else sentence)
+        self._preview()
+
+    def _counted(self) -> str:
+        notes = count(len(self.model.groups), "note", "notes")
+        return tr("{hits} in {notes}", hits=count(self._hits, "place", "places"), notes=notes)
+
+    # ---- replacing --------------------------------------------------------------------------------------------------
+
+    def _replacer(self) -> Replacer | None:
+        """What replaces, None where nothing is searched. Raises InputError."""
+        return Replacer(self._query, self.replacement.text()) if self._query is not None else None
+
+    def _preview(self) -> None:
+        """Show in each line what takes the place of the hit; worked out in a job, as there may be thousands."""
+        self._look += 1
+        mine = self._look
+        try:
+            replacer = self._replacer() if self.more.isChecked() else None
+        except InputError as error:
+            self._say(str(error))
+            replacer = None
+        notes = [group.key for group in self.model.groups if isinstance(group.key, FoundNote)]
+        if replacer is None or not notes:
+            self._show_new({})
+            return
+        self._session.jobs.start(
+            tr("Looking at the replacements"),
+            lambda _report: replacements(replacer, notes),
+            done=lambda new: self._show_new(new) if mine == self._look else None,
+            failed=lambda error: self._say(sentence_of(error)),
+        )
+
+    def _show_new(self, new: Mapping[tuple[Path, SearchHit], str]) -> None:
+        for row in self.model.lines():
+            text = new.get((row.path, row.key)) if row.path is not None and isinstance(row.key, SearchHit) else None
+            row.new_text = text
+            row.checked = None if text is None else (row.checked if row.checked is not None else True)
+        self.model.refresh()
+        self._settle()
+
+    def _chosen(self) -> list[FoundNote]:
+        """The notes with the hits that are ticked."""
+        chosen = []
+        for group in self.model.groups:
+            hits = tuple(row.key for row in group.children if row.checked and isinstance(row.key, SearchHit))
+            if hits and isinstance(group.key, FoundNote):
+                chosen.append(replace(group.key, hits=hits))
+        return chosen
+
+    def _show_replacing(self, *, shown: bool) -> None:
+        self.replacement.setVisible(shown)
+        self.apply.setVisible(shown)
+        self._preview()
+        if shown:
+            self.replacement.setFocus()
+
+    def _refused(self, sentence: str) -> None:
+        self._say(sentence)
+        self._settle()
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _enter(self) -> None:
+        if self._delay.isActive():
+            self.run()
+        elif self.model.groups:
+            self.tree.setFocus()
+
+    def _go(self, index: QModelIndex) -> None:
+        row = self.model.place(index)
+        if row is None or row.path is None:
+            return
+        if row.children:
+            row = row.children[0]
+        self.jump.emit(row.path, row.line, row.start, row.end)
+
+    def _settle(self) -> None:
+        ticked = sum(bool(row.checked) for row in self.model.lines()) if self.more.isChecked() else 0
+        self.apply.setText(tr("Replace {places}", places=number(ticked)) if ticked else tr("Replace"))
+        self.apply.setEnabled(ticked > 0 and self._work.ready)
+
+    def _say(self, text: str) -> None:
+        self.state.setText(text)
+
+    def _say_nothing(self) -> None:
+        self.stop.hide()
+        self._say("")
+        if self._session.project is None:
+            self.empty.say(tr("No vault"), tr("Open the folder with your notes to search them."))
+        else:
+            self.empty.say(
+                tr("Search all notes"),
+                tr("Type words, a “phrase”, or narrow it: path:places/ tag:npc key:bell -draft."),
+            )
+        self._pages.setCurrentWidget(self.empty)
+        self._settle()
+
+    def _project_changed(self) -> None:
+        """What was found is of the vault as it was; search again where somebody looks."""
+        if self.field.text().strip() and self.isVisible():
+            self._delay.start()
+        else:
+            self.cancel()
+            self._number += 1
+            self.model.clear()
+            self._say_nothing()
+
+    def _paint(self) -> None:
+        self.stop.setIcon(self.theme.icon("stop"))
+        self.more.setIcon(self.theme.icon("pencil"))
+        self.tree.viewport().update()

@@ -1,0 +1,318 @@
+"""Opening, saving and keeping safe the notes of the editor. Everything that waits for the disk is a job."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from lorestudio.ui.features.notes.editor.buffer import Buffers, NoteBuffer
+from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.words import tr
+from lorestudio.ui.state.drafts import Draft, Drafts
+from lorestudio.vault.files import ChangedOnDisk, VaultError
+from lorestudio.vault.writer import read_note, save_note
+
+logger = logging.getLogger(__name__)
+
+RECOVERY_MS: Final = 1000
+"""After so long without a keystroke an unsaved text is written to the recovery folder."""
+
+Writer = Callable[[Path, str, str | None], str]
+"""Saves a text over the file with that digest (None: there is none) and returns the new digest."""
+
+
+class Keeping(Protocol):
+    """Where unsaved texts survive the end of the process. Both methods wait for the disk and may raise VaultError."""
+
+    def keep(self, path: Path, text: str, digest: str | None) -> None:
+        """Keep the unsaved text of a note."""
+
+    def drop(self, path: Path) -> None:
+        """Forget it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnDisk:
+    """What a file holds now: its text and digest, both None where it is gone."""
+
+    text: str | None
+    digest: str | None
+
+
+def look(path: Path) -> OnDisk:
+    """Read a file that may be gone. Raises VaultError where it is there and cannot be read."""
+    try:
+        text, digest = read_note(path)
+    except VaultError:
+        if path.exists():
+            raise
+        return OnDisk(None, None)
+    return OnDisk(text, digest)
+
+
+class NoteStore(QObject):
+    """The open notes. All signals but `failed` carry a buffer.
+
+    `opened` follows reading; `saved` follows a save; `clashed` carries a buffer and what is on disk instead of what it
+    started from; `reloaded` says that an unchanged note was taken from disk again; `failed` carries a path and the
+    error.
+    """
+
+    opened = Signal(object)
+    saved = Signal(object)
+    clashed = Signal(object, object)
+    reloaded = Signal(object)
+    failed = Signal(object, object)
+    save_failed = Signal(object, object)
+    keep_failed = Signal(object)
+
+    def __init__(self, drafts: Drafts, jobs: Jobs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._drafts, self._jobs = drafts, jobs
+        self.buffers = Buffers(self)
+        self.buffers.dirty_changed.connect(self.note_typed)
+        self.write: Writer = save_note
+        self.keeping: Keeping | None = None
+        self._saving: set[Path] = set()
+        self._looking: set[Path] = set()
+        self._to_keep: dict[Path, NoteBuffer] = {}
+        self._keeping_now = False
+        self.kept: set[Path] = set()  # the notes that have a copy
+        self._drop_later: set[Path] = set()
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(RECOVERY_MS)
+        self._pause.timeout.connect(self.keep_now)
+
+    def saving(self, path: Path) -> bool:
+        """Whether the note is being written."""
+        return path in self._saving
+
+    # ---- reading ----------------------------------------------------------------------------------------------------
+
+    def open(self, path: Path) -> NoteBuffer | None:
+        """The buffer of a file where it is open; else it is read and `opened` follows."""
+        known = self.buffers.get(path)
+        if known is None:
+            self._jobs.start(
+                tr("Reading {name}", name=path.name),
+                lambda _report: read_note(path),
+                done=lambda read: self._was_read(path, read),
+                failed=lambda error: self.failed.emit(path, error),
+            )
+        return known
+
+    def reopen(self, path: Path) -> None:
+        """Give up what was edited and read the file again."""
+        self.buffers.drop(path)
+        self._drafts.drop(path)
+        self._forget_copy(path)
+        self.open(path)
+
+    def restore(self, path: Path, text: str, digest: str | None) -> None:
+        """Open a note with an unsaved text that was found: what is on disk now stays to be compared with."""
+
+        def done(found: OnDisk) -> None:
+            # With the digest that it was written over, a save sees where the file is another one now.
+            buffer = self.buffers.open(path, found.text or "", digest)
+            buffer.replace_all(text)
+            self.note_typed(buffer)
+            self.opened.emit(buffer)
+            if found.digest != digest and buffer.dirty:
+                self.clashed.emit(buffer, found)
+
+        self._jobs.start(
+            tr("Reading {name}", name=path.name),
+            lambda _report: look(path),
+            done=done,
+            failed=lambda error: self.failed.emit(path, error),
+        )
+
+    def _was_read(self, path: Path, read: tuple[str, str]) -> None:
+        if self.buffers.get(path) is None:
+            self.opened.emit(self.buffers.open(path, *read))
+
+    def check(self, path: Path) -> None:
+        """Compare an open note with its file: an unchanged note follows the file, a changed one says so."""
+        buffer = self.buffers.get(path)
+        if buffer is None or path in self._looking or path in self._saving:
+            return
+        self._looking.add(path)
+
+        def done(found: OnDisk) -> None:
+            self._looking.discard(path)
+            if self.buffers.get(path) is buffer and path not in self._saving and found.digest != buffer.digest:
+                self._follow(buffer, found)
+
+        def failed(error: Exception) -> None:
+            self._looking.discard(path)
+            logger.warning("looking at %s failed: %s", path.name, error)
+
+        self._jobs.start(tr("Looking at {name}", name=path.name), lambda _report: look(path), done=done, failed=failed)
+
+    def _follow(self, buffer: NoteBuffer, found: OnDisk) -> None:
+        if buffer.dirty or found.text is None:
+            self.clashed.emit(buffer, found)
+        else:
+            buffer.take(found.text, found.digest or "")
+            self.reloaded.emit(buffer)
+
+    # ---- writing ----------------------------------------------------------------------------------------------------
+
+    def save(self, path: Path) -> None:
+        """Write the unsaved text of a note, unless its file has changed meanwhile."""
+        buffer = self.buffers.get(path)
+        if buffer is None or not buffer.dirty or path in self._saving:
+            return
+        self._saving.add(path)
+        text, digest, write = buffer.text, buffer.digest, self.write
+        self._jobs.start(
+            tr("Saving {name}", name=path.name),
+            lambda _report: write(path, text, digest),
+            done=lambda new: self._was_saved(buffer, text, new),
+            failed=lambda error: self._save_failed(buffer, error),
+        )
+
+    def save_over(self, buffer: NoteBuffer, found: OnDisk) -> None:
+        """Save the text of a note over what is on disk now, which was shown to the person."""
+        buffer.rebase(found.text or "", found.digest)
+        if buffer.dirty:
+            self.save(buffer.path)
+
+    def take_theirs(self, buffer: NoteBuffer, found: OnDisk) -> None:
+        """Take what is on disk; undo leads back to one's own text."""
+        buffer.take(found.text or "", found.digest)
+        self.note_typed(buffer)
+        self.reloaded.emit(buffer)
+
+    def take_merged(self, buffer: NoteBuffer, found: OnDisk, merged: str) -> None:
+        """Take a text made of both, unsaved; it will be saved over what is on disk now."""
+        buffer.replace_all(merged)
+        buffer.rebase(found.text or "", found.digest)
+        self.note_typed(buffer)
+
+    def save_all(self, finished: Callable[[list[str]], None]) -> None:
+        """Write every unsaved text; `finished` gets a sentence for each that could not be written."""
+        pending = dict(self._fresh_drafts())
+        write = self.write
+
+        def done(result: tuple[dict[Path, str], list[str]]) -> None:
+            for path, new in result[0].items():
+                buffer = self.buffers.get(path)
+                if buffer is not None:
+                    self._was_saved(buffer, pending[path].text, new)
+                else:
+                    self._drafts.drop(path)
+            finished(result[1])
+
+        self._jobs.start(
+            tr("Saving all notes"),
+            lambda _report: _save_all(pending, write),
+            done=done,
+            failed=lambda error: finished([str(error)]),
+        )
+
+    def _fresh_drafts(self) -> Mapping[Path, Draft]:
+        for buffer in self.buffers.all():
+            self.note_typed(buffer)
+        return dict(self._drafts.all)
+
+    def _was_saved(self, buffer: NoteBuffer, text: str, digest: str) -> None:
+        self._saving.discard(buffer.path)
+        buffer.saved(text, digest)
+        self.note_typed(buffer)
+        if not buffer.dirty:
+            self._forget_copy(buffer.path)
+        self.saved.emit(buffer)
+
+    def _save_failed(self, buffer: NoteBuffer, error: Exception) -> None:
+        path = buffer.path
+        self._saving.discard(path)
+        logger.warning("saving %s failed: %s", path.name, error)
+        if isinstance(error, ChangedOnDisk):
+            self._jobs.start(
+                tr("Looking at {name}", name=path.name),
+                lambda _report: look(path),
+                done=lambda found: self.clashed.emit(buffer, found),
+                failed=lambda other: self.save_failed.emit(buffer, other),
+            )
+        else:
+            self.save_failed.emit(buffer, error)
+
+    # ---- unsaved texts ----------------------------------------------------------------------------------------------
+
+    def note_typed(self, buffer: NoteBuffer) -> None:
+        """The text of a note may be another one: remember it as unsaved, or forget that it was."""
+        if self.buffers.get(buffer.path) is not buffer:
+            return
+        if buffer.dirty:
+            self._drafts.keep(buffer.path, Draft(buffer.text, buffer.digest))
+            if self.keeping is not None:
+                self._to_keep[buffer.path] = buffer
+                self._pause.start()
+        elif self._drafts.get(buffer.path) is not None:
+            self._drafts.drop(buffer.path)
+            self._forget_copy(buffer.path)
+
+    def keep_now(self) -> None:
+        """Write what was typed since the last time to the recovery folder; one job at a time, in order."""
+        self._pause.stop()
+        keeping = self.keeping
+        if keeping is None or self._keeping_now or not (self._to_keep or self._drop_later):
+            return
+        texts = {
+            path: Draft(buffer.text, buffer.digest)
+            for path, buffer in self._to_keep.items()
+            if self.buffers.get(path) is buffer and buffer.dirty
+        }
+        gone, self._drop_later = self._drop_later - set(texts), set()
+        self._to_keep.clear()
+        self.kept.update(texts)
+        self._keeping_now = True
+
+        def work(_report: object) -> None:
+            for path, draft in texts.items():
+                keeping.keep(path, draft.text, draft.digest)
+            for path in gone:
+                keeping.drop(path)
+
+        self._jobs.start(
+            tr("Keeping unsaved notes"), work, done=lambda _none: self._was_kept(gone), failed=self._not_kept
+        )
+
+    def _was_kept(self, gone: set[Path]) -> None:
+        self._keeping_now = False
+        self.kept -= gone - set(self._to_keep)
+        if self._to_keep or self._drop_later:
+            self._pause.start()
+
+    def _not_kept(self, error: Exception) -> None:
+        self._keeping_now = False
+        self.keep_failed.emit(error)
+
+    def _forget_copy(self, path: Path) -> None:
+        self._to_keep.pop(path, None)
+        if self.keeping is not None and path in self.kept:
+            self._drop_later.add(path)
+            if not self._to_keep:
+                QTimer.singleShot(0, self, self.keep_now)
+
+    def close(self) -> None:
+        """Stop waiting for pauses."""
+        self._pause.stop()
+
+
+def _save_all(drafts: Mapping[Path, Draft], write: Writer) -> tuple[dict[Path, str], list[str]]:
+    """Save each draft; returns the new digests of what was written and what went wrong with the others."""
+    written, problems = {}, []
+    for path, draft in drafts.items():
+        try:
+            written[path] = write(path, draft.text, draft.digest)
+        except VaultError as error:
+            problems.append(str(error))
+    return written, problems

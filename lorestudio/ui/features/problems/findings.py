@@ -1,0 +1,397 @@
+"""Findings as a tree: by severity, then by note, each with what can be done about it.
+
+What fixes would change, as a diff, before they are made.
+
+The parts of the Problems pane around its tree: the filter above, the explanation and the fixes below.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.studio.project.problems import Finding, Repair, Severity, check_of
+from lorestudio.ui.shell.qt import (
+    ACCESSIBLE_DESCRIPTION,
+    ACCESSIBLE_TEXT,
+    DISPLAY,
+    ENTRY_ID,
+    HORIZONTAL,
+    ITEM,
+    NO_INDEX,
+    TOOLTIP,
+    Index,
+)
+from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets import html
+from lorestudio.ui.widgets.tree import TreeModel
+
+SHOWN_NOTES = 200
+"""Diffs of so many notes are shown; nobody reads more, and the browser would take long."""
+
+
+class FixDialog(QDialog):
+    """`agreed` carries the repairs, once the person has seen what they change and wants it."""
+
+    agreed = Signal(object)
+
+    def __init__(self, repairs: Sequence[Repair], theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Fix"))
+        self.repairs = tuple(repairs)
+        self._theme = theme
+        column = QVBoxLayout(self)
+        column.setSpacing(8)
+        changes = sum(len(repair.titles) for repair in self.repairs)
+        notes = count(len(self.repairs), "note", "notes")
+        told = QLabel(tr("{changes} in {notes}:", changes=count(changes, "change", "changes"), notes=notes), self)
+        told.setProperty("kind", "title")
+        column.addWidget(told)
+        self.browser = QTextBrowser(self)
+        self.browser.setAccessibleName(tr("What changes"))
+        self.browser.setLineWrapMode(QTextBrowser.LineWrapMode.NoWrap)
+        self.browser.setFont(fixed_font(self.font().pointSizeF()))
+        self.browser.setHtml(html.page(theme.palette, self._body()))
+        column.addWidget(self.browser, 1)
+        hint = QLabel(tr("Nothing else in these files changes. The files are compared again before they are written."))
+        hint.setProperty("kind", "small")
+        hint.setWordWrap(True)
+        column.addWidget(hint)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.apply_button = QPushButton(tr("Change {notes}", notes=notes), self)
+        self.apply_button.setProperty("kind", "primary")
+        buttons.addButton(self.apply_button, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self._agree)
+        buttons.rejected.connect(self.reject)
+        column.addWidget(buttons)
+        self.apply_button.setDefault(True)
+        self.apply_button.setFocus()
+        self.resize(720, 460)
+
+    def _agree(self) -> None:
+        self.agreed.emit(self.repairs)
+        self.accept()
+
+    def _body(self) -> str:
+        palette = self._theme.palette
+        parts: list[str] = []
+        for repair in self.repairs[:SHOWN_NOTES]:
+            parts.append(html.paragraph(repair.filename, bold=True, above=6))
+            told = dict.fromkeys(repair.titles)
+            parts.append(html.paragraph("; ".join(told), color=palette.text_muted))
+            rows = []
+            for line in repair.diff().split("\n")[2:]:
+                if not line:
+                    continue
+                ground, ink = palette.panel, palette.text_faint
+                if line[0] in "+-":
+                    good = line[0] == "+"
+                    ground = palette.good_soft if good else palette.error_soft
+                    ink = palette.good if good else palette.error
+                shown = html.text(line).replace(" ", "&nbsp;")
+                rows.append(f"<tr><td bgcolor='{ground}' style='color:{ink}'>{shown}</td></tr>")
+            parts.append(f"<table cellspacing='0' cellpadding='1' width='100%'>{''.join(rows)}</table>")
+        rest = len(self.repairs) - SHOWN_NOTES
+        if rest > 0:
+            parts.append(html.paragraph(tr("And {notes} more notes.", notes=number(rest)), color=palette.text_muted))
+        return "".join(parts)
+
+
+NAMES: Final = {
+    Severity.ERROR: ("error", "errors"),
+    Severity.WARNING: ("warning", "warnings"),
+    Severity.INFO: ("remark", "remarks"),
+}
+"""What findings of a severity are called, one and many."""
+
+
+@dataclass(slots=True, eq=False)
+class ProblemNode:
+    """One row: a severity, a note (its findings have the same file), or a finding."""
+
+    title: str
+    severity: Severity
+    place: str = ""
+    finding: Finding | None = None
+    parent: ProblemNode | None = None
+    children: list[ProblemNode] = field(default_factory=list)
+    row: int = 0
+    amount: int = 0
+
+
+MOST: Final = 2000
+"""Of each severity so many findings have a row; a filter brings up the others."""
+
+
+def search_text(finding: Finding) -> str:
+    """What a filter looks in: what is shown of a finding, case-folded."""
+    check = check_of(finding.code)
+    parts = (finding.code, check.title, check.group, finding.filename, finding.message, finding.field)
+    return " ".join(parts).casefold()
+
+
+class ProblemTree(TreeModel[ProblemNode]):
+    """Two columns: what, and where. `ITEM` is the node, `ENTRY_ID` the entry of a finding; `shown` counts findings."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(ProblemNode("", Severity.INFO), parent)
+        self._findings: tuple[Finding, ...] = ()
+        self._texts: tuple[str, ...] = ()
+        self._words: tuple[str, ...] = ()
+        self._least = Severity.INFO
+        self._icon: Callable[[Severity], QIcon | None] = lambda _severity: None
+        self._titles: Callable[[Finding], str] = lambda finding: finding.filename
+        self.shown = 0
+
+    # ---- content ----------------------------------------------------------------------------------------------------
+
+    def set_look(self, icon: Callable[[Severity], QIcon | None], titles: Callable[[Finding], str]) -> None:
+        """Where icons come from, and what the note of a finding is called."""
+        self._icon, self._titles = icon, titles
+
+    def set_findings(self, findings: Sequence[Finding], texts: Sequence[str] | None = None) -> None:
+        """Show other findings, which are in order already; `texts` are their search texts."""
+        self._findings = tuple(findings)
+        self._texts = tuple(map(search_text, findings)) if texts is None else tuple(texts)
+        self._rebuild()
+
+    def set_filter(self, text: str, least: Severity) -> None:
+        """Show only what contains every word of `text` and is at least that bad."""
+        words = tuple(text.casefold().split())
+        if (words, least) != (self._words, self._least):
+            self._words, self._least = words, least
+            self._rebuild()
+
+    @property
+    def filtered(self) -> bool:
+        """Whether something may be hidden."""
+        return bool(self._words) or self._least is not Severity.INFO
+
+    def findings(self) -> Iterator[Finding]:
+        """The findings that are shown, in order."""
+        for severity in self._root.children:
+            for note in severity.children:
+                for leaf in note.children:
+                    if leaf.finding is not None:
+                        yield leaf.finding
+
+    def index_of(self, finding: Finding | None) -> QModelIndex:
+        """The row of a finding that says the same, an invalid index where there is none."""
+        if finding is not None:
+            wanted = (finding.code, finding.note, finding.message)
+            for severity in self._root.children:
+                for note in severity.children:
+                    for leaf in note.children:
+                        found = leaf.finding
+                        if found is not None and (found.code, found.note, found.message) == wanted:
+                            return self.createIndex(leaf.row, 0, leaf)
+        return QModelIndex()
+
+    # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def columnCount(self, _parent: Index = NO_INDEX) -> int:
+        """Qt: what, and where."""
+        return 2
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
+        """Qt: the headings."""
+        if orientation == HORIZONTAL and role == DISPLAY:
+            return (tr("Problem"), tr("Where"))[section]
+        return None
+
+    def data(self, index: Index, role: int = DISPLAY) -> object:
+        """Qt: one cell."""
+        if not index.isValid():
+            return None
+        node = self.node(index)
+        if index.column() == 1:
+            return node.place if role in {DISPLAY, TOOLTIP} else None
+        finding = node.finding
+        if finding is None:
+            return self._heading(node, role)
+        told: dict[int, object] = {
+            DISPLAY: node.title, ITEM: node, ENTRY_ID: finding.entry, TOOLTIP: finding.message,
+            ACCESSIBLE_TEXT: f"{tr(NAMES[node.severity][0])}: {node.title} {node.place}",
+            ACCESSIBLE_DESCRIPTION: finding.advice,
+        }  # fmt: skip
+        return self._icon(node.severity) if role == Qt.ItemDataRole.DecorationRole else told.get(role)
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _heading(self, node: ProblemNode, role: int) -> object:
+        """What a severity or a note answers."""
+        if role == Qt.ItemDataRole.DecorationRole:
+            return self._icon(node.severity) if node.parent is self._root else None
+        told: dict[int, object] = {
+            DISPLAY: f"{node.title}   {number(node.amount)}" if node.amount else node.title,
+            ITEM: node, TOOLTIP: node.title,
+            ACCESSIBLE_TEXT: f"{node.title}: {count(node.amount, 'finding', 'findings')}",
+        }  # fmt: skip
+        return told.get(role)
+
+    def _rebuild(self) -> None:
+        self.beginResetModel()
+        self._root = ProblemNode("", Severity.INFO)
+        self.shown = 0
+        places = self._matching()
+        for severity in Severity:
+            if severity.rank <= self._least.rank:
+                # Findings come by severity, so each has one stretch of them.
+                first = bisect_left(places, severity.rank, key=self._rank)
+                end = bisect_left(places, severity.rank + 1, key=self._rank)
+                if end > first:
+                    self._add_severity(severity, places[first:end])
+        self.endResetModel()
+
+    def _matching(self) -> Sequence[int]:
+        """The places of the findings that have all words of the filter."""
+        places: Sequence[int] = range(len(self._findings))
+        for word in self._words:
+            places = [place for place in places if word in self._texts[place]]
+        return places
+
+    def _rank(self, place: int) -> int:
+        return self._findings[place].severity.rank
+
+    def _add_severity(self, severity: Severity, places: Sequence[int]) -> None:
+        top = _add(self._root, ProblemNode(tr(NAMES[severity][1]).capitalize(), severity, amount=len(places)))
+        self.shown += len(places)
+        notes: dict[tuple[str, str], ProblemNode] = {}
+        for finding in (self._findings[place] for place in places[:MOST]):
+            note = notes.get(finding.note)
+            if note is None:
+                title = self._titles(finding)
+                place = finding.filename if finding.filename != title else ""
+                note = notes[finding.note] = _add(top, ProblemNode(title, severity, place))
+            place = tr("line {line}", line=finding.line) if finding.line else finding.field
+            _add(note, ProblemNode(finding.message, severity, place, finding))
+            note.amount += 1
+        if len(places) > MOST:
+            rest = tr("{amount} more; filter to see them", amount=number(len(places) - MOST))
+            _add(top, ProblemNode(rest, severity))
+
+
+def _add(parent: ProblemNode, node: ProblemNode) -> ProblemNode:
+    node.parent, node.row = parent, len(parent.children)
+    parent.children.append(node)
+    return node
+
+
+class ProblemFilter(QWidget):
+    """Words, the least severity, and a line that says what is shown. `changed` follows the first two."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.words = QLineEdit(self)
+        self.words.setPlaceholderText(tr("Filter by words, code or file"))
+        self.words.setAccessibleName(tr("Filter the problems"))
+        self.words.setClearButtonEnabled(True)
+        self.severity = QComboBox(self)
+        self.severity.setAccessibleName(tr("Severity"))
+        self.severity.view().setAccessibleName(tr("Severity"))
+        for least, words in (
+            (Severity.INFO, tr("All")),
+            (Severity.WARNING, tr("Warnings and errors")),
+            (Severity.ERROR, tr("Errors")),
+        ):
+            self.severity.addItem(words, least.value)
+        self._told = QLabel(self)
+        self._told.setProperty("kind", "small")
+        self._told.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(8, 8, 8, 4)
+        rows.setSpacing(3)
+        line = QHBoxLayout()
+        line.addWidget(self.words, 1)
+        line.addWidget(self.severity)
+        rows.addLayout(line)
+        rows.addWidget(self._told)
+        self.words.textChanged.connect(lambda _text: self.changed.emit())
+        self.severity.currentIndexChanged.connect(lambda _row: self.changed.emit())
+
+    @property
+    def least(self) -> Severity:
+        """The least severity that is to be shown."""
+        return Severity(self.severity.currentData())
+
+    @property
+    def told(self) -> str:
+        """What the line says."""
+        return self._told.text()
+
+    def tell(self, text: str) -> None:
+        """Say what is shown."""
+        self._told.setText(text)
+        self._told.setToolTip(text)
+
+
+class ProblemDetails(QWidget):
+    """What a finding means, and the buttons for its fix and for all safe fixes."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.browser = QTextBrowser(self)
+        self.browser.setAccessibleName(tr("Explanation"))
+        self.browser.document().setDocumentMargin(8)
+        self.browser.setMinimumHeight(40)
+        self.fix = QPushButton(tr("Fix…"), self)
+        self.fix.setToolTip(tr("Show what the fix of the chosen problem changes"))
+        self.fix_all = QPushButton(tr("Fix all safe…"), self)
+        self.fix_all.setToolTip(tr("Show what all fixes change of which it is certain that they are meant"))
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(8, 4, 8, 6)
+        buttons.setSpacing(8)
+        buttons.addWidget(self.fix)
+        buttons.addWidget(self.fix_all)
+        buttons.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.browser, 1)
+        column.addLayout(buttons)
+
+    def explain(self, finding: Finding | None) -> None:
+        """Show what a finding means."""
+        palette = self._theme.palette
+        if finding is None:
+            told = tr("Choose a problem to read what it means. Enter goes to the note.")
+            self.browser.setHtml(html.page(palette, html.paragraph(told, color=palette.text_muted)))
+            return
+        check = check_of(finding.code)
+        parts = [html.paragraph(check.title, bold=True), html.paragraph(finding.message)]
+        if check.explanation:
+            parts.append(html.paragraph(check.explanation, color=palette.text_muted, above=4))
+        if finding.advice:
+            parts.append(html.box(finding.advice, tr("To do:"), palette.neutral_soft, palette.neutral))
+        if finding.fix is not None:
+            kind = tr("Fix:") if finding.fix.safe else tr("Possible fix, if that is what you meant:")
+            parts.append(html.box(f"{finding.fix.title}.", kind, palette.good_soft, palette.good))
+        where = f"{finding.filename}:{finding.line}" if finding.filename and finding.line else finding.filename
+        theirs = "deeplore-ai-and-tools" in check.source
+        origin = tr("a check of DeepLore's") if theirs else tr("the studio's own check")
+        told = " · ".join(part for part in (check.code, tr(NAMES[finding.severity][0]), origin, where) if part)
+        parts.append(html.paragraph(told, color=palette.text_faint, above=4))
+        self.browser.setHtml(html.page(palette, "".join(parts)))

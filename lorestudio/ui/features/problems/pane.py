@@ -1,0 +1,436 @@
+"""Problems: what the checks found, with the reason, the way there, and a fix where there is one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtGui import QIcon, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QHeaderView,
+    QSplitter,
+    QStackedWidget,
+    QTreeView,
+    QWidget,
+)
+
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.studio.project.problems import Finding, ProblemFinder, Problems, Repair, Severity, preview
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.runs import TraceBook
+from lorestudio.ui.features.problems.findings import (
+    NAMES,
+    FixDialog,
+    ProblemDetails,
+    ProblemFilter,
+    ProblemTree,
+    search_text,
+)
+from lorestudio.ui.shell.qt import ITEM
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.state.drafts import Drafts
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.pane import EmptyState, Pane
+
+SETTLE_MS: Final = 300
+"""So long nothing may change before the checks begin, so that a burst of changes is looked at once."""
+
+ROOMY: Final = 900
+"""A flat pane of this width (device-independent pixels) has room for the places beside the problems."""
+
+FLAT: Final = 1.3
+"""A pane that is so much wider than tall is flat."""
+
+REPORT_SECONDS: Final = 0.1
+OPEN_UP_TO: Final = 300
+"""A severity starts open while it has at most this many findings."""
+
+_ICONS: Final = {Severity.ERROR: ("error", "error"), Severity.WARNING: ("warning", "warning"),
+                 Severity.INFO: ("info", "neutral")}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What a job found, and for which project."""
+
+    project: Project
+    problems: Problems
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    token: CancelToken
+    done: int
+    total: int
+
+
+class _Tree(QTreeView):
+    """A tree whose chosen row is opened by Enter as by a double click."""
+
+    entered = Signal(QModelIndex)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: Enter goes to the spot."""
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.currentIndex().isValid():
+            self.entered.emit(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+
+class ProblemsPane(Pane):
+    """Follows the project, its runs and its unsaved texts; looks for problems in a job and shows them.
+
+    `jump` carries a file (`Path`, or None for a note without one) and a line from 1, 0 for the whole file;
+    `wanted_fixes` carries `Repair`s that a person has seen and wants; `counted` the errors and warnings.
+    """
+
+    jump = Signal(object, int)
+    wanted_fixes = Signal(object)
+    counted = Signal(int, int)
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection, drafts: Drafts) -> None:
+        super().__init__("problems", tr("Problems"), theme)
+        self._session, self._selection, self._drafts = session, selection, drafts
+        self.finder = ProblemFinder()
+        self.problems: Problems | None = None
+        self._rows_of: VaultIndex | None = None
+        self._token: CancelToken | None = None
+        self._again = False
+        self._ran = -1
+        self._build()
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(SETTLE_MS)
+        self._settle.timeout.connect(self.look)
+        session.project_changed.connect(self._project_changed)
+        session.state_changed.connect(self._runs_changed)
+        session.choice_changed.connect(self._wait)
+        drafts.changed.connect(lambda _path: self._wait())
+        theme.changed.connect(self._paint)
+        self._paint()
+        self._project_changed()
+
+    def _build(self) -> None:
+        self.head = ProblemFilter(self)
+        self.details = ProblemDetails(self.theme, self)
+        self.model = ProblemTree(self)
+        self.tree = _Tree(self)
+        self.tree.setModel(self.model)
+        self.tree.setUniformRowHeights(True)
+        self.tree.setIndentation(14)
+        self.tree.setAccessibleName(tr("Problems"))
+        self.tree.setExpandsOnDoubleClick(False)
+        self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
+        header = self.tree.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
+        self.tree.setColumnWidth(1, 130)
+        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self.splitter.addWidget(self.tree)
+        self.splitter.addWidget(self.details)
+        self.splitter.setStretchFactor(0, 3)
+        self.splitter.setStretchFactor(1, 2)
+        self.splitter.setChildrenCollapsible(False)
+        self.empty = EmptyState(self.theme, "check", self)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.splitter)
+        self._pages.addWidget(self.empty)
+        self.column.addWidget(self.head)
+        self.column.addWidget(self._pages, 1)
+        self.model.set_look(self._icon, self._title)
+        self.head.changed.connect(self._filter)
+        self.tree.selectionModel().currentChanged.connect(lambda _new, _old: self._explain())
+        self.tree.doubleClicked.connect(self._go)
+        self.tree.entered.connect(self._go)
+        self.details.fix.clicked.connect(self.fix_chosen)
+        self.details.fix_all.clicked.connect(self.fix_all)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: in a flat pane the explanation stands beside the tree instead of below it."""
+        super().resizeEvent(event)
+        flat = self.width() > FLAT * self.height()
+        self.splitter.setOrientation(Qt.Orientation.Horizontal if flat else Qt.Orientation.Vertical)
+        # Beside the explanation, which names the place too, there is no room for it.
+        self.tree.setColumnHidden(1, flat and self.width() < ROOMY)
+
+    # ---- what can be done -------------------------------------------------------------------------------------------
+
+    def focus_target(self) -> QWidget:
+        """The tree."""
+        return self.tree if self._pages.currentWidget() is self.splitter else self.head.words
+
+    def open_search(self) -> bool:
+        """Go to the filter."""
+        self.head.words.setFocus()
+        self.head.words.selectAll()
+        return True
+
+    @property
+    def looking(self) -> bool:
+        """Whether the checks run or are about to."""
+        return self._token is not None or self._settle.isActive()
+
+    def look(self) -> None:
+        """Look for problems now; where that is under way already, once more afterwards."""
+        self._settle.stop()
+        project = self._session.project
+        if project is None:
+            return
+        if self._token is not None:
+            self._again = True
+            self._token.cancel()
+            return
+        token = self._token = CancelToken()
+        traces = TraceBook(self._session.runs.traces).values()  # unpacked by the worker, one after the other
+        drafts = {path: draft.text for path, draft in self._drafts.all.items()}
+        finder = self.finder
+
+        def work(report: Callable[[object], None]) -> _Done:
+            last = 0.0
+
+            def on_progress(done: int, total: int) -> None:
+                nonlocal last
+                now = time.monotonic()
+                if now - last >= REPORT_SECONDS:
+                    last = now
+                    report(_Progress(token, done, total))
+
+            problems = finder.find(project, traces, drafts, on_progress, lambda: token.cancelled)
+            return _Done(project, problems, tuple(map(search_text, problems.findings)))
+
+        self._tell()
+        self._session.jobs.start(
+            tr("Looking for problems"), work, done=self._found, failed=self._failed, reported=self._reported
+        )
+
+    def stop(self) -> None:
+        """Stop looking, as at the end of the window."""
+        self._settle.stop()
+        self._again = False
+        if self._token is not None:
+            self._token.cancel()
+
+    def chosen(self) -> Finding | None:
+        """The finding that is chosen."""
+        node = self.model.node(self.tree.currentIndex())
+        return node.finding
+
+    def choose(self, finding: Finding) -> None:
+        """Choose a finding, where it is shown."""
+        index = self.model.index_of(finding)
+        if index.isValid():
+            self.tree.setCurrentIndex(index)
+            self.tree.scrollTo(index)
+
+    def fix_chosen(self) -> None:
+        """Show what the fix of the chosen finding changes."""
+        finding = self.chosen()
+        if finding is None or finding.fix is None:
+            return
+        text = self.finder.text(finding.note)
+        repair = preview(finding, text) if text is not None else None
+        if repair is not None:
+            self._offer((repair,))
+
+    def fix_all(self) -> None:
+        """Work out all safe fixes of what is shown, and show what they change."""
+        project = self._session.project
+        notes = tuple(
+            dict.fromkeys(item.note for item in self.model.findings() if item.fix is not None and item.fix.safe)
+        )
+        if project is None or not notes or self._token is not None:
+            return
+        self._token = CancelToken()
+        finder = self.finder
+        self.details.fix_all.setEnabled(False)
+        self._session.jobs.start(
+            tr("Working out the fixes"),
+            lambda _report: finder.repairs(project, notes),
+            done=self._worked_out,
+            failed=self._failed,
+        )
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _project_changed(self) -> None:
+        if self._session.project is None:
+            self.stop()
+            self.problems = None
+            self.model.set_findings(())
+            self._tell()
+            return
+        self._ran = -1
+        self._wait()
+
+    def _runs_changed(self) -> None:
+        """Look again once a replay has ended; while one runs, its numbers change all the time."""
+        ran = len(self._session.runs.traces)
+        if not self._session.busy and self._session.project is not None and ran != self._ran:
+            self._ran = ran
+            self._wait()
+
+    def _wait(self) -> None:
+        if self._session.project is not None:
+            self._settle.start()
+            self._tell()
+
+    def _reported(self, news: object) -> None:
+        if isinstance(news, _Progress) and news.token is self._token and not news.token.cancelled:
+            done, total = number(news.done), number(news.total)
+            self.head.tell(tr("Checking… {done} of {total} notes", done=done, total=total))
+
+    def _found(self, done: object) -> None:
+        self._token = None
+        if isinstance(done, _Done) and not self._again and done.project.index is self._index():
+            before, self.problems = self.problems, done.problems
+            if before is None or self._rows_of is not done.project.index or before.findings != done.problems.findings:
+                self._rows_of = done.project.index
+                self._show(done.texts)
+            else:  # the rows stay as they are, folded and scrolled
+                self._tell()
+                self._explain()
+        self._next()
+
+    def _worked_out(self, repairs: object) -> None:
+        self._token = None
+        if isinstance(repairs, tuple) and repairs:
+            self._offer(repairs)
+        else:
+            self.head.tell(tr("There is nothing left that can be fixed safely."))
+        self._explain()
+        self._next()
+
+    def _failed(self, error: Exception) -> None:
+        self._token = None
+        if not isinstance(error, Cancelled):
+            self.head.tell(tr("The checks failed: {error}", error=str(error) or type(error).__name__))
+        self._next()
+
+    def _next(self) -> None:
+        if self._again:
+            self._again = False
+            self.look()
+
+    def _index(self) -> object:
+        return self._session.project.index if self._session.project is not None else None
+
+    def _show(self, texts: tuple[str, ...]) -> None:
+        problems = self.problems
+        if problems is None:
+            return
+        before = self.chosen()
+        self.model.set_findings(problems.findings, texts)
+        self._open()
+        if before is not None:
+            self.choose(before)
+        self._tell()
+        self._explain()
+        self.counted.emit(problems.count(Severity.ERROR), problems.count(Severity.WARNING))
+
+    def _filter(self) -> None:
+        self.model.set_filter(self.head.words.text(), self.head.least)
+        self._open()
+        self._tell()
+        self._explain()
+
+    def _open(self) -> None:
+        for row in range(self.model.rowCount()):
+            index = self.model.index(row, 0)
+            node = self.model.node(index)
+            if node.amount <= OPEN_UP_TO:
+                self.tree.expandRecursively(index)
+
+    def _tell(self) -> None:
+        """What is shown, in words."""
+        problems = self.problems
+        project = self._session.project
+        for widget in (self.head.words, self.head.severity):
+            widget.setEnabled(project is not None)
+        if project is None:
+            self.head.tell("")
+            self.empty.say(tr("No vault"), tr("Open the folder with your notes, and its problems appear here."))
+        elif problems is None:
+            self.head.tell(tr("Checking…"))
+            self.empty.say(tr("Checking…"), tr("The notes and the settings are being looked at."))
+        else:
+            self._tell_found(problems)
+        self._pages.setCurrentWidget(self.splitter if self.model.shown else self.empty)
+
+    def _tell_found(self, problems: Problems) -> None:
+        counts = ", ".join(count(problems.count(severity), *NAMES[severity]) for severity in Severity)
+        if self.model.filtered and problems.findings:
+            counts = tr("{shown} shown of {counts}", shown=number(self.model.shown), counts=counts)
+        more = " ".join(problems.failures)
+        if problems.unread:
+            notes = count(problems.unread, "note", "notes")
+            more += tr(" The text of {notes} behind Obsidian's plugin was not looked at.", notes=notes)
+        waiting = tr(" Checking again…") if self.looking else ""
+        self.head.tell(f"{counts}.{waiting} {more}".strip())
+        self.note_changed.emit(number(len(problems.findings)))
+        if problems.findings:
+            self.empty.say(tr("Nothing found"), tr("No problem has all these words and this severity."))
+        else:
+            self.empty.say(tr("No problems found"), problems.checked)
+
+    def _explain(self) -> None:
+        finding = self.chosen()
+        can = finding is not None and finding.fix is not None and self._token is None
+        self.details.fix.setEnabled(can)
+        safe = any(item.fix is not None and item.fix.safe for item in self.model.findings())
+        self.details.fix_all.setEnabled(safe and self._token is None)
+        self.details.explain(finding)
+
+    def _go(self, index: QModelIndex) -> None:
+        node = index.siblingAtColumn(0).data(ITEM)
+        finding = node.finding if node is not None else None
+        if finding is None:
+            self.tree.setExpanded(index.siblingAtColumn(0), not self.tree.isExpanded(index.siblingAtColumn(0)))
+            return
+        if finding.entry is not None:
+            self._selection.choose_entry(finding.entry)
+        else:
+            project = self._session.project
+            notes = project.index.left_out if project is not None else ()
+            note = next((item for item in notes if (item.vault, item.filename) == finding.note), None)
+            if note is not None:
+                self._selection.choose_left_out(note)
+        path = self._path(finding)
+        if path is not None:
+            self.jump.emit(path, finding.line)
+
+    def _path(self, finding: Finding) -> Path | None:
+        project = self._session.project
+        if project is None or not finding.filename:
+            return None
+        folders: Mapping[str, Path | None] = dict(zip(project.index.vaults, project.vault_folders, strict=False))
+        folder = folders.get(finding.vault)
+        return folder / finding.filename if folder is not None else None
+
+    def _offer(self, repairs: tuple[Repair, ...]) -> FixDialog:
+        dialog = FixDialog(repairs, self.theme, self)
+        dialog.agreed.connect(self.wanted_fixes)
+        dialog.open()
+        return dialog
+
+    def _title(self, finding: Finding) -> str:
+        entry = self._session.entry(finding.entry)
+        if entry is not None:
+            return entry.title
+        return finding.filename or tr("Settings, vault and chat")
+
+    def _icon(self, severity: Severity) -> QIcon | None:
+        return self._icons.get(severity)
+
+    def _paint(self) -> None:
+        self._icons = {severity: self.theme.icon(*look) for severity, look in _ICONS.items()}
+        self._explain()
+        self.tree.viewport().update()

@@ -1,0 +1,296 @@
+"""What the window can do with proposals: the handlers of the actions, and the locks they respect.
+
+Which messages of the chat a new note is drafted from, and what it should be about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.studio.notes.change_log import ChangeLog, ChangeSet, default_folder
+from lorestudio.studio.notes.note_locks import NoteLocks, default_locks, is_locked
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.proposals.making import default_records
+from lorestudio.studio.proposals.model import Plan, ProposalKind
+from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
+from lorestudio.ui.features.proposals.dialog import AGAIN, ProposalsDialog
+from lorestudio.ui.features.proposals.worker import Tools, Wish
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+
+USUAL: Final = 8
+"""So many messages are chosen to begin with: the chosen one and those before it."""
+MOST: Final = 100
+_SHOWN: Final = 160
+
+
+class PassageDialog(QDialog):
+    """`chosen` carries the indices of the messages and the subject, "" for any."""
+
+    chosen = Signal(object, str)
+
+    def __init__(self, chat: Chat, message: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Draft a note from messages"))
+        self._chat = chat
+        last = len(chat.messages) - 1
+        message = max(0, min(message, last))
+        column = QVBoxLayout(self)
+        intro = QLabel(
+            tr(
+                "The messages are read for something that has no note yet. Nothing is written before you accept the "
+                "draft."
+            ),
+            self,
+        )
+        intro.setWordWrap(True)
+        column.addWidget(intro)
+        form = QFormLayout()
+        form.setHorizontalSpacing(12)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        self.first, self.last = QSpinBox(self), QSpinBox(self)
+        for box, name in ((self.first, tr("First message")), (self.last, tr("Last message"))):
+            box.setRange(0, max(0, last))
+            box.setPrefix("#")
+            box.setMinimumWidth(72)
+            box.setAccessibleName(name)
+        self.first.setValue(max(0, message - USUAL + 1))
+        self.last.setValue(message)
+        self.first.valueChanged.connect(self._show)
+        self.last.valueChanged.connect(self._show)
+        row.addWidget(self.first)
+        row.addWidget(QLabel(tr("to"), self))
+        row.addWidget(self.last)
+        self.amount = QLabel(self)
+        self.amount.setProperty("kind", "small")
+        row.addWidget(self.amount, 1)
+        form.addRow(tr("Messages"), row)
+        self.focus = QLineEdit(self)
+        self.focus.setPlaceholderText(tr("whatever is worth a note"))
+        self.focus.setAccessibleName(tr("What the note should be about"))
+        form.addRow(tr("About"), self.focus)
+        column.addLayout(form)
+        self.passage = QPlainTextEdit(self)
+        self.passage.setReadOnly(True)
+        self.passage.setTabChangesFocus(True)
+        self.passage.setAccessibleName(tr("The messages"))
+        column.addWidget(self.passage, 1)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.go_on = QPushButton(tr("Draft a note"), self)
+        self.go_on.setProperty("kind", "primary")
+        buttons.addButton(self.go_on, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        column.addWidget(buttons)
+        self._show()
+        self.resize(620, 440)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The chosen messages; hidden ones are left out when the draft is asked for."""
+        return tuple(range(self.first.value(), self.last.value() + 1))
+
+    def accept(self) -> None:
+        """Qt: hand the choice over and close."""
+        self.chosen.emit(self.numbers, self.focus.text().strip())
+        super().accept()
+
+    def _show(self) -> None:
+        numbers = self.numbers
+        messages = [(number, self._chat.messages[number]) for number in numbers[:MOST] if self._chat.messages]
+        visible = [(number, message) for number, message in messages if message.scannable and message.text.strip()]
+        self.passage.setPlainText(
+            "\n".join(
+                f"#{number}  {message.name or tr('Unknown')}: {shorten(message.text, _SHOWN)}"
+                for number, message in visible
+            )
+        )
+        problem = ""
+        if not numbers:
+            problem = tr("The first message comes after the last one.")
+        elif len(numbers) > MOST:
+            problem = tr("These are too many; choose at most {most}.", most=MOST)
+        elif not visible:
+            problem = tr("These are all hidden or empty.")
+        hidden = len(messages) - len(visible)
+        words = count(len(visible), "message", "messages")
+        if hidden:
+            words = tr("{visible}, {hidden} hidden or empty left out", visible=words, hidden=hidden)
+        self.amount.setText(problem or words)
+        self.go_on.setEnabled(not problem)
+
+
+MakeLog = Callable[[Sequence[Path]], ChangeLog]
+
+
+class ProposalCommands(QObject):
+    """Opens the dialogs. `applied` carries every change set that was written; `locks_changed` follows the list.
+
+    `unsaved` gives the notes with unsaved text. `make_log` opens the change log of these vaults, in a worker; `locks`
+    and `records` are where the studio's list and the recorded answers lie. By default they are the person's own.
+    """
+
+    applied = Signal(object)  # ChangeSet
+    locks_changed = Signal()
+
+    def __init__(
+        self,
+        window: QWidget,
+        session: Session,
+        selection: Selection,
+        theme: Theme,
+        unsaved: Callable[[], Collection[Path]],
+        *,
+        make_log: MakeLog | None = None,
+        locks: NoteLocks | None = None,
+        records: Path | None = None,
+    ) -> None:
+        super().__init__(window)
+        self._window, self._session, self._selection, self._theme = window, session, selection, theme
+        self._unsaved = unsaved
+        self.make_log: MakeLog = make_log or (lambda roots: ChangeLog(default_folder(), roots))
+        self.locks = locks or NoteLocks(default_locks())
+        self.records = records or default_records()
+        self._locked: frozenset[str] = frozenset()
+        session.project_changed.connect(self.load_locks)
+
+    def handlers(self) -> Mapping[str, Callable[[], object]]:
+        """What the actions do, by id."""
+        return {
+            "propose.summaries": self.summaries,
+            "propose.keys": self.keys,
+            "propose.draft": self.draft,
+            "entry.lock": self.toggle_lock,
+        }
+
+    def is_locked(self, entry: int | None) -> bool:
+        """Whether the entry's note is on the studio's list."""
+        path = self._path(entry)
+        return path is not None and is_locked(path, self._locked)
+
+    # ---- the dialogs ------------------------------------------------------------------------------------------------
+
+    def summaries(self, entries: Sequence[int] | None = None) -> ProposalsDialog | None:
+        """Propose summaries, for the whole vault or for these entries."""
+
+        def plan(project: Project, guard: Guard, model: str, choice: str, cancel: CancelToken) -> Plan:
+            chosen = None if entries is None else _entries(project, entries)
+            return plan_summaries(project, chosen, guard, model=model, again=choice == AGAIN, cancel=cancel)
+
+        return self._open(Wish(ProposalKind.SUMMARY, tr("Propose summaries"), plan))
+
+    def keys(self, entries: Sequence[int] | None = None) -> ProposalsDialog | None:
+        """Propose keys for the chosen entry, or for these."""
+        chosen = entries
+        if chosen is None:
+            chosen = () if self._selection.entry is None else (self._selection.entry,)
+        wanted = tuple(chosen)
+        if not wanted:
+            return None
+
+        def plan(project: Project, guard: Guard, model: str, choice: str, cancel: CancelToken) -> Plan:
+            return plan_keys(project, _entries(project, wanted), guard, mode=choice, model=model, cancel=cancel)
+
+        return self._open(Wish(ProposalKind.KEYS, tr("Propose keys"), plan))
+
+    def draft(self) -> PassageDialog | None:
+        """Ask for messages, then propose a note from them."""
+        project = self._session.project
+        chat = project.chat if project is not None else None
+        if chat is None or not chat.messages:
+            return None
+        message = self._selection.message
+        dialog = PassageDialog(chat, len(chat.messages) - 1 if message is None else message, self._window)
+        dialog.chosen.connect(self._draft_from)
+        dialog.open()
+        return dialog
+
+    def _draft_from(self, numbers: object, focus: str) -> None:
+        if not isinstance(numbers, tuple):
+            return
+        wanted = tuple(int(number) for number in numbers)
+
+        def plan(project: Project, _guard: Guard, model: str, _choice: str, _cancel: CancelToken) -> Plan:
+            return plan_draft(project, wanted, focus, model=model)
+
+        self._open(Wish(ProposalKind.DRAFT, tr("Draft a note"), plan))
+
+    def _open(self, wish: Wish) -> ProposalsDialog | None:
+        project = self._session.project
+        if project is None:
+            return None
+        roots = [folder for folder in project.vault_folders if folder is not None]
+        tools = Tools(lambda: self.make_log(roots), self.locks, self.records, self._unsaved)
+        dialog = ProposalsDialog(self._session, project, wish, tools, self._theme, self._window)
+        dialog.applied.connect(self._was_applied)
+        dialog.finished.connect(self.load_locks)
+        dialog.open()
+        return dialog
+
+    def _was_applied(self, changes: object) -> None:
+        if isinstance(changes, ChangeSet):
+            self.applied.emit(changes)
+
+    # ---- locks ------------------------------------------------------------------------------------------------------
+
+    def load_locks(self) -> None:
+        """Read the list again."""
+        self._session.jobs.start(
+            tr("Reading the list of locked notes"),
+            lambda _report: self.locks.load(),
+            done=self._take_locks,
+            failed=self._say,
+        )
+
+    def toggle_lock(self) -> None:
+        """Put the chosen note on the list, or take it off."""
+        path = self._path(self._selection.entry)
+        if path is None:
+            return
+        now = not is_locked(path, self._locked)
+
+        def work() -> frozenset[str]:
+            self.locks.set([path], locked_now=now)
+            return self.locks.load()
+
+        self._session.jobs.start(tr("Locking a note"), lambda _report: work(), done=self._take_locks, failed=self._say)
+
+    def _take_locks(self, locked: frozenset[str]) -> None:
+        self._locked = locked
+        self.locks_changed.emit()
+
+    def _say(self, error: Exception) -> None:
+        self._session.notice.emit(Notice(sentence_of(error), "warning", key="locks"))
+
+    def _path(self, entry: int | None) -> Path | None:
+        found = self._session.entry(entry)
+        return self._session.note_path(found) if found is not None else None
+
+
+def _entries(project: Project, ids: Sequence[int]) -> list[Entry]:
+    known = project.index.entries
+    return [known[entry] for entry in ids if 0 <= entry < len(known)]

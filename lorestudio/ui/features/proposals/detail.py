@@ -1,0 +1,492 @@
+"""One proposal: what would change, what speaks against it, the text to edit, and the buttons that decide.
+
+The notes that something is proposed for: entry, what, state.
+
+Keys of now and proposed keys side by side, each with the messages of the open chat that it is found in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from PySide6.QtCore import QAbstractTableModel, QObject, Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.studio.proposals.model import KeyCount, Proposal, ProposalKind, Value
+from lorestudio.ui.features.proposals.worker import Row, RowState
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, NO_INDEX, TOOLTIP, Index
+from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets import html
+from lorestudio.ui.widgets.diff_view import DiffView
+from lorestudio.ui.widgets.pane import EmptyState
+
+ENTRY, WHAT, STATE = range(3)
+_HEADS: Final = ("Entry", "What", "State")
+_DECORATION: Final = Qt.ItemDataRole.DecorationRole
+
+_LOOKS: Final[Mapping[RowState, tuple[str, str, str]]] = {
+    RowState.WAITING: ("pause", "text_faint", "waiting"),
+    RowState.ASKING: ("live", "accent", "being asked"),
+    RowState.PROPOSED: ("question", "accent", "to decide"),
+    RowState.FAILED: ("error", "error", "no proposal"),
+    RowState.ACCEPTED: ("check", "good", "accepted"),
+    RowState.SKIPPED: ("dash", "text_muted", "skipped by you"),
+    RowState.LEFT_OUT: ("slash", "text_muted", "left out"),
+}
+"""Icon, colour and word of each state."""
+
+_BLOCKED: Final = ("warning", "warning", "cannot be accepted yet")
+_DOUBTFUL: Final = ("warning", "warning", "look at it")
+
+
+class ProposalTable(QAbstractTableModel):
+    """Shows rows that somebody else changes; `touch` says which."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._rows: Sequence[Row] = ()
+        self._places: dict[int, int] = {}
+        theme.changed.connect(self.touch_all)
+
+    def set_rows(self, rows: Sequence[Row]) -> None:
+        """Show other rows."""
+        self.beginResetModel()
+        self._rows = tuple(rows)
+        self._places = {id(row): place for place, row in enumerate(self._rows)}
+        self.endResetModel()
+
+    def touch(self, row: Row) -> None:
+        """A row has changed."""
+        place = self._places.get(id(row))
+        if place is not None:
+            self.dataChanged.emit(self.index(place, 0), self.index(place, STATE))
+
+    def touch_all(self) -> None:
+        """Many rows have changed."""
+        if self._rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, STATE))
+
+    def place_of(self, row: Row) -> int:
+        """Where a row is, -1 where it is not shown."""
+        return self._places.get(id(row), -1)
+
+    def row(self, place: int) -> Row | None:
+        """The row at a place, None outside."""
+        return self._rows[place] if 0 <= place < len(self._rows) else None
+
+    def rowCount(self, parent: Index = NO_INDEX) -> int:
+        """Qt: how many notes."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = NO_INDEX) -> int:
+        """Qt: three."""
+        return len(_HEADS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
+        """Qt: what the columns are."""
+        return tr(_HEADS[section]) if orientation == HORIZONTAL and role == DISPLAY else None
+
+    def data(self, index: Index, role: int = DISPLAY) -> object:
+        """Qt: what a cell shows and says."""
+        row = self.row(index.row())
+        if row is None:
+            return None
+        if role == ITEM:
+            return row
+        icon, color, word = look_of(row)
+        if role == DISPLAY:
+            return (row.title, what(row), tr(word))[index.column()]
+        if role == _DECORATION and index.column() == STATE:
+            return self._theme.icon(icon, color)
+        if role == TOOLTIP:
+            return "\n".join(filter(None, (row.filename, row.note)))
+        if role == ACCESSIBLE_TEXT:
+            return ", ".join(filter(None, (row.title, what(row), tr(word), row.note)))
+        return None
+
+
+def look_of(row: Row) -> tuple[str, str, str]:
+    """Icon, colour and word of a row's state."""
+    proposal = row.proposal
+    if row.state is RowState.PROPOSED and proposal is not None:
+        if proposal.problem:
+            return _BLOCKED
+        if proposal.doubtful:
+            return _DOUBTFUL
+    return _LOOKS[row.state]
+
+
+def what(row: Row) -> str:
+    """What would change, in a few words."""
+    proposal = row.proposal
+    if proposal is None or not proposal.after:
+        return row.note if row.state is RowState.LEFT_OUT else ""
+    if isinstance(proposal.after, tuple):
+        return _keys(proposal)
+    if proposal.kind is ProposalKind.DRAFT:
+        return tr("new note “{title}”", title=proposal.title)
+    size = count(len(proposal.after), "character", "characters")
+    return tr("{size}, {before} before", size=size, before=len(proposal.before)) if proposal.before else size
+
+
+def _keys(proposal: Proposal) -> str:
+    before, after = set(proposal.before), set(proposal.after)
+    parts = [count(len(after), "key", "keys")]
+    if after - before:
+        parts.append(f"+{len(after - before)}")
+    if before - after:
+        parts.append(f"−{len(before - after)}")
+    return " ".join(parts)
+
+
+_KEY, _CHANGE, _FOUND = range(3)
+_MOST_NUMBERS: Final = 8
+
+
+class KeyCounts(QTreeWidget):
+    """A list to read; `show_counts` fills it."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._counts: tuple[KeyCount, ...] = ()
+        self._searched = 0
+        self.setColumnCount(3)
+        self.setHeaderLabels([tr("Key"), tr("Change"), tr("Found in this chat")])
+        self.setRootIsDecorated(False)
+        self.setUniformRowHeights(True)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setAccessibleName(tr("Keys and what they find"))
+        self.header().setSectionResizeMode(_KEY, QHeaderView.ResizeMode.Stretch)
+        self.header().setSectionResizeMode(_CHANGE, QHeaderView.ResizeMode.ResizeToContents)
+        self.header().setSectionResizeMode(_FOUND, QHeaderView.ResizeMode.ResizeToContents)
+        self.header().setStretchLastSection(False)
+        theme.changed.connect(self._fill)
+
+    def show_counts(self, counts: Sequence[KeyCount], searched: int) -> None:
+        """Show these keys; `searched` is how many messages were looked through."""
+        self._counts, self._searched = tuple(counts), searched
+        self._fill()
+
+    def _fill(self) -> None:
+        self.clear()
+        for item in self._counts:
+            change, icon, color = _change(item)
+            found = self._found(item)
+            line = QTreeWidgetItem([item.key, change, found])
+            line.setIcon(_CHANGE, self._theme.icon(icon, color))
+            if not item.proposed:
+                line.setForeground(_KEY, self._theme.color("text_faint"))
+            numbers = ", ".join(f"#{place}" for place in item.messages[:_MOST_NUMBERS])
+            more = "…" if len(item.messages) > _MOST_NUMBERS else ""
+            line.setToolTip(_FOUND, numbers + more)
+            line.setData(_KEY, Qt.ItemDataRole.AccessibleTextRole, f"{item.key}, {change}, {found}")
+            self.addTopLevelItem(line)
+
+    def _found(self, item: KeyCount) -> str:
+        if not self._searched:
+            return tr("no chat is open")
+        if not item.messages:
+            return tr("in no message")
+        return tr(
+            "in {found} of {all}", found=number(len(item.messages)), all=count(self._searched, "message", "messages")
+        )
+
+
+def _change(item: KeyCount) -> tuple[str, str, str]:
+    """Word, icon and colour."""
+    if item.now and item.proposed:
+        return tr("stays"), "dot", "text_faint"
+    return (tr("new"), "plus", "good") if item.proposed else (tr("goes"), "cross", "error")
+
+
+_FIELD_NAMES: Final = {
+    ProposalKind.SUMMARY: "What the note will say (you may change it)",
+    ProposalKind.KEYS: "Keys, one a line (you may change them)",
+    ProposalKind.DRAFT: "The new note (you may change it)",
+}
+SUMMARY_LENGTH: Final = 600
+
+
+class ProposalDetail(QWidget):
+    """Shows a row. The signals say what the person wants; `edited` follows typing."""
+
+    accepted = Signal()
+    skipped = Signal()
+    again = Signal()
+    locked = Signal()
+    edited = Signal()
+
+    def __init__(self, theme: Theme, kind: ProposalKind, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._kind = theme, kind
+        self._row: Row | None = None
+        self._shown: Proposal | None = None
+        self._busy, self._can_ask_again = False, False
+        self.empty = EmptyState(theme, "ai", self)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.empty)
+        self._pages.addWidget(self._make_page())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 0, 0, 0)
+        column.addWidget(self._pages)
+        theme.changed.connect(self._show_words)
+
+    # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _make_page(self) -> QWidget:
+        page = QWidget(self)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(5)
+        self.title = QLabel(page)
+        self.title.setProperty("kind", "title")
+        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.words = QLabel(page)
+        self.words.setWordWrap(True)
+        self.words.setTextFormat(Qt.TextFormat.RichText)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        area = self._words_area = QScrollArea(page)
+        area.setWidgetResizable(True)
+        area.setWidget(self.words)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        column.addWidget(self.title)
+        column.addWidget(area)
+        self.tabs = QTabWidget(page)
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self._make_change(), tr("Change"))
+        self.request, self.reply = self._text(tr("Request")), self._text(tr("Answer"))
+        self.tabs.addTab(self.request, tr("Request"))
+        self.tabs.addTab(self.reply, tr("Answer"))
+        column.addWidget(self.tabs, 1)
+        column.addLayout(self._make_buttons(page))
+        return page
+
+    def _make_change(self) -> QWidget:
+        split = QSplitter(Qt.Orientation.Vertical, self)
+        split.setChildrenCollapsible(False)
+        self.diff = DiffView(self._theme, (tr("now"), tr("proposed")), split)
+        self.diff.view.setMinimumHeight(48)
+        self.diff.view.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.counts = KeyCounts(self._theme, split)
+        self.counts.setMinimumHeight(60)
+        box = QWidget(split)
+        column = QVBoxLayout(box)
+        column.setContentsMargins(0, 4, 0, 0)
+        column.setSpacing(3)
+        line = QHBoxLayout()
+        label = QLabel(tr(_FIELD_NAMES[self._kind]), box)
+        label.setProperty("kind", "section")
+        self.extent = QLabel(box)
+        self.extent.setProperty("kind", "small")
+        line.addWidget(label, 1)
+        line.addWidget(self.extent)
+        self.field = QPlainTextEdit(box)
+        self.field.setTabChangesFocus(True)
+        self.field.setMinimumHeight(54)
+        self.field.setObjectName("ProposalField")
+        self.field.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self.field.setAccessibleName(tr(_FIELD_NAMES[self._kind]))
+        if self._kind is ProposalKind.DRAFT:
+            self.field.setFont(fixed_font(self.font().pointSizeF()))
+        label.setBuddy(self.field)
+        self.field.textChanged.connect(self._typed)
+        column.addLayout(line)
+        column.addWidget(self.field, 1)
+        split.addWidget(self.diff)
+        split.addWidget(self.counts)
+        split.addWidget(box)
+        self.counts.setVisible(self._kind is ProposalKind.KEYS)
+        self.diff.setVisible(self._kind is ProposalKind.SUMMARY)
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 3)
+        split.setStretchFactor(2, 2)
+        return split
+
+    def _text(self, name: str) -> QPlainTextEdit:
+        field = QPlainTextEdit(self)
+        field.setReadOnly(True)
+        field.setTabChangesFocus(True)
+        field.setFont(fixed_font(self.font().pointSizeF()))
+        field.setAccessibleName(name)
+        return field
+
+    def _make_buttons(self, page: QWidget) -> QHBoxLayout:
+        row = QHBoxLayout()
+        self.ask_again = QPushButton(tr("Ask again"), page)
+        self.lock = QPushButton(tr("Lock this note"), page)
+        self.lock.setToolTip(tr("Leave the note as it is, and never propose anything for it again"))
+        self.lock.setVisible(self._kind is not ProposalKind.DRAFT)
+        self.skip = QPushButton(tr("Skip"), page)
+        self.skip.setShortcut("Ctrl+Shift+Return")
+        self.skip.setToolTip(tr("Leave the note as it is (Ctrl+Shift+Return)"))
+        self.accept = QPushButton(tr("Accept"), page)
+        self.accept.setProperty("kind", "primary")
+        self.accept.setShortcut("Ctrl+Return")
+        for button, signal in (
+            (self.ask_again, self.again),
+            (self.lock, self.locked),
+            (self.skip, self.skipped),
+            (self.accept, self.accepted),
+        ):
+            button.setAutoDefault(False)
+            button.clicked.connect(signal)
+        row.addWidget(self.ask_again)
+        row.addWidget(self.lock)
+        row.addStretch(1)
+        row.addWidget(self.skip)
+        row.addWidget(self.accept)
+        return row
+
+    # ---- showing ----------------------------------------------------------------------------------------------------
+
+    @property
+    def value(self) -> Value:
+        """What stands in the field."""
+        text = self.field.toPlainText()
+        return tuple(text.split("\n")) if self._kind is ProposalKind.KEYS else text
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether the field says something else than the proposal."""
+        proposal = self._shown
+        return proposal is not None and self.field.toPlainText() != _as_text(proposal.after)
+
+    def show_row(self, row: Row | None, nothing: tuple[str, str]) -> None:
+        """Show a row; `nothing` are title and sentence for when there is none."""
+        same = row is self._row and row is not None
+        self._row = row
+        proposal = row.proposal if row is not None else None
+        if row is None or (proposal is None and row.state is not RowState.ASKING):
+            self._shown = None
+            self.empty.say(*(nothing if row is None else _waiting(row)))
+            self._pages.setCurrentIndex(0)
+            return
+        if proposal is None:
+            self._shown = None
+            self.empty.say(row.title, tr("The answer is awaited."))
+            self._pages.setCurrentIndex(0)
+            return
+        # What the person types stays under the cursor: only another proposal fills the field.
+        typed = same and self._shown is not None and (row.edited or (proposal is self._shown and self.is_edited))
+        self._shown = proposal
+        self._pages.setCurrentIndex(1)
+        self.title.setText(proposal.title)
+        self.title.setToolTip(str(proposal.path))
+        if not typed or self.field.toPlainText().strip() == "":
+            self._fill_field(_as_text(proposal.after))
+        if self._kind is ProposalKind.SUMMARY:
+            self.diff.show_texts(_as_text(proposal.before), _as_text(proposal.after))
+        elif self._kind is ProposalKind.KEYS:
+            self.counts.show_counts(proposal.counts, proposal.searched)
+        request = proposal.task.request
+        self.request.setPlainText(f"{request.user}\n\n{'-' * 40}\n{request.system}")
+        self.reply.setPlainText(proposal.reply or tr("There is no answer."))
+        self._show_words()
+        self._show_size()
+        self._update()
+
+    def set_busy(self, busy: bool, *, can_ask_again: bool, source: str) -> None:
+        """Whether decisions have to wait; whether asking again can give another answer."""
+        self._busy, self._can_ask_again = busy, can_ask_again
+        self.ask_again.setToolTip(
+            tr("Have another proposal made") if can_ask_again else tr("{source} would say the same.", source=source)
+        )
+        self._update()
+
+    def _fill_field(self, text: str) -> None:
+        self.field.blockSignals(True)
+        self.field.setPlainText(text)
+        self.field.blockSignals(False)
+
+    def _typed(self) -> None:
+        self._show_size()
+        self._update()
+        if self.is_edited:
+            self.edited.emit()
+
+    def _show_size(self) -> None:
+        text = self.field.toPlainText()
+        if self._kind is ProposalKind.SUMMARY:
+            self.extent.setText(tr("{size} of {most}", size=len(text), most=SUMMARY_LENGTH))
+        elif self._kind is ProposalKind.KEYS:
+            self.extent.setText(count(sum(bool(line.strip()) for line in text.split("\n")), "key", "keys"))
+        else:
+            self.extent.setText(self._shown.path.name if self._shown is not None and text else "")
+
+    def _show_words(self) -> None:
+        """Problem, remarks and reasoning, the weightiest first."""
+        proposal, palette = self._shown, self._theme.palette
+        if proposal is None:
+            return
+        row = self._row
+        parts: list[str] = []
+        if row is not None and row.state is RowState.ACCEPTED:
+            parts.append(html.paragraph(tr("Accepted and written."), color=palette.good, bold=True))
+        elif proposal.problem:
+            parts.append(html.paragraph(proposal.problem, color=palette.error))
+        parts += [
+            html.paragraph(tr("Look: {remark}", remark=remark.text), color=palette.warning)
+            for remark in proposal.remarks
+            if remark.serious
+        ]
+        if proposal.reasoning:
+            parts.append(html.paragraph(proposal.reasoning))
+        quiet = [remark.text for remark in proposal.remarks if not remark.serious]
+        told = " ".join([*quiet, tr("Answered by: {who}.", who=proposal.answered_by) if proposal.answered_by else ""])
+        parts.append(html.paragraph(told.strip(), color=palette.text_muted))
+        self.words.setText("".join(parts))
+        self._fit_words()
+
+    def _fit_words(self) -> None:
+        """As high as the words need, up to a few lines; then they scroll."""
+        width = max(120, self._words_area.viewport().width())
+        self._words_area.setFixedHeight(min(110, self.words.heightForWidth(width) + 4))
+
+    def _update(self) -> None:
+        proposal, row = self._shown, self._row
+        decided = row is not None and row.state is RowState.ACCEPTED
+        can = proposal is not None and row is not None and not self._busy and not decided
+        waits = self.is_edited
+        self.accept.setEnabled(can and proposal is not None and (proposal.acceptable or waits))
+        tip = tr("Write it into the note (Ctrl+Return)")
+        if self._kind is ProposalKind.DRAFT:
+            tip = tr("Make the note (Ctrl+Return)")
+        self.accept.setToolTip(proposal.problem if proposal is not None and proposal.problem and not waits else tip)
+        self.skip.setEnabled(can)
+        self.lock.setEnabled(can)
+        self.ask_again.setEnabled(can and self._can_ask_again)
+        self.field.setReadOnly(decided or self._busy)
+
+
+def _waiting(row: Row) -> tuple[str, str]:
+    """Title and sentence for a row without a proposal."""
+    if row.state is RowState.LEFT_OUT:
+        return tr("Nothing is proposed for {title}", title=row.title), row.note
+    if row.state is RowState.SKIPPED:
+        return row.title, tr("You left this note as it is.")
+    return row.title, tr("Nobody was asked about it yet. Begin above, on the right.")
+
+
+def _as_text(value: Value) -> str:
+    return value if isinstance(value, str) else "\n".join(value)

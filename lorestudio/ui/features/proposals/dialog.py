@@ -1,0 +1,475 @@
+"""Proposals for notes: a table, what would change in the chosen one, and the decision."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QTimer, Signal
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QSplitter,
+    QTableView,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.studio.notes.change_log import ChangeSet
+from lorestudio.studio.project.answering import AnswerKind, Question, Source
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.proposals.model import ProposalKind
+from lorestudio.ui.features.proposals.detail import ENTRY, STATE, WHAT, ProposalDetail, ProposalTable
+from lorestudio.ui.features.proposals.worker import Proposing, Row, RowState, Tools, Wish
+from lorestudio.ui.features.providers.question_dialog import QuestionDialog
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, shorten, tr
+from lorestudio.ui.state.choices import source_help, source_title
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.bars import MessageBar
+
+LONGEST_SOURCE: Final = 32
+_MODES: Final = (("keyword", "Keys alone decide: precise words"), ("two-stage", "Before AI selection: broader words"))
+_ICONS: Final = {
+    AnswerKind.STAND_IN: "dash",
+    AnswerKind.RECORDED: "save",
+    AnswerKind.PROVIDER: "server",
+    AnswerKind.TYPED: "pencil",
+}
+AGAIN: Final = "again"
+"""The choice for summaries: also for notes that have one."""
+
+
+class ProposalsDialog(QDialog):
+    """Makes, shows and writes proposals. `applied` carries every change set that was written, also one undone."""
+
+    applied = Signal(object)  # ChangeSet
+
+    def __init__(
+        self,
+        session: Session,
+        project: Project,
+        wish: Wish,
+        tools: Tools,
+        theme: Theme,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(wish.title)
+        self._session, self._theme = session, theme
+        self.work = Proposing(session, project, wish, tools, self)
+        self._question: QuestionDialog | None = None
+        self.model = ProposalTable(theme, self)
+        column = QVBoxLayout(self)
+        column.setSpacing(6)
+        column.addLayout(self._make_head(project))
+        column.addLayout(self._make_status())
+        self.bar = MessageBar(theme, self)
+        self.bar.closed.connect(self.bar.hide)
+        self.bar.pressed.connect(self._bar_pressed)
+        column.addWidget(self.bar)
+        split = QSplitter(Qt.Orientation.Horizontal, self)
+        split.addWidget(self._make_table())
+        self.detail = ProposalDetail(theme, wish.kind, self)
+        split.addWidget(self.detail)
+        split.setStretchFactor(0, 2)
+        split.setStretchFactor(1, 3)
+        split.setSizes([400, 600])
+        split.setChildrenCollapsible(False)
+        column.addWidget(split, 1)
+        column.addLayout(self._make_foot())
+        self._connect()
+        self._fill_sources()
+        self._update()
+        self.resize(1000, 620)
+        self.work.prepare()
+
+    # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _make_head(self, project: Project) -> QHBoxLayout:
+        row = QHBoxLayout()
+        self.source = QToolButton(self)
+        self.source.setProperty("kind", "text")
+        self.source.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.source.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self.source)
+        menu.setToolTipsVisible(True)
+        self.source.setMenu(menu)
+        self._sources = QActionGroup(self)
+        row.addWidget(self.source)
+        self.again = QCheckBox(tr("Also notes that have a summary"), self)
+        self.again.setVisible(self.work.wish.kind is ProposalKind.SUMMARY)
+        self.again.toggled.connect(lambda on: self.work.prepare(choice=AGAIN if on else ""))
+        row.addWidget(self.again)
+        self.mode = QComboBox(self)
+        self.mode.setAccessibleName(tr("What the keys are for"))
+        self.mode.setToolTip(tr("What the keys are for"))
+        for value, title in _MODES:
+            self.mode.addItem(tr(title), value)
+        self.mode.setCurrentIndex(max(0, self.mode.findData(project.settings.optimize_keys_mode)))
+        self.mode.setVisible(self.work.wish.kind is ProposalKind.KEYS)
+        self.mode.activated.connect(lambda _index: self._mode_chosen())
+        row.addWidget(self.mode)
+        row.addStretch(1)
+        self.begin = QPushButton(self)
+        self.begin.setAutoDefault(False)
+        self.begin.setProperty("kind", "primary")
+        self.begin.clicked.connect(lambda _checked: self.work.start())
+        self.stop = QPushButton(tr("Stop"), self)
+        self.stop.setAutoDefault(False)
+        self.stop.setShortcut("Ctrl+.")
+        self.stop.setToolTip(tr("Stop asking; what was answered stays (Ctrl+.)"))
+        self.stop.clicked.connect(self._stop)
+        row.addWidget(self.begin)
+        row.addWidget(self.stop)
+        return row
+
+    def _make_status(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        self.status = QLabel(self)
+        self.status.setProperty("kind", "small")
+        self.status.setWordWrap(True)
+        self.status.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.progress = QProgressBar(self)
+        self.progress.setTextVisible(False)
+        self.progress.setFixedWidth(180)
+        self.progress.setAccessibleName(tr("Progress"))
+        row.addWidget(self.status, 1)
+        row.addWidget(self.progress)
+        return row
+
+    def _make_table(self) -> QTableView:
+        table = self.table = QTableView(self)
+        table.setModel(self.model)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(26)
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(ENTRY, QHeaderView.ResizeMode.Stretch)
+        for section, width in ((WHAT, 110), (STATE, 112)):
+            header.setSectionResizeMode(section, QHeaderView.ResizeMode.Interactive)
+            header.resizeSection(section, width)
+        table.setAccessibleName(tr("Proposals"))
+        table.setMinimumWidth(300)
+        table.selectionModel().currentRowChanged.connect(self._chosen)
+        return table
+
+    def _make_foot(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        self.sum = QLabel(self)
+        self.sum.setProperty("kind", "small")
+        self.all = QPushButton(self)
+        self.all.setAutoDefault(False)
+        self.all.setToolTip(tr("Write every proposal that nothing speaks against"))
+        self.all.clicked.connect(self.accept_all)
+        close = QPushButton(tr("Close"), self)
+        close.setAutoDefault(False)
+        close.clicked.connect(self.reject)
+        row.addWidget(self.sum, 1)
+        row.addWidget(self.all)
+        row.addWidget(close)
+        return row
+
+    def _connect(self) -> None:
+        work, detail = self.work, self.detail
+        work.rows_changed.connect(self._show_rows)
+        work.row_changed.connect(self._row_changed)
+        work.many_changed.connect(self._many_changed)
+        self._soon = QTimer(self)  # many rows may change at once
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(0)
+        self._soon.timeout.connect(self._update)
+        work.state_changed.connect(self._soon.start)
+        work.failed.connect(lambda text: self.bar.say(text, "error"))
+        work.told.connect(lambda text: self.bar.say(text, "warning"))
+        work.applied.connect(self._was_applied)
+        work.question.connect(self._ask)
+        work.withdrawn.connect(self._withdraw)
+        detail.accepted.connect(self.accept_current)
+        detail.skipped.connect(self.skip_current)
+        detail.again.connect(lambda: self._with_current(work.again))
+        detail.locked.connect(lambda: self._with_current(work.lock))
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(250)
+        self._rest.timeout.connect(self._judge_edit)
+        detail.edited.connect(self._rest.start)
+        self._session.profiles_changed.connect(self._fill_sources)
+        self._theme.changed.connect(self._fill_sources)
+
+    # ---- what can be done -------------------------------------------------------------------------------------------
+
+    @property
+    def current(self) -> Row | None:
+        """The chosen row."""
+        return self.model.row(self.table.currentIndex().row())
+
+    def choose(self, place: int) -> None:
+        """Choose a row."""
+        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+        index = self.model.index(place, 0)
+        self.table.selectionModel().setCurrentIndex(index, flags)
+        self.table.scrollTo(index)
+
+    def accept_current(self) -> None:
+        """Write the chosen proposal, as it stands in the field, and go to the next one."""
+        row = self.current
+        if row is not None:
+            self._rest.stop()
+            self.work.accept([row], self.detail.value if self.detail.is_edited else None)
+
+    def skip_current(self) -> None:
+        """Leave the chosen note as it is, and go to the next one."""
+        row = self.current
+        if row is not None:
+            self._rest.stop()
+            self.work.skip(row)
+            self._next_open()
+
+    def accept_all(self) -> None:
+        """Write all proposals that nothing speaks against."""
+        self._rest.stop()
+        self.work.accept([row for row in self.work.rows if row.acceptable_unseen])
+
+    def choose_source(self, source: Source) -> None:
+        """Have somebody else asked from now on."""
+        self.bar.hide()
+        self.work.prepare(source=source)
+        self._fill_sources()
+
+    def reject(self) -> None:
+        """Qt: close; what the person has changed and not decided is not lost without a question."""
+        edited = [row for row in self.work.rows if row.edited]
+        if not edited and not self.detail.is_edited:
+            self._leave()
+            return
+        many = count(max(1, len(edited)), "proposal that you changed", "proposals that you changed")
+        dialogs.confirm(
+            self,
+            tr("Close without writing?"),
+            tr("{many} would be lost.", many=many),
+            tr("Close"),
+            self._leave,
+        )
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _leave(self) -> None:
+        self._rest.stop()
+        self.work.stop()
+        super().reject()
+
+    def _stop(self) -> None:
+        self.stop.setEnabled(False)
+        self.work.stop()
+
+    def _bar_pressed(self, _button: str) -> None:
+        self.bar.hide()
+        self.work.undo()
+
+    def _mode_chosen(self) -> None:
+        for row in self.work.rows:
+            if row.state is not RowState.ACCEPTED:
+                row.proposal = None  # made for another use
+        self.work.prepare(choice=str(self.mode.currentData()))
+
+    def _with_current(self, do: object) -> None:
+        row = self.current
+        if row is not None and callable(do):
+            self._rest.stop()
+            do(row)
+
+    def _judge_edit(self) -> None:
+        row = self.current
+        if row is not None and self.detail.is_edited:
+            self.work.edit(row, self.detail.value)
+
+    def _show_rows(self) -> None:
+        before = self.current
+        self.model.set_rows(self.work.rows)
+        place = self.model.place_of(before) if before is not None else -1
+        if self.work.rows:
+            self.choose(max(0, place))
+        else:
+            self.detail.show_row(None, self._nothing())
+
+    def _nothing(self) -> tuple[str, str]:
+        if self.work.wish.kind is ProposalKind.SUMMARY:
+            return tr("Every note has a summary"), tr("Tick the box above to have better ones proposed.")
+        return tr("Nothing to propose"), tr("There is no note that can be asked about.")
+
+    def _chosen(self, _now: QModelIndex, before: QModelIndex) -> None:
+        left = self.model.row(before.row())
+        if left is not None and self._rest.isActive() and self.detail.is_edited:
+            self.work.edit(left, self.detail.value)  # what was typed just now goes along
+        self._rest.stop()
+        self.detail.show_row(self.current, self._nothing())
+        self._update()
+
+    def _row_changed(self, row: Row) -> None:
+        self.model.touch(row)
+        if row is self.current:
+            self.detail.show_row(row, self._nothing())
+        self._soon.start()
+
+    def _many_changed(self) -> None:
+        self.model.touch_all()
+        self.detail.show_row(self.current, self._nothing())
+        self._soon.start()
+
+    def _next_open(self) -> None:
+        rows = self.work.rows
+        here = max(0, self.table.currentIndex().row())
+        order = [*range(here + 1, len(rows)), *range(here)]
+        place = next((place for place in order if rows[place].open), None)
+        if place is not None:
+            self.choose(place)
+        if self.table.isVisible():
+            self.table.setFocus()
+
+    def _was_applied(self, changes: object) -> None:
+        if isinstance(changes, ChangeSet):
+            if self.work.can_undo:
+                self.bar.say(tr("{title}: written.", title=changes.title), "good", (("undo", tr("Undo")),))
+                self._next_open()
+            else:
+                self.bar.say(tr("{title}: undone.", title=changes.title))
+            self.applied.emit(changes)
+
+    def _ask(self, question: Question, about: str) -> None:
+        dialog = self._question = QuestionDialog(question, about, self)
+        dialog.finished.connect(partial(self._question_closed, dialog))
+        dialog.open()
+
+    def _question_closed(self, dialog: QuestionDialog, _result: int) -> None:
+        if self._question is dialog:
+            self._question = None
+
+    def _withdraw(self, question: object) -> None:
+        dialog = self._question
+        if dialog is not None and dialog.question is question:
+            dialog.withdraw()
+
+    def _fill_sources(self) -> None:
+        menu = self.source.menu()
+        for old in self._sources.actions():
+            self._sources.removeAction(old)
+        menu.clear()
+        kinds, chosen = AnswerKind, self.work.source
+        known = [Source(kinds.STAND_IN), Source(kinds.RECORDED)]
+        known += [Source(kinds.PROVIDER, profile.name) for profile in self._session.providers.file.profiles]
+        if chosen.kind is kinds.PROVIDER and chosen not in known:
+            known.append(chosen)
+        for source in [*known, Source(kinds.TYPED)]:
+            action = menu.addAction(source_title(source))
+            action.setCheckable(True)
+            action.setChecked(source == chosen)
+            action.setToolTip(source_help(source))
+            action.triggered.connect(partial(self._source_picked, source))
+            self._sources.addAction(action)
+        title = source_title(chosen)
+        self.source.setText(shorten(title, LONGEST_SOURCE))
+        self.source.setIcon(self._theme.icon(_ICONS[chosen.kind]))
+        self.source.setAccessibleName(tr("Answers: {source}", source=title))
+        self.source.setToolTip(tr("Answers: {source}", source=title))
+
+    def _source_picked(self, source: Source, _checked: bool = False) -> None:
+        self.choose_source(source)
+
+    def _update(self) -> None:
+        work = self.work
+        waiting = work.waiting
+        self.begin.setVisible(bool(waiting) and not work.asking)
+        idle = not (work.busy or work.asking)
+        self.begin.setEnabled(idle)
+        self.begin.setText(self._begin_text(len(waiting)))
+        self.stop.setVisible(work.asking)
+        if not work.asking:
+            self.stop.setEnabled(True)
+        for widget in (self.source, self.again, self.mode):
+            widget.setEnabled(idle)
+        self.progress.setVisible(not idle)
+        self.progress.setRange(0, work.to_ask if work.asking else 0)
+        self.progress.setValue(work.asked)
+        self.status.setText(self._status_text(len(waiting)))
+        ready = [row for row in work.rows if row.acceptable_unseen]
+        self.all.setText(tr("Accept all ({amount})", amount=len(ready)))
+        self.all.setEnabled(bool(ready) and not work.busy)
+        self.all.setVisible(work.wish.kind is not ProposalKind.DRAFT)
+        self.sum.setText(self._sum_text())
+        self.detail.set_busy(
+            work.busy, can_ask_again=work.answers_differ and not work.asking, source=source_title(work.source)
+        )
+
+    def _begin_text(self, waiting: int) -> str:
+        name = self.work.source.profile or tr("yourself")
+        many = count(waiting, "note", "notes")
+        if self.work.wish.kind is ProposalKind.DRAFT:
+            many = tr("the draft")
+        if self.work.source.kind is AnswerKind.PROVIDER:
+            return tr("Ask {name} about {many}", name=shorten(name, 24), many=many)
+        return tr("Make proposals for {many}", many=many)
+
+    def _status_text(self, waiting: int) -> str:
+        work = self.work
+        if work.asking:
+            now = next((row.title for row in work.rows if row.state is RowState.ASKING), "")
+            return tr("{done} of {all} asked. Now: {title}", done=work.asked, all=work.to_ask, title=now)
+        if work.busy:
+            return work.activity
+        kind = work.source.kind
+        if kind is AnswerKind.STAND_IN:
+            return tr(
+                "The stand-in goes by rules on this computer; it is no model. Choose a provider for proposals that "
+                "understand the text."
+            )
+        if kind is AnswerKind.PROVIDER and waiting:
+            return self._cost_text()
+        if kind is AnswerKind.TYPED and waiting:
+            asks = count(waiting, "request", "requests")
+            return tr("You are asked for the answers to {asks}.", asks=asks)
+        return tr("Nothing is written unless you accept it.")
+
+    def _cost_text(self) -> str:
+        work = self.work
+        profile = self._session.providers.file.find(work.source.profile)
+        host = profile.host if profile is not None else work.source.profile
+        if not work.cost.calls:
+            return work.cost.sentence
+        if work.wish.kind is ProposalKind.DRAFT:
+            sent = tr("The messages and the titles of your notes go to {host}.", host=host)
+        else:
+            sent = tr("The beginning of each note goes to {host}.", host=host)
+        return f"{work.cost.sentence} {sent}"
+
+    def _sum_text(self) -> str:
+        rows = self.work.rows
+        states = (
+            (RowState.PROPOSED, tr("to decide")),
+            (RowState.ACCEPTED, tr("accepted")),
+            (RowState.SKIPPED, tr("skipped")),
+            (RowState.FAILED, tr("without a proposal")),
+            (RowState.WAITING, tr("waiting")),
+            (RowState.LEFT_OUT, tr("left out")),
+        )
+        amounts = ((sum(row.state is state for row in rows), word) for state, word in states)
+        return " · ".join(f"{amount} {word}" for amount, word in amounts if amount)

@@ -1,0 +1,457 @@
+"""Making and accepting proposals behind the dialog: the rows, the jobs, and nothing that is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from shiboken6 import isValid
+
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.studio.chat.tool_calls import Asking
+from lorestudio.studio.notes.change_log import ChangeLog, ChangeSet
+from lorestudio.studio.notes.note_locks import NoteLocks
+from lorestudio.studio.project.answering import AnswerKind, Asked, CostEstimate, Question, Source
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.proposals.accepting import Accepted, write_accepted
+from lorestudio.studio.proposals.judging import Judge
+from lorestudio.studio.proposals.making import Ended, Maker, proposal_answers, proposals_cost
+from lorestudio.studio.proposals.model import Material, Plan, Proposal, ProposalKind, Task, Value
+from lorestudio.studio.proposals.planning import Guard
+from lorestudio.ui.shell.jobs import StoppableRun
+from lorestudio.ui.shell.words import sentence_of, tr
+from lorestudio.ui.state.replay_worker import Withdrawn
+from lorestudio.ui.state.session import Session
+from lorestudio.vault.files import SaveError
+
+
+class RowState(StrEnum):
+    """How far a row is."""
+
+    WAITING = "waiting"
+    ASKING = "asking"
+    PROPOSED = "proposed"
+    FAILED = "failed"
+    ACCEPTED = "accepted"
+    SKIPPED = "skipped"
+    LEFT_OUT = "left out"
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """A note, or a passage, with what was proposed for it. `note` says why nothing is or was."""
+
+    title: str
+    filename: str
+    state: RowState
+    task: Task | None = None
+    proposal: Proposal | None = None
+    note: str = ""
+    edited: bool = False
+
+    @property
+    def open(self) -> bool:
+        """Whether there is something to decide."""
+        return self.state is RowState.PROPOSED
+
+    @property
+    def acceptable_unseen(self) -> bool:
+        """Whether it can be accepted together with others."""
+        return self.open and self.proposal is not None and self.proposal.acceptable and not self.proposal.doubtful
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a dialog proposes. `plan` reads the notes and says what is to be asked; it may wait and raise InputError.
+
+    Its arguments: the project, what must not be touched, the model that requests name, a choice that the dialog offers
+    (for summaries `again`, for keys a mode), and a token to stop it.
+    """
+
+    kind: ProposalKind
+    title: str
+    plan: Callable[[Project, Guard, str, str, CancelToken], Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What proposals work with besides the session. `make_log` opens the change log, in a worker.
+
+    `unsaved` are the notes with text in the editor that is not saved yet.
+    """
+
+    make_log: Callable[[], ChangeLog]
+    locks: NoteLocks
+    records: Path
+    unsaved: Callable[[], Collection[Path]] = frozenset
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    plan: Plan
+    cost: CostEstimate
+    judge: Judge
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    row: Row
+    proposal: Proposal
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What came of accepting: rows that were written, and the proposals as they were judged last."""
+
+    accepted: Accepted | None
+    judged: tuple[tuple[Row, Proposal], ...] = field(default=())
+
+
+class Proposing(QObject):
+    """Works on one wish for one project. All state changes on the GUI thread; jobs take snapshots.
+
+    `rows_changed` follows other rows, `row_changed(row)` a change of one, `many_changed` one of several at once,
+    `state_changed` whatever else changes.
+    """
+
+    rows_changed = Signal()
+    row_changed = Signal(object)
+    many_changed = Signal()
+    state_changed = Signal()
+    failed = Signal(str)
+    told = Signal(str)  # how a run of questions ended
+    applied = Signal(object)  # ChangeSet
+    question = Signal(object, str)  # Question, what it is about
+    withdrawn = Signal(object)  # Question
+
+    def __init__(self, session: Session, project: Project, wish: Wish, tools: Tools, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session, self._project, self._tools = session, project, tools
+        self.wish = wish
+        self.source: Source = session.choice.source
+        self.choice = ""
+        self.rows: list[Row] = []
+        self.cost = CostEstimate()
+        self.activity = ""
+        self.asked = 0
+        self.to_ask = 0
+        self._judge: Judge | None = None
+        self._run: StoppableRun | None = None
+        self._token = CancelToken()
+        self._serial = 0
+        self._wanted: list[Row] = []
+        self._is_stale = False
+        self._last: tuple[ChangeSet, tuple[Row, ...]] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether notes are read or written, so that nothing else can be."""
+        return bool(self.activity)
+
+    @property
+    def asking(self) -> bool:
+        """Whether questions are under way; they can be stopped, and what is answered can be decided meanwhile."""
+        return self._run is not None
+
+    @property
+    def waiting(self) -> list[Row]:
+        """The rows that nobody was asked about yet."""
+        return [row for row in self.rows if row.state is RowState.WAITING]
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether the last acceptance can be taken back here."""
+        return self._last is not None and not self.busy
+
+    # ---- preparing --------------------------------------------------------------------------------------------------
+
+    def prepare(self, source: Source | None = None, choice: str | None = None) -> None:
+        """Find out what is to be asked and what it costs; what was proposed so far stays."""
+        if self.busy or self.asking:
+            return
+        if source is not None:
+            self.source = source
+        if choice is not None:
+            self.choice = choice
+        project, wish, tools, session = self._project, self.wish, self._tools, self._session
+        self._is_stale = False
+        chosen, choice_now, known = self.source, self.choice, self._judge
+        unsaved = frozenset(tools.unsaved())
+        token = self._token = CancelToken()
+
+        def work() -> _Prepared:
+            guard = Guard(tools.locks.load(), unsaved)
+            asked = Asked(lambda _question: None, lambda _question: None)
+            _, model = proposal_answers(chosen, project, session.connections, tools.records, asked)
+            plan = wish.plan(project, guard, model, choice_now, token)
+            cost = proposals_cost(plan.tasks, chosen, project, tools.records)
+            return _Prepared(plan, cost, known or Judge.of(project))
+
+        self._begin(tr("Reading the notes…"))
+        session.jobs.start(self.activity, lambda _report: work(), done=self._prepared, failed=self._not_done)
+
+    def _prepared(self, prepared: _Prepared) -> None:
+        self._judge, self.cost = prepared.judge, prepared.cost
+        kept = {row.task.place: row for row in self.rows if row.task is not None and row.proposal is not None}
+        rows = []
+        for task in prepared.plan.tasks:
+            row = kept.pop(task.place, None)
+            if row is None:
+                row = Row(task.title, _filename(self._project, task), RowState.WAITING, task)
+            elif row.state is not RowState.ACCEPTED:
+                row.task = task
+                if row.state is RowState.FAILED:
+                    row.state, row.note = RowState.WAITING, ""
+            rows.append(row)
+        rows = [*kept.values(), *rows]
+        shown = {row.filename for row in rows}
+        rows += [
+            Row(item.title, item.filename, RowState.LEFT_OUT, note=item.reason)
+            for item in prepared.plan.skipped
+            if item.filename not in shown
+        ]
+        self.rows = rows
+        self.rows_changed.emit()
+        self._end()
+        if not self.source.waits and self.waiting:
+            self.start()
+
+    # ---- asking -----------------------------------------------------------------------------------------------------
+
+    def start(self, rows: Sequence[Row] | None = None, *, fresh: bool = False) -> None:
+        """Ask about these rows, by default all that wait; with `fresh`, also where an answer is recorded."""
+        wanted = [row for row in (self.waiting if rows is None else rows) if row.task is not None]
+        judge = self._judge
+        if self.busy or self.asking or not wanted or judge is None:
+            return
+        tasks = [row.task for row in wanted if row.task is not None]
+        run = self._run = StoppableRun()
+        project, tools, session, source = self._project, self._tools, self._session, self.source
+        self.asked, self.to_ask = 0, len(wanted)
+
+        def work(report: Callable[[object], None]) -> Ended:
+            asked = Asked(report, lambda question: report(Withdrawn(question)))
+            answers, _ = proposal_answers(source, project, session.connections, tools.records, asked, fresh=fresh)
+            maker = Maker(Asking(answers, merged=project.settings.ai_force_user_role), judge)
+
+            def hand_over(place: int, proposal: Proposal) -> None:
+                report(_Made(wanted[place], proposal))
+
+            return run.run(lambda: maker.run(tasks, hand_over))
+
+        for row in wanted:
+            row.state, row.proposal, row.note, row.edited = RowState.WAITING, None, "", False
+        self.many_changed.emit()
+        self._set_asking(wanted[0])
+        self._wanted = wanted
+        self.state_changed.emit()
+        session.jobs.start(tr("Asking…"), work, done=self._ran, failed=self._run_failed, reported=self._news)
+
+    def again(self, row: Row) -> None:
+        """Ask anew about one row."""
+        self.start([row], fresh=True)
+
+    @property
+    def answers_differ(self) -> bool:
+        """Whether asking again can give another answer."""
+        return self.source.kind in (AnswerKind.PROVIDER, AnswerKind.TYPED)
+
+    def stop(self) -> None:
+        """Stop asking and preparing; what was answered stays."""
+        self._token.cancel()
+        if self._run is not None:
+            self._run.stop()
+
+    def _news(self, news: object) -> None:
+        if isinstance(news, Question):
+            row = next((row for row in self.rows if row.state is RowState.ASKING), None)
+            self.question.emit(news, row.title if row is not None else "")
+        elif isinstance(news, Withdrawn):
+            self.withdrawn.emit(news.question)
+        elif isinstance(news, _Made):
+            self.asked += 1
+            self._take(news.row, news.proposal)
+            if self.asked < len(self._wanted) and self.asking:
+                self._set_asking(self._wanted[self.asked])  # unless it was decided meanwhile
+            self.state_changed.emit()
+
+    def _take(self, row: Row, proposal: Proposal) -> None:
+        if row.state in (RowState.SKIPPED, RowState.LEFT_OUT):  # decided while the answer was awaited
+            return
+        row.proposal = proposal
+        nothing = bool(proposal.problem) and not proposal.after
+        row.state = RowState.FAILED if nothing else RowState.PROPOSED
+        row.note = proposal.problem
+        self.row_changed.emit(row)
+
+    def _set_asking(self, row: Row) -> None:
+        if row.state is RowState.WAITING:
+            row.state = RowState.ASKING
+            self.row_changed.emit(row)
+
+    def _ran(self, ended: Ended) -> None:
+        self._asked_all()
+        if ended.why:
+            self.told.emit(tr("The rest was not asked: {why}", why=ended.why) if ended.left else ended.why)
+
+    def _run_failed(self, error: Exception) -> None:
+        self._asked_all()
+        if isinstance(error, Cancelled):
+            self.told.emit(tr("Stopped. What was answered stays; the rest can be asked later."))
+        else:
+            self.failed.emit(sentence_of(error))
+
+    def _asked_all(self) -> None:
+        """No question is under way any more."""
+        self._run = None
+        for row in self.rows:
+            if row.state is RowState.ASKING:
+                row.state = RowState.WAITING
+                self.row_changed.emit(row)
+        self.state_changed.emit()
+        if self._is_stale:
+            self.prepare()
+
+    # ---- deciding ---------------------------------------------------------------------------------------------------
+
+    def edit(self, row: Row, value: Value) -> None:
+        """Judge what the person made of a proposal; the newest text wins."""
+        judge, proposal = self._judge, row.proposal
+        if judge is None or proposal is None or row.state is RowState.ACCEPTED:
+            return
+        self._serial += 1
+        serial = self._serial
+
+        def done(edited: Proposal) -> None:
+            if isValid(self) and serial == self._serial and row.proposal is proposal:
+                row.proposal, row.state, row.note, row.edited = edited, RowState.PROPOSED, edited.problem, True
+                self.row_changed.emit(row)
+
+        self._session.jobs.start(
+            tr("Judging a proposal"),
+            lambda _report: judge.edited(proposal, value),
+            done=done,
+            failed=self._not_done,
+        )
+
+    def accept(self, rows: Sequence[Row], value: Value | None = None) -> None:
+        """Write the proposals of these rows; `value` is what the person made of the only one just now."""
+        judge = self._judge
+        open_rows = [row for row in rows if row.proposal is not None and row.state is not RowState.ACCEPTED]
+        if judge is None or self.busy or not open_rows:
+            return
+        pairs = [(row, row.proposal) for row in open_rows if row.proposal is not None]
+        tools = self._tools
+        self._serial += 1  # what is being judged is out of date
+
+        def work() -> _Told:
+            judged = [(row, judge.edited(old, value) if value is not None else old) for row, old in pairs]
+            good = [proposal for _, proposal in judged if proposal.acceptable]
+            if len(good) < len(judged):
+                return _Told(None, tuple(judged))
+            return _Told(write_accepted(tools.make_log(), good, tools.locks.load()), tuple(judged))
+
+        self._begin(tr("Writing…"))
+        self._session.jobs.start(self.activity, lambda _report: work(), done=self._accepted, failed=self._not_done)
+
+    def _accepted(self, told: _Told) -> None:
+        written = set(told.accepted.written) if told.accepted is not None else set()
+        refused = dict(told.accepted.refused) if told.accepted is not None else {}
+        for row, proposal in told.judged:
+            row.proposal, row.note = proposal, proposal.problem
+            if proposal.path in written:
+                row.state, row.edited = RowState.ACCEPTED, False
+            elif proposal.path in refused:
+                row.state, row.proposal, row.edited = RowState.WAITING, None, False
+        self.many_changed.emit()
+        changes = told.accepted.changes if told.accepted is not None else None
+        if changes is not None:
+            self._last = changes, tuple(row for row, proposal in told.judged if proposal.path in written)
+        self._end()
+        if changes is not None:
+            self.applied.emit(changes)
+        if refused:
+            names = ", ".join(path.name for path in refused)
+            self.failed.emit(
+                tr("{names}: changed on disk since the proposal was made, so nothing was written there.", names=names)
+            )
+            self._is_stale = True
+            self.prepare()  # from the notes as they are now
+
+    def skip(self, row: Row) -> None:
+        """Leave the note as it is."""
+        if row.state in (RowState.PROPOSED, RowState.FAILED, RowState.WAITING):
+            row.state, row.edited = RowState.SKIPPED, False
+            self.row_changed.emit(row)
+
+    def lock(self, row: Row) -> None:
+        """Leave the note as it is, now and for ever."""
+        task = row.task
+        if task is None or task.kind is ProposalKind.DRAFT or self.busy:
+            return
+        locks = self._tools.locks
+
+        def done(_none: object) -> None:
+            row.state, row.edited, row.task = RowState.LEFT_OUT, False, None
+            row.note = tr("Locked by you just now.")
+            self.row_changed.emit(row)
+            self._end()
+
+        self._begin(tr("Locking…"))
+        self._session.jobs.start(
+            self.activity,
+            lambda _report: locks.set([task.place], locked_now=True),
+            done=done,
+            failed=self._not_done,
+        )
+
+    def undo(self) -> None:
+        """Take the last acceptance back."""
+        if self._last is None or self.busy:
+            return
+        changes, rows = self._last
+        make_log = self._tools.make_log
+
+        def work() -> ChangeSet:
+            log = make_log()
+            if log.undo_title != changes.title:
+                raise SaveError(tr("Something else was changed since. Undo that first, in the window."))
+            return log.undo()
+
+        def done(undone: ChangeSet) -> None:
+            self._last = None
+            for row in rows:
+                row.state = RowState.PROPOSED
+            self.many_changed.emit()
+            self._end()
+            self.applied.emit(undone)
+
+        self._begin(tr("Undoing…"))
+        self._session.jobs.start(self.activity, lambda _report: work(), done=done, failed=self._not_done)
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _begin(self, activity: str) -> None:
+        self.activity = activity
+        self.state_changed.emit()
+
+    def _end(self) -> None:
+        self.activity = ""
+        self.state_changed.emit()
+
+    def _not_done(self, error: Exception) -> None:
+        self._end()
+        if not isinstance(error, Cancelled):
+            self.failed.emit(sentence_of(error))
+
+
+def _filename(project: Project, task: Task) -> str:
+    if isinstance(task.about, Material):
+        return task.about.entry.filename
+    for folder in project.vault_folders:
+        if folder is not None and task.place.is_relative_to(folder):
+            return task.place.relative_to(folder).as_posix()
+    return task.place.name

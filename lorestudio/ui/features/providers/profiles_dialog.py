@@ -1,0 +1,439 @@
+"""Provider profiles: list, add, edit, delete, and a test of the connection. A key goes in and is never shown again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QIntValidator
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.studio.project.answering import (
+    PRESETS,
+    Api,
+    ChatReply,
+    Connections,
+    KeySource,
+    LlmError,
+    Profile,
+    ProfileError,
+    ProfileFile,
+    try_profile,
+)
+from lorestudio.ui.shell.jobs import StoppableRun
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, shorten, tr
+from lorestudio.ui.state.ai_calls import duration_words
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.bars import MessageBar
+
+_APIS: Final = {Api.OPENAI: "OpenAI-compatible (most servers)", Api.ANTHROPIC: "Anthropic messages"}
+_KEYS: Final = {
+    KeySource.NONE: "No key",
+    KeySource.KEYRING: "Key in this computer's keyring",
+    KeySource.ENVIRONMENT: "Key in an environment variable",
+}
+_VARIABLES: Final = {"OpenRouter": "OPENROUTER_API_KEY", "OpenAI": "OPENAI_API_KEY", "Anthropic": "ANTHROPIC_API_KEY"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Saved:
+    """What came of writing: the profiles as they are now, the one that was written, and what the keyring said."""
+
+    file: ProfileFile
+    name: str
+    key_problem: str = ""
+    test: bool = False
+
+
+class ProfilesDialog(QDialog):
+    """Works on the session's profiles. `saved` follows every change on the disk."""
+
+    saved = Signal()
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Provider profiles"))
+        self._session, self._theme = session, theme
+        self._file = session.providers.file
+        self._editing: Profile | None = None  # as it is on the disk; None for a new one
+        self._base = Profile("new", url=PRESETS[0].url)
+        self._test: StoppableRun | None = None
+        self._busy = False
+        whole = QVBoxLayout(self)
+        self.bar = MessageBar(theme, self)
+        self.bar.closed.connect(self.bar.hide)
+        whole.addWidget(self.bar)
+        row = QHBoxLayout()
+        row.setSpacing(14)
+        row.addLayout(self._make_list(), 2)
+        row.addWidget(self._make_form(), 3)
+        whole.addLayout(row, 1)
+        self._fill_list()
+        self._show_first()
+        self.resize(760, 470)
+
+    def done(self, result: int) -> None:
+        """Qt: a test that still runs is stopped."""
+        if self._test is not None:
+            self._test.stop()
+        super().done(result)
+
+    # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _make_list(self) -> QVBoxLayout:
+        column = QVBoxLayout()
+        self.list = QListWidget(self)
+        self.list.setAccessibleName(tr("Profiles"))
+        self.list.setSpacing(2)
+        self.list.currentRowChanged.connect(self._chosen)
+        column.addWidget(self.list, 1)
+        row = QHBoxLayout()
+        self.add = QToolButton(self)
+        self.add.setProperty("kind", "text")
+        self.add.setText(tr("Add"))
+        self.add.setIcon(self._theme.icon("plus"))
+        self.add.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.add.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self.add)
+        for preset in PRESETS:
+            menu.addAction(preset.name).triggered.connect(partial(self._add_preset, preset))
+        self.add.setMenu(menu)
+        self.delete = QPushButton(tr("Delete…"), self)
+        self.delete.setAutoDefault(False)
+        self.delete.clicked.connect(self._ask_delete)
+        row.addWidget(self.add)
+        row.addWidget(self.delete)
+        row.addStretch(1)
+        column.addLayout(row)
+        return column
+
+    def _make_form(self) -> QWidget:
+        box = QWidget(self)
+        column = QVBoxLayout(box)
+        column.setContentsMargins(0, 0, 0, 0)
+        form = QFormLayout()
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        form.setHorizontalSpacing(12)
+        self.name, self.url, self.model, self.variable = (QLineEdit(box) for _ in range(4))
+        self.api, self.key_source = QComboBox(box), QComboBox(box)
+        for api, title in _APIS.items():
+            self.api.addItem(tr(title), api.value)
+        for source, title in _KEYS.items():
+            self.key_source.addItem(tr(title), source.value)
+        self.key_source.currentIndexChanged.connect(self._show_key_fields)
+        self.key = QLineEdit(box)
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self.key.setPlaceholderText(tr("Enter a new key; a stored one is never shown"))
+        self.timeout, self.tokens = QLineEdit(box), QLineEdit(box)
+        self.timeout.setValidator(QIntValidator(1, 999, self.timeout))
+        self.tokens.setValidator(QIntValidator(1, 10_000_000, self.tokens))
+        self.timeout.setPlaceholderText(tr("as the settings say"))
+        self.tokens.setPlaceholderText(tr("as the settings say"))
+        self._form = form
+        for title, field in (
+            (tr("Name"), self.name),
+            (tr("Kind of API"), self.api),
+            (tr("URL"), self.url),
+            (tr("Model"), self.model),
+            (tr("Key"), self.key_source),
+            (tr("New key"), self.key),
+            (tr("Variable"), self.variable),
+            (tr("Timeout (s)"), self.timeout),
+            (tr("Most tokens"), self.tokens),
+        ):
+            field.setAccessibleName(title)
+            if isinstance(field, QComboBox):
+                field.view().setAccessibleName(title)
+            form.addRow(title, field)
+        column.addLayout(form)
+        self.state = QLabel(box)
+        self.state.setWordWrap(True)
+        self.state.setProperty("kind", "small")
+        self.state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.MinimumExpanding)
+        self.state.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.state.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        column.addWidget(self.state, 1)
+        column.addLayout(self._make_buttons())
+        return box
+
+    def _make_buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        self.test = QPushButton(tr("Save and test"), self)
+        self.test.setAutoDefault(False)
+        self.test.clicked.connect(partial(self._save, True))
+        self.stop = QPushButton(tr("Stop the test"), self)
+        self.stop.setAutoDefault(False)
+        self.stop.clicked.connect(self._stop_test)
+        self.stop.hide()
+        self.save = QPushButton(tr("Save"), self)
+        self.save.setProperty("kind", "primary")
+        self.save.clicked.connect(partial(self._save, False))
+        close = QPushButton(tr("Close"), self)
+        close.setAutoDefault(False)
+        close.clicked.connect(self.reject)
+        row.addWidget(self.test)
+        row.addWidget(self.stop)
+        row.addStretch(1)
+        row.addWidget(self.save)
+        row.addWidget(close)
+        return row
+
+    # ---- showing ----------------------------------------------------------------------------------------------------
+
+    def _fill_list(self) -> None:
+        self.list.blockSignals(True)
+        self.list.clear()
+        for profile in self._file.profiles:
+            self.list.addItem(f"{profile.name}\n{profile.model or profile.host}")
+        self.list.blockSignals(False)
+        if self._file.problems:
+            self.bar.say("\n".join(self._file.problems), "warning")
+
+    def _show_first(self, name: str = "") -> None:
+        names = [profile.name for profile in self._file.profiles]
+        if not names:
+            self._add_preset(PRESETS[0])
+            self.state.setText(tr("There is no profile yet. Fill in the form and save it, or begin with Add."))
+            return
+        self.list.setCurrentRow(names.index(name) if name in names else 0)
+        self._chosen(self.list.currentRow())
+
+    def _chosen(self, row: int) -> None:
+        if 0 <= row < len(self._file.profiles):
+            self._editing = self._file.profiles[row]
+            self._show_profile(self._editing)
+            self._look_for_key(self._editing)
+
+    def _add_preset(self, preset: Profile, _checked: bool = False) -> None:
+        names = {profile.name for profile in self._file.profiles}
+        name, tries = preset.name, 1
+        while name in names:
+            tries += 1
+            name = f"{preset.name} {tries}"
+        self.list.setCurrentRow(-1)
+        self._editing = None
+        self._show_profile(replace(preset, name=name))
+        self.variable.setText(_VARIABLES.get(preset.name, ""))
+        self.state.setText(tr("A new profile: name the model and save it."))
+        self.model.setFocus()
+
+    def _show_profile(self, profile: Profile) -> None:
+        self._base = profile
+        self.name.setText(profile.name)
+        self.api.setCurrentIndex(self.api.findData(profile.api.value))
+        self.url.setText(profile.url)
+        self.model.setText(profile.model)
+        self.key_source.setCurrentIndex(self.key_source.findData(profile.key_source.value))
+        self.key.clear()
+        self.variable.setText(profile.key_variable)
+        self.timeout.setText("" if profile.timeout_ms is None else number(profile.timeout_ms // 1000))
+        self.tokens.setText("" if profile.max_tokens is None else str(profile.max_tokens))
+        self.state.setText("")
+        self._show_key_fields()
+        self._update()
+
+    def _show_key_fields(self) -> None:
+        source = self.key_source.currentData()
+        self._form.setRowVisible(self.key, source == KeySource.KEYRING.value)
+        self._form.setRowVisible(self.variable, source == KeySource.ENVIRONMENT.value)
+
+    def _update(self) -> None:
+        testing = self._test is not None
+        for button in (self.save, self.test, self.add):
+            button.setEnabled(not self._busy)
+        self.delete.setEnabled(not self._busy and self._editing is not None)
+        self.stop.setVisible(testing)
+        self.test.setVisible(not testing)
+
+    def _tell(self, text: str, tone: str = "neutral") -> None:
+        self.bar.say(text, tone)
+
+    # ---- doing ------------------------------------------------------------------------------------------------------
+
+    def _profile(self) -> Profile:
+        """The profile in the form. Raises ProfileError."""
+        return replace(
+            self._base,
+            name=self.name.text().strip(),
+            api=Api(self.api.currentData()),
+            url=self.url.text().strip(),
+            model=self.model.text().strip(),
+            key_source=KeySource(self.key_source.currentData()),
+            key_variable=self.variable.text().strip(),
+            timeout_ms=1000 * int(self.timeout.text()) if self.timeout.text().strip() else None,
+            max_tokens=int(self.tokens.text()) if self.tokens.text().strip() else None,
+        )
+
+    def _save(self, test: bool = False, _checked: bool = False) -> None:
+        try:
+            profile = self._profile()
+        except ProfileError as error:
+            self._tell(str(error), "error")
+            return
+        key = self.key.text() if profile.key_source is KeySource.KEYRING else ""
+        self.key.clear()
+        before, connections = self._editing, self._session.connections
+        self._start(
+            tr("Saving the profile"), lambda: _save_profile(connections, before, profile, key, test), self._was_saved
+        )
+
+    def _ask_delete(self) -> None:
+        profile = self._editing
+        if profile is not None:
+            text = tr("The profile “{name}” and its key will be deleted.", name=profile.name)
+            dialogs.confirm(self, tr("Delete profile"), text, tr("Delete"), partial(self._delete, profile))
+
+    def _delete(self, profile: Profile) -> None:
+        connections = self._session.connections
+        self._start(tr("Deleting the profile"), lambda: _delete_profile(connections, profile), self._was_saved)
+
+    def _look_for_key(self, profile: Profile) -> None:
+        """Say whether a key is there; a keyring may wait for the person, so this is a job."""
+        if profile.key_source is KeySource.NONE:
+            return
+        connections = self._session.connections
+        self.state.setText(tr("Looking for the key…"))
+        self._session.jobs.start(
+            tr("Looking for a key"),
+            lambda _report: (profile, _key_state(connections, profile)),
+            done=self._key_known,
+            failed=self._failed,
+        )
+
+    def _key_known(self, answer: tuple[Profile, str]) -> None:
+        profile, text = answer
+        if profile is self._editing:
+            self.state.setText(text)
+
+    def _start(self, title: str, work: Callable[[], object], done: Callable[[object], None]) -> None:
+        self._busy = True
+        self._update()
+        self._session.jobs.start(title, lambda _report: work(), done=done, failed=self._failed)
+
+    def _was_saved(self, result: object) -> None:
+        self._busy = False
+        if not isinstance(result, _Saved):
+            return
+        self._file = result.file
+        self._session.providers.take(result.file)
+        self._fill_list()
+        self._show_first(result.name)
+        self._update()
+        if result.key_problem:
+            self._tell(result.key_problem, "error")
+        else:
+            self._tell(tr("Saved.") if result.name else tr("Deleted."), "good")
+        self.saved.emit()
+        if result.test and not result.key_problem:
+            self._run_test()
+
+    def _run_test(self) -> None:
+        profile, connections = self._editing, self._session.connections
+        if profile is None:
+            return
+        run = self._test = StoppableRun()
+        self._tell(tr("Asking {name}…", name=profile.name))
+        self._start(
+            tr("Testing a connection"), lambda: run.run(lambda: try_profile(profile, connections)), self._tested
+        )
+
+    def _tested(self, reply: object) -> None:
+        self._test, self._busy = None, False
+        self._update()
+        if isinstance(reply, ChatReply):
+            said = shorten(reply.text, 60) or tr("nothing")
+            tokens = count(reply.usage.input + reply.usage.output, "token", "tokens")
+            took = duration_words(reply.duration_ms)
+            self._tell(tr("It works: “{said}” after {took} ({tokens}).", said=said, took=took, tokens=tokens), "good")
+
+    def _stop_test(self) -> None:
+        if self._test is not None:
+            self._test.stop()
+
+    def _failed(self, error: Exception) -> None:
+        stopped = self._test is not None and self._test.stopped
+        self._test, self._busy = None, False
+        self._update()
+        if stopped:
+            self._tell(tr("The test was stopped."))
+        else:
+            self._tell(str(error) or type(error).__name__, "error")
+
+
+def _save_profile(connections: Connections, before: Profile | None, profile: Profile, key: str, test: bool) -> _Saved:
+    """Write the profile in place of `before`, and its key into the keyring. Raises ProfileError or SettingsError."""
+    file = connections.load()
+    others = [item for item in file.profiles if before is None or item.name != before.name]
+    place = len(others)
+    if before is not None:
+        place = next((place for place, item in enumerate(file.profiles) if item.name == before.name), place)
+    profiles = (*others[:place], profile, *others[place:])
+    written = replace(file, profiles=profiles)
+    connections.save(written)
+    problem = ""
+    try:
+        _store_key(connections, before, profile, key)
+    except LlmError as error:
+        text = tr("The profile was saved, its key was not. {advice}")
+        problem = text.format(advice=str(error))
+    return _Saved(written, profile.name, problem, test)
+
+
+def _store_key(connections: Connections, before: Profile | None, profile: Profile, key: str) -> None:
+    """Put a new key away; under another name, the old key goes along. Raises LlmError."""
+    keys = connections.keys
+    moved = before is not None and before.key_source is KeySource.KEYRING and before.name != profile.name
+    if profile.key_source is KeySource.KEYRING:
+        if key:
+            keys.store(profile.name, key)
+        elif moved and before is not None:
+            secret = keys.read(before)
+            if secret is not None:
+                keys.store(profile.name, secret.reveal())
+    if moved and before is not None:
+        keys.delete(before.name)
+
+
+def _delete_profile(connections: Connections, profile: Profile) -> _Saved:
+    """Take a profile out of the file and its key out of the keyring. Raises ProfileError or SettingsError."""
+    file = connections.load()
+    written = replace(file, profiles=tuple(item for item in file.profiles if item.name != profile.name))
+    connections.save(written)
+    problem = ""
+    if profile.key_source is KeySource.KEYRING:
+        try:
+            connections.keys.delete(profile.name)
+        except LlmError as error:
+            problem = tr("The profile was deleted, its key was not. {advice}", advice=str(error))
+    return _Saved(written, "", problem)
+
+
+def _key_state(connections: Connections, profile: Profile) -> str:
+    """Whether the key is there, and if not, why and what to do."""
+    try:
+        connections.keys.read(profile)
+    except LlmError as error:
+        return str(error)
+    if profile.key_source is KeySource.ENVIRONMENT:
+        return tr("The variable {name} holds a key.", name=profile.key_variable)
+    return tr("A key is stored in the keyring.")

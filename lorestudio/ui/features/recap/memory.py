@@ -1,0 +1,446 @@
+"""Recap memory of the chat that is open: it follows the chat's file, changes recaps, and knows what to show.
+
+An event loop in a thread of its own, for work that goes on beside the window; its news come back as signals.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from PySide6.QtCore import QObject, QSettings, Qt, Signal
+
+from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
+from lorestudio.settings.files import SettingsError
+from lorestudio.settings.recap import RecapSettings
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.project.resources import resource
+from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.systems.recap.chat_changes import follow, opened
+from lorestudio.systems.recap.edits import RecapEdits
+from lorestudio.systems.recap.overview import PromptAt, QueuePicture, RecapPicture, picture, prompt_at
+from lorestudio.systems.recap.session import RecapSession, keep_recap_settings, recap_settings
+from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
+from lorestudio.ui.state.session import Session
+
+logger = logging.getLogger(__name__)
+
+_Result = TypeVar("_Result")
+
+WAIT_S: Final = 10.0
+"""How long the end of the program waits for what is being written."""
+
+
+class Loop(QObject):
+    """Begun with the first call. All that is called runs in one thread; what it hands back is called on the GUI's."""
+
+    _came = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._under_way = 0
+        self._stopped = False
+        self._came.connect(self._hear, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs and all results have been delivered."""
+        return self._under_way == 0
+
+    def call(
+        self,
+        work: Callable[[], Coroutine[Any, Any, _Result]],
+        done: Callable[[_Result], object],
+        failed: Callable[[Exception], object],
+    ) -> None:
+        """Run `work()` in the loop; one of the others is called on the GUI thread with what came of it."""
+        self._under_way += 1
+        asyncio.run_coroutine_threadsafe(self._guarded(work, done, failed), self._begun())
+
+    def tell(self, what: Callable[[], object]) -> None:
+        """Call this on the GUI thread; for the work, from its thread."""
+        self._came.emit(what)
+
+    def stop(self, last: Callable[[], Coroutine[Any, Any, object]] | None = None) -> None:
+        """End all work, do `last`, and wait for the thread. Nothing is called afterwards."""
+        self._stopped = True
+        loop, thread = self._loop, self._thread
+        self._loop = self._thread = None
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(_end(loop, last), loop)
+        thread.join(WAIT_S)
+
+    def _begun(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=_run, args=(self._loop,), name="recap", daemon=True)
+            self._thread.start()
+        return self._loop
+
+    async def _guarded(
+        self,
+        work: Callable[[], Coroutine[Any, Any, _Result]],
+        done: Callable[[_Result], object],
+        failed: Callable[[Exception], object],
+    ) -> None:
+        try:
+            result = await work()
+        except asyncio.CancelledError:
+            self.tell(partial(self._deliver, lambda: None))
+            raise
+        except Exception as error:  # whatever it is must reach the person
+            logger.debug("work beside the window failed", exc_info=error)
+            self.tell(partial(self._deliver, partial(failed, error)))
+        else:
+            self.tell(partial(self._deliver, partial(done, result)))
+
+    def _hear(self, what: Callable[[], object]) -> None:
+        if not self._stopped:
+            what()
+
+    def _deliver(self, what: Callable[[], object]) -> None:
+        self._under_way -= 1
+        what()
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+
+
+async def _end(loop: asyncio.AbstractEventLoop, last: Callable[[], Coroutine[Any, Any, object]] | None) -> None:
+    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    try:
+        if last is not None:
+            await last()
+    except Exception:
+        logger.exception("the end of the work beside the window failed")
+    finally:
+        loop.call_soon(loop.stop)
+
+
+SETTINGS_FILE: Final = "recap-settings.json"
+_BY_ITSELF: Final = "recap/by_itself/{chat}"
+
+
+class NoRecaps(StrEnum):
+    """Why the chat that is open can have no recaps as it is."""
+
+    NO_CHAT = "no chat"
+    NO_FILE = "no file"
+    DEMO = "demo"
+    PLAIN_TEXT = "plain text"
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    session: RecapSession
+    picture: RecapPicture
+
+
+class RecapDesk(QObject):
+    """Opens recap memory once somebody looks, once it works by itself, or where a queue was left.
+
+    `changed` follows everything that it says, `prompt_changed` a `PromptAt`, `told` carries a `Notice`, `due` says that
+    something was queued by itself, `renewed` that settings changed.
+    """
+
+    changed = Signal()
+    prompt_changed = Signal(object)
+    told = Signal(object)
+    due = Signal()
+
+    def __init__(self, session: Session, remembered: QSettings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.session, self._remembered = session, remembered
+        self.loop = Loop(self)
+        self.path: Path | None = None
+        self.open: RecapSession | None = None
+        self.picture: RecapPicture | None = None
+        self.queue = QueuePicture()
+        self.problem = ""
+        self.wanted = False
+        self._settings: RecapSettings | None = None
+        self._project_document: ChatDocument | None = None
+        self._file_document: ChatDocument | None = None
+        self._opening = False
+        self._look: int | None = None
+        self._looking = False
+        session.project_changed.connect(self.follow)
+        session.state_changed.connect(self.follow)
+
+    # ---- what there is ----------------------------------------------------------------------------------------------
+
+    @property
+    def settings_path(self) -> Path:
+        """Where the settings of recap memory are kept."""
+        return Path(self._remembered.fileName()).parent / SETTINGS_FILE
+
+    @property
+    def settings(self) -> RecapSettings:
+        """The settings of recap memory, the same for every chat."""
+        if self._settings is None:
+            path = self.settings_path
+            try:
+                loaded = recap_settings(path if path.exists() else None)
+            except SettingsError as error:
+                self.told.emit(Notice(str(error), "warning", key="recap"))
+                self._settings = RecapSettings()
+            else:
+                self._settings = loaded.settings
+                for problem in loaded.problems:
+                    self.told.emit(Notice(problem, "warning"))
+        return self._settings
+
+    @property
+    def hindrance(self) -> NoRecaps | None:
+        """Why there can be no recaps, None where there can."""
+        project = self.session.project
+        if project is None or project.chat is None:
+            return NoRecaps.NO_CHAT
+        if project.chat_path is None:
+            return NoRecaps.NO_FILE
+        if project.chat_path.is_relative_to(resource("demo")):
+            return NoRecaps.DEMO
+        plain = project.document is not None and project.document.format is ChatFormat.PLAIN_TEXT
+        return NoRecaps.PLAIN_TEXT if plain else None
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether messages are not in the chat's file as they are here."""
+        project, known = self.session.project, self.session.parts.on_disk
+        return project is not None and known is not None and project.chat != known.chat
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether recaps of this chat are made whenever its file changes, as the settings say."""
+        project = self.session.project
+        return project is not None and str(self._remembered.value(_key(project), "")) == "on"
+
+    def set_by_itself(self, on: bool) -> None:
+        """Keep the recaps of this chat up to date from now on, or not."""
+        project = self.session.project
+        if project is not None:
+            self._remembered.setValue(_key(project), "on" if on else "")
+            self.follow()
+            self.changed.emit()
+
+    @property
+    def room(self) -> int:
+        """The room of the story's model for prompts in tokens, 0 where nobody knows it."""
+        project = self.session.project
+        if project is None:
+            return 0
+        setup = project.setup
+        return max(0, setup.context_size - setup.reply_tokens) if setup.context_size else project.context_size
+
+    # ---- following the chat -----------------------------------------------------------------------------------------
+
+    def want(self) -> None:
+        """Somebody looks."""
+        self.wanted = True
+        self.follow()
+
+    def follow(self) -> None:
+        """Open what is shown, close what is not, and hear of what was written into the file."""
+        project = self.session.project
+        path = project.chat_path if project is not None and self.hindrance is None else None
+        if path != self.path:
+            self._close()
+            self.path = path
+            self._project_document = self._file_document = project.document if project is not None else None
+            self.changed.emit()
+        if path is None or project is None or self.problem:
+            return
+        if self.open is None:
+            if not self._opening and (self.wanted or self.by_itself or RecapSession.has_queue(path)):
+                self._begin_opening(path, project)
+        elif project.document is not self._project_document:
+            self._project_document = project.document
+            if project.document is not self._file_document:
+                self._hear(self.open)
+
+    def try_again(self) -> None:
+        """Open the chat's recaps again after a problem."""
+        self.problem = ""
+        self.follow()
+
+    def _begin_opening(self, path: Path, project: Project) -> None:
+        self._opening = True
+        settings, room, by_itself = self.settings, self.room, self.by_itself
+
+        async def work() -> _Opened:
+            made = RecapSession.open(path, settings, counter=project.counter, context_size=room)
+            if by_itself:
+                await opened(made)
+            return _Opened(made, picture(made))
+
+        self.loop.call(work, partial(self._opened, path), partial(self._not_opened, path))
+
+    def _opened(self, path: Path, made: _Opened) -> None:
+        self._opening = False
+        if path != self.path:
+            self.loop.call(made.session.close, lambda _none: None, self._failed)
+            self.follow()
+            return
+        self.open = made.session
+        for problem in made.session.problems:
+            self.told.emit(Notice(problem, "warning"))
+        self.queue = QueuePicture(made.session.queue)
+        self._take(made.picture)
+        left = len(made.session.queue.operations)
+        if left and self.by_itself and not made.session.queue.paused:
+            self.due.emit()
+        elif left:
+            steps = count(left, "step of recap work is", "steps of recap work are")
+            text = tr("{steps} left from before. Nothing was lost; the work goes on where it ended.", steps=steps)
+            self.told.emit(Notice(text, actions=("recap.resume", "pane.recap"), key="recap"))
+        self.look_at(self._look)
+
+    def _not_opened(self, path: Path, error: Exception) -> None:
+        self._opening = False
+        if path == self.path:
+            self.problem = sentence_of(error)
+            self.changed.emit()
+        else:
+            self.follow()
+
+    def _hear(self, session: RecapSession) -> None:
+        """The chat's file was written by the window, or read again."""
+        by_itself = self.by_itself
+
+        async def work() -> RecapPicture:
+            await follow(session, by_itself=by_itself)
+            return picture(session)
+
+        def done(made: RecapPicture) -> None:
+            self._take_of(session, made)
+            if self.by_itself and not session.queue.is_idle:
+                self.due.emit()
+
+        self.loop.call(work, done, self._failed)
+
+    def _close(self) -> None:
+        session, self.open = self.open, None
+        self.picture, self.queue, self.problem = None, QueuePicture(), ""
+        if session is not None:
+            self.loop.call(session.close, lambda _none: None, self._failed)
+
+    def stop(self) -> None:
+        """The window is closed: what is under way ends, and what is not written yet is written."""
+        session, self.open = self.open, None
+        self.loop.stop(session.close if session is not None else None)
+
+    # ---- changing recaps --------------------------------------------------------------------------------------------
+
+    def edit(self, how: Callable[[RecapEdits], Awaitable[object]]) -> None:
+        """Change recaps in the chat's file. What cannot be done is told."""
+        session = self.open
+        if session is None:
+            return
+
+        async def work() -> RecapPicture:
+            await how(session.edits)
+            return picture(session)
+
+        self.loop.call(work, partial(self._take_of, session), self._failed)
+
+    def use_settings(self, settings: RecapSettings) -> None:
+        """Keep these settings, and show the chat with them. The file is written only by what is done next."""
+        path, session = self.settings_path, self.open
+        self._settings = settings
+        room = self.room
+
+        async def work() -> RecapPicture | None:
+            keep_recap_settings(path, settings)
+            if session is None:
+                return None
+            session.use(settings, model=session.context.model, context_size=room)
+            return picture(session)
+
+        def done(made: RecapPicture | None) -> None:
+            if made is not None and session is not None:
+                self._take_of(session, made)
+                self.look_at(self._look)
+            self.changed.emit()
+
+        self.loop.call(work, done, self._failed)
+
+    def renew(self) -> None:
+        """Look at the chat again."""
+        session = self.open
+        if session is not None:
+
+            async def work() -> RecapPicture:
+                return picture(session)
+
+            self.loop.call(work, partial(self._take_of, session), self._failed)
+
+    def look_at(self, message: int | None) -> None:
+        """Find out what the reply at this position is given; the newest wish counts."""
+        self._look = message
+        session = self.open
+        if session is None or message is None or self._looking or not self.wanted:
+            return
+        self._looking = True
+
+        async def work() -> PromptAt:
+            return prompt_at(session, message)
+
+        def done(made: PromptAt) -> None:
+            self._looking = False
+            if self.open is session and self._look == message:
+                self.prompt_changed.emit(made)
+            else:
+                self.look_at(self._look)
+
+        def failed(error: Exception) -> None:
+            self._looking = False
+            self._failed(error)
+
+        self.loop.call(work, done, failed)
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _take_of(self, session: RecapSession, made: RecapPicture) -> None:
+        if session is self.open:
+            self._take(made)
+            self.look_at(self._look)
+
+    def _take(self, made: RecapPicture) -> None:
+        """Show the chat as it is now, and let the window's chat be what the file is."""
+        self.picture = made
+        document = made.file.document
+        if document is not self._file_document:
+            self._file_document = document
+            project = self.session.project
+            if project is not None and project.document is not None and document.digest != project.document.digest:
+                self._project_document = document
+                why = tr("Recap memory has hidden or shown messages since this run.")
+                self.session.parts.recaps_written(made.file.source, document, why)
+        self.changed.emit()
+
+    def _failed(self, error: Exception) -> None:
+        self.told.emit(Notice(sentence_of(error), "error", key="recap"))
+
+
+def _key(project: Project) -> str:
+    return _BY_ITSELF.format(chat=chat_id(project))

@@ -1,0 +1,434 @@
+"""The recap pane: the work and its state on top, below it messages, scenes, versions, the prompt and the queue.
+
+The queue: what waits, what is under way, what became of the last steps, and what can be done about it.
+
+The scenes: where they end, their recaps in versions, and what locks them.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QAction, QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.systems.recap.overview import QueuePicture, RecapPicture, RecapState, SceneRow
+from lorestudio.ui.features.recap.memory import NoRecaps
+from lorestudio.ui.features.recap.pages import MessagePage, Page, RunningPage
+from lorestudio.ui.features.recap.prompt_page import PromptPage
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, shorten, tr
+from lorestudio.ui.widgets.record_table import RowColumn
+from lorestudio.ui.widgets.text_field import RecapText
+from lorestudio.ui.widgets.work_pane import WorkPane
+
+LOGGED: Final = 50
+_RETRY: Final = re.compile(r"^Retry [^:]*: ")
+
+_STATES: Final = {
+    "pending": ("Waits", "pause", "text_muted"),
+    "in_progress": ("Under way", "play", "accent"),
+    "retrying": ("Tries again", "reload", "warning"),
+    "completed": ("Done", "check", "good"),
+    "failed": ("Failed", "error", "error"),
+    "cancelled": ("Taken out", "slash", "text_muted"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """One operation that waits or runs, or one that is over."""
+
+    key: str
+    state: str
+    words: str
+    remark: str
+    waits: bool
+    stops_before: bool = False
+
+
+class QueuePage(Page):
+    """`removed` and `stopped_before` carry an operation's id, `hurried` and `emptied` nothing."""
+
+    removed = Signal(str)
+    stopped_before = Signal(str)
+    hurried = Signal()
+    emptied = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        columns = (
+            RowColumn("", lambda row: tr(_STATES[row.state][0]), icon=lambda row: _STATES[row.state][1:], tone=_tone),
+            RowColumn("Step", lambda row: row.words, tone=_tone),
+            RowColumn("", lambda row: shorten(row.remark, 200), tone=_tone),
+        )
+        super().__init__(
+            theme, columns, lambda row: row.key, lambda row: row.remark or row.words, tr("Queue of recap work"),
+            (104, 180),
+        )  # fmt: skip
+        self._queue = QueuePicture()
+        self.empty.say(
+            tr("Nothing is queued"),
+            tr("Steps wait here and are done one at a time. What fails is tried again; nothing is lost at the end."),
+            (("recap.run", tr("Make what is due")),),
+        )
+        self.remove = self.small_button(tr("Take out"), tr("Take this step out, also while it is under way"))
+        self.stop_before = self.small_button(tr("Stop before it"), tr("Pause the queue when this step would begin"))
+        self.hurry = self.small_button(tr("Try again now"), tr("Do not wait for the next attempt"))
+        self.clear = self.small_button(tr("Empty the queue"), tr("Take all steps out"))
+        self.add_row(self.remove, self.stop_before, self.hurry, self.clear)
+        self.below.addStretch(1)
+        self.remove.clicked.connect(lambda: self._with_row(lambda row: self.removed.emit(row.key)))
+        self.stop_before.clicked.connect(lambda: self._with_row(lambda row: self.stopped_before.emit(row.key)))
+        self.hurry.clicked.connect(self.hurried)
+        self.clear.clicked.connect(self.emptied)
+        self.view.chosen.connect(lambda _row: self._show())
+        self._second = QTimer(self)
+        self._second.setInterval(1000)
+        self._second.timeout.connect(self._show)
+        self._show()
+
+    def show_queue(self, queue: QueuePicture) -> None:
+        """Show the queue as it is."""
+        self._queue = queue
+        waiting = [
+            QueueRow(item.id, str(item.status), item.words, _remark(item.error, item.pause_before), True,
+                     item.pause_before)
+            for item in sorted(
+                queue.state.operations, key=lambda one: (not one.is_active, -one.priority, one.created_at)
+            )
+        ]  # fmt: skip
+        over = [
+            QueueRow(f"{place} {item.id}", item.outcome, item.words, f"{_when(item.at)} {item.summary}".strip(), False)
+            for place, item in reversed(list(enumerate(queue.state.log)))
+        ]
+        self.model.set_rows([*waiting, *over[:LOGGED]])
+        self._keep_time()
+        self._show()
+
+    def _with_row(self, do: Callable[[QueueRow], object]) -> None:
+        row = self.view.current
+        if isinstance(row, QueueRow):
+            do(row)
+
+    def _show(self) -> None:
+        row, queue = self.view.current, self._queue
+        waits = isinstance(row, QueueRow) and row.waits
+        self.remove.setEnabled(waits)
+        self.stop_before.setEnabled(waits and isinstance(row, QueueRow) and row.state == "pending")
+        self.stop_before.setText(
+            tr("Do not stop") if isinstance(row, QueueRow) and row.stops_before else tr("Stop before it")
+        )
+        self.hurry.setEnabled(queue.retry_at is not None)
+        self.clear.setEnabled(bool(queue.left))
+        about_row = isinstance(row, QueueRow) and bool(row.remark)
+        self.say(f"{row.words}: {row.remark}" if about_row else queue_words(queue))
+
+    def _keep_time(self) -> None:
+        if self._queue.retry_at is not None and self.isVisible():
+            self._second.start()
+        else:
+            self._second.stop()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: count down while somebody looks."""
+        super().showEvent(event)
+        self._keep_time()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Qt: nobody looks any more."""
+        super().hideEvent(event)
+        self._second.stop()
+
+
+def queue_words(queue: QueuePicture) -> str:
+    """The state of the queue in a sentence."""
+    left = count(queue.left, "step", "steps")
+    if queue.retry_at is not None:
+        wait = max(0, round(queue.retry_at - time.time()))
+        failed = next((item for item in queue.state.operations if item.status == "retrying"), None)
+        why = _RETRY.sub("", failed.error or "").rstrip(".") if failed is not None else ""
+        what = tr("An attempt failed: {why}.", why=shorten(why, 160)) if why else tr("It waits before the next step.")
+        return tr("{what} The next one is in {seconds} s. {left} left.", what=what, seconds=number(wait), left=left)
+    if queue.state.paused:
+        what = tr("Pausing: the step under way is finished first.") if queue.working else tr("Paused.")
+        return tr("{what} {left} left.", what=what, left=left)
+    if queue.working:
+        return tr("At work: {done} done, {left} left.", done=number(queue.done), left=number(queue.left))
+    if queue.left:
+        return tr("{left} left from before. “Resume” goes on where it ended.", left=left)
+    return tr("Nothing waits. These are the last steps.")
+
+
+def _remark(error: str | None, stops: bool) -> str:
+    return error or (tr("the queue stops before it") if stops else "")
+
+
+def _tone(row: QueueRow) -> str:
+    return "error" if row.state == "failed" else "" if row.waits else "text_muted"
+
+
+def _when(ms: float) -> str:
+    return f"{datetime.fromtimestamp(ms / 1000, UTC).astimezone():%H:%M:%S}" if ms else ""
+
+
+class ScenePage(Page):
+    """All signals carry the position of the message that ends the scene.
+
+    `written` has a text with it, `turned` by how many versions to go on.
+    """
+
+    written = Signal(int, str)
+    turned = Signal(int, int)
+    wanted = Signal(int)
+    combined = Signal(int)
+    toggled = Signal(int)
+    deleted = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        columns = (
+            RowColumn("Messages", lambda row: tr("#{first} to #{last}", first=row.where[0], last=row.where[1])),
+            RowColumn("Recap", _state, icon=_icon),
+            RowColumn("Version", lambda row: row.versions, numeric=True),
+            RowColumn("Scene", lambda row: shorten(row.name, 120)),
+        )
+        super().__init__(
+            theme, columns, lambda row: row.index, lambda row: shorten(row.recap or row.name, 400), tr("Scenes"),
+            (96, 116, 58),
+        )  # fmt: skip
+        self.empty.say(
+            tr("No scenes yet"),
+            tr("Set a break where a scene ends: choose that message in the chat and press D. Or have one looked for."),
+            (("recap.search", tr("Look for a break")),),
+        )
+        self.text = RecapText(tr("Recap of the scene"), self)
+        self.below.addWidget(self.text, 1)
+        self.text.left.connect(self.view.setFocus)
+        self.before = self.small_button(tr("‹ Version"), tr("Use the version before"))
+        self.after = self.small_button(tr("Version ›"), tr("Use the next version"))
+        self.make = self.small_button(tr("Make its recap"), tr("Ask for the recap of the scene, as another version"))
+        self.combine = self.small_button(tr("Into the running recap"), tr("Work its recap into the running recap"))
+        self.hide_break = self.small_button(tr("Remove the break"), tr("Take the break away; its recap is kept (D)"))
+        self.delete = self.small_button(tr("Delete scene…"), tr("Take out the break, its recap and what reaches to it"))
+        self.add_row(self.before, self.after, self.make)
+        self.add_row(self.combine, self.hide_break, self.delete)
+        self.text.written.connect(lambda key, text: self.written.emit(int(key), text))
+        for button, act in (
+            (self.before, lambda row: self.turned.emit(row.index, -1)),
+            (self.after, lambda row: self.turned.emit(row.index, 1)),
+            (self.make, lambda row: self.wanted.emit(row.index)),
+            (self.combine, lambda row: self.combined.emit(row.index)),
+            (self.hide_break, lambda row: self.toggled.emit(row.index)),
+            (self.delete, lambda row: self.deleted.emit(row.index)),
+        ):
+            button.clicked.connect(lambda _on=False, act=act: self._with_row(act))
+        self.view.chosen.connect(self._show)
+        self._show(None)
+
+    def show_picture(self, picture: RecapPicture | None) -> None:
+        """Show the scenes of a chat."""
+        self.forget_others(picture, self.text)
+        self.model.set_rows(picture.scenes if picture is not None else ())
+
+    def _with_row(self, do: Callable[[SceneRow], object]) -> None:
+        row = self.view.current
+        if isinstance(row, SceneRow):
+            do(row)
+
+    def _show(self, row: object) -> None:
+        there = row if isinstance(row, SceneRow) else None
+        locked = there is not None and there.lock.locked
+        number, _, total = there.versions.partition("/") if there is not None else ("", "", "")
+        self.before.setEnabled(not locked and number.isdecimal() and int(number) > 1)
+        self.after.setEnabled(not locked and number != total)
+        self.make.setEnabled(there is not None and not locked)
+        self.combine.setEnabled(there is not None and not locked and not there.is_bookmark)
+        for button in (self.hide_break, self.delete):
+            button.setEnabled(there is not None)
+        if there is None:
+            self.say(tr("Choose a scene to read its recap, and to write it.") if self.model.rows else "")
+            self.text.show_text(None, "", editable=False)
+            return
+        told = [tr("{name}, messages #{first} to #{last}.", name=there.name, first=there.where[0], last=there.where[1])]
+        if there.lock.by_itself:
+            told.append(tr("Locked: it is part of the running recap. Delete that version of it to change the scene."))
+        elif there.lock.by_later:
+            told.append(tr("Locked: a later scene is part of the running recap."))
+        if there.made_of is not None:
+            first, last = there.made_of
+            told.append(tr("The original would make its recap of #{first} to #{last}.", first=first, last=last))
+        self.say(" ".join(told))
+        placeholder = tr("No recap yet. Write one, or have it made.")
+        self.text.show_text(there.index, there.recap, editable=not locked, placeholder=placeholder)
+
+
+def _state(row: SceneRow) -> str:
+    if row.is_bookmark:
+        return tr("No recap yet")
+    return tr("In running") if row.lock.by_itself else tr("Locked") if row.lock.locked else tr("Recap")
+
+
+def _icon(row: SceneRow) -> tuple[str, str]:
+    if row.is_bookmark:
+        return "dash", "text_faint"
+    return ("lock", "text_muted") if row.lock.locked else ("check", "good")
+
+
+MENU: Final = ("recap.search", "recap.running", "", "recap.clear_queue", "recap.clear")
+"""The menu of the pane's last button; "" is a line."""
+
+_EMPTY: Final = {
+    NoRecaps.NO_CHAT: (
+        "No chat open", "Recaps are kept in a chat's file. Open a chat first.", (("chat.open", "Open chat…"),),
+    ),
+    NoRecaps.NO_FILE: (
+        "The chat is in no file yet", "Recaps are kept in the chat's file. Save the chat first.",
+        (("chat.save", "Save chat"),),
+    ),
+    NoRecaps.DEMO: (
+        "The demo's files stay as they are",
+        "Recaps are kept in the chat's file. Save the demo's chat as a file of your own; everything works with it.",
+        (("chat.save_as", "Save chat as…"),),
+    ),
+    NoRecaps.PLAIN_TEXT: (
+        "Plain text holds no recaps", "Save the chat as a SillyTavern chat (.jsonl); recaps are kept in that.",
+        (("chat.save_as", "Save chat as…"),),
+    ),
+}  # fmt: skip
+
+
+class RecapPane(WorkPane):
+    """Shows what it is given. `wanted` carries the id of an action that a button asks for, `seen` that it is in sight.
+
+    `again` follows the wish to open the recaps after a problem.
+    """
+
+    seen = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("recap", tr("Recap"), theme, "lines")
+        self.messages, self.scenes, self.running = MessagePage(theme), ScenePage(theme), RunningPage(theme)
+        self.prompt, self.queue = PromptPage(theme), QueuePage(theme)
+        self.tabs.setAccessibleName(tr("Parts of recap memory"))
+        for page, title in (
+            (self.messages, tr("Messages")),
+            (self.scenes, tr("Scenes")),
+            (self.running, tr("Running")),
+            (self.prompt, tr("Prompt")),
+            (self.queue, tr("Queue")),
+        ):
+            self.tabs.addTab(page, title)
+            page.empty.pressed.connect(self.wanted)
+        self._entered = False
+        self.progress.setAccessibleName(tr("Progress of recap work"))
+        self.save = self.notice_button
+        self.save.setText(tr("Save chat"))
+        self.save.clicked.connect(lambda: self.wanted.emit("chat.save"))
+
+    def _make_head(self) -> QWidget:
+        head = QWidget(self)
+        column = QVBoxLayout(head)
+        column.setContentsMargins(8, 5, 8, 4)
+        column.setSpacing(3)
+        row = self._button_row(
+            ("recap.run", "recap.pause", "recap.resume", "recap.by_itself", "recap.settings"),
+            ("recap.run",),
+            tr("More about recaps"),
+            tr("Look for a break, make the running recap, empty the queue"),
+        )
+        row.addStretch(1)
+        row.addWidget(self.asked)
+        column.addLayout(row)
+        column.addWidget(self.state)
+        column.addWidget(self.progress)
+        return head
+
+    def use_actions(self, actions: Mapping[str, QAction]) -> None:
+        """Take the window's actions for the buttons."""
+        self._take_actions(actions, MENU)
+
+    def focus_target(self) -> QWidget:
+        """The rows of the part that is shown, or the first button."""
+        if self._pages.currentWidget() is self.empty:
+            self._entered = True
+            return self
+        page = self.tabs.currentWidget()
+        view = getattr(page, "view", None)
+        return view if isinstance(view, QWidget) and view.isVisible() else self.tabs.tabBar()
+
+    # ---- what is shown ----------------------------------------------------------------------------------------------
+
+    def show_recaps(
+        self, picture: RecapPicture | None, hindrance: NoRecaps | None, problem: str, *, unsaved: bool
+    ) -> None:
+        """Show a chat's recaps, or why there are none."""
+        if hindrance is not None:
+            title, text, buttons = _EMPTY[hindrance]
+            self.empty.say(tr(title), tr(text), tuple((name, tr(words)) for name, words in buttons))
+        elif problem:
+            self.empty.say(tr("The recaps cannot be read"), problem, (("again", tr("Try again")),))
+        elif picture is None:
+            self.empty.say(tr("Reading the recaps…"), "")
+        there = picture if hindrance is None and not problem else None
+        self._pages.setCurrentWidget(self.empty if there is None else self._whole)
+        for page in (self.messages, self.scenes, self.running):
+            page.show_picture(there)
+        if there is None:
+            self.prompt.show_prompt(None)
+            self.note_changed.emit("")
+            return
+        self.show_unsaved(there, unsaved=unsaved)
+        if self._entered:  # while there was nothing to give the keyboard to
+            self._entered = False
+            if self.isAncestorOf(self.window().focusWidget()) or self.window().focusWidget() in (None, self):
+                self.focus_target().setFocus()
+        self.note_changed.emit(_in_short(there))
+
+    def show_unsaved(self, picture: RecapPicture, *, unsaved: bool) -> None:
+        """Say what is wrong with what is shown."""
+        told = [picture.notice] if picture.notice else []
+        if unsaved:
+            told.append(tr("The chat has changes that are not in its file. Recaps are made of what is in the file."))
+        self.notice_text.setText(" ".join(told))
+        self.save.setVisible(unsaved)
+        self.notice.setVisible(bool(told))
+
+    def show_queue(self, queue: QueuePicture, asked: str, spoken: str) -> None:
+        """Show how far the queue is, and who is asked: in short, and in full."""
+        self.queue.show_queue(queue)
+        title = tr("Queue ({left})", left=number(queue.left)) if queue.left else tr("Queue")
+        self.tabs.setTabText(self.tabs.indexOf(self.queue), title)
+        paused = queue.state.paused
+        self.buttons["recap.pause"].setVisible(queue.working and not paused)
+        self.buttons["recap.resume"].setVisible(bool(queue.left) and (not queue.working or paused))
+        self.state.setText(queue_words(queue))
+        self.state.setVisible(queue.working or bool(queue.left))
+        self.progress.setVisible(queue.working)
+        self.progress.setRange(0, max(queue.done + queue.left, 1))
+        self.progress.setValue(queue.done)
+        self.progress.setAccessibleDescription(queue_words(queue))
+        self.asked.setText(asked)
+        self.asked.setAccessibleName(tr("Recaps are written by: {who}", who=spoken))
+        self.asked.setToolTip(tr("{who}. Chosen for the runs of this chat as well.", who=spoken))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: somebody looks."""
+        super().showEvent(event)
+        self.seen.emit()
+
+
+def _in_short(picture: RecapPicture) -> str:
+    """The chat's recaps in a few words, for the title."""
+    have = sum(row.state in (RecapState.INCLUDED, RecapState.KEPT) for row in picture.messages)
+    current = picture.running.get()
+    version = tr("version {number}", number=current.number) if current is not None else tr("no running recap")
+    of = tr("{have} of {all} with a recap", have=number(have), all=number(len(picture.messages)))
+    return " · ".join((of, count(len(picture.scenes), "scene", "scenes"), version))

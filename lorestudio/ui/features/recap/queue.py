@@ -1,0 +1,342 @@
+"""The work on recap memory's queue in the window: what is queued, what it costs, how far it is, what failed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QObject, Signal
+
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.answering import AnswerKind, Asked, Source, make_answers
+from lorestudio.systems.recap.overview import QueuePicture
+from lorestudio.systems.recap.session import QueueProgress, RecapSession, recap_cost
+from lorestudio.ui.features.recap.memory import RecapDesk
+from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
+
+PICTURE_SECONDS: Final = 0.5
+"""While the queue works, the rows are made anew at most this often."""
+
+Enqueue = Callable[[RecapSession], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class RecapCost:
+    """What a person has to agree to before the queue is worked through with a provider."""
+
+    profile: str
+    sentence: str
+    session: RecapSession
+    take_back: Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """What is to be worked through: nothing, something at a cost, or something."""
+
+    queue: QueuePicture
+    cost: RecapCost | None = None
+
+
+class RecapQueue(QObject):
+    """At most one run at a time. `cost_known` carries a `RecapCost` that `agree` answers; `changed` follows the queue.
+
+    Questions to the person go through the session's own signals.
+    """
+
+    changed = Signal()
+    cost_known = Signal(object)
+
+    def __init__(self, desk: RecapDesk, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._desk = desk
+        self._working: RecapSession | None = None
+        self._source = Source()
+        self._news: QueueProgress | None = None
+        self._posted = False
+        self._pictured = 0.0
+        self._shown_chat: object = None
+        self._logged: frozenset[str] = frozenset()
+        desk.due.connect(self.begin_by_itself)
+
+    @property
+    def working(self) -> bool:
+        """Whether the queue of the open chat is being worked on."""
+        return self._working is not None and self._working is self._desk.open
+
+    @property
+    def source(self) -> Source:
+        """Who is asked, as chosen in the window."""
+        return self._desk.session.choice.source
+
+    @property
+    def profile(self) -> str:
+        """The provider profile that is being asked, "" where none is."""
+        return self._source.profile if self.working and self._source.kind is AnswerKind.PROVIDER else ""
+
+    # ---- what can be done -------------------------------------------------------------------------------------------
+
+    def begin(self, enqueue: Enqueue | None = None) -> None:
+        """Queue something, or only go on with what is queued, and work on it."""
+        self._begin(enqueue, asked=True)
+
+    def begin_by_itself(self) -> None:
+        """Go on with what was queued by itself; what costs something waits for the person."""
+        if not self.working:
+            self._begin(None, asked=False)
+
+    def pause(self) -> None:
+        """Begin nothing further."""
+        self._change(lambda session: session.worker.pause())
+
+    def remove(self, identifier: str) -> None:
+        """Take an operation out, also while it is under way."""
+        self._change(lambda session: session.worker.remove(identifier))
+
+    def clear(self) -> None:
+        """Take all operations out, also the one that is under way."""
+        self._change(lambda session: session.worker.clear())
+
+    def toggle_pause_before(self, identifier: str) -> None:
+        """Stop before this operation, or not."""
+        self._change(lambda session: session.worker.toggle_pause_before(identifier))
+
+    def hurry(self) -> None:
+        """Try again now what waits for its next attempt."""
+
+        async def now(session: RecapSession) -> None:
+            session.worker.hurry()
+
+        self._change(now)
+
+    def clear_recaps(self) -> None:
+        """Take everything of recap memory out of the chat."""
+
+        def done() -> None:
+            self._desk.told.emit(Notice(tr("All recaps and scene breaks were taken out of the chat."), key="recap"))
+            self._desk.renew()
+
+        self._change(lambda session: session.clear_all(), done)
+
+    def agree(self, cost: RecapCost, agreed: bool) -> None:
+        """The person has seen what it costs."""
+        if agreed and cost.session is self._desk.open:
+            self._work(cost.session)
+            return
+
+        async def back() -> None:
+            await cost.take_back()
+
+        self._desk.loop.call(back, lambda _none: self._show_state(cost.session), self._failed)
+
+    # ---- beginning --------------------------------------------------------------------------------------------------
+
+    def _begin(self, enqueue: Enqueue | None, *, asked: bool) -> None:
+        session, desk = self._desk.open, self._desk
+        if session is None:
+            return
+        if self.working:
+            self._add(session, enqueue)
+            return
+        source, connections = self.source, desk.session.connections
+        settings, room, path = desk.settings, desk.room, session.path
+        put = Asked(
+            lambda question: desk.loop.tell(partial(desk.session.question.emit, question)),
+            lambda question: desk.loop.tell(partial(desk.session.withdrawn.emit, question)),
+        )
+
+        async def work() -> _Begun:
+            answers, model = make_answers(source, path, connections, None, put, fresh=source.waits)
+            session.use(settings, answers, model, room)
+            session.hold()
+            try:
+                return await self._prepared(session, enqueue, source, asked=asked)
+            except BaseException:
+                session.release()
+                raise
+
+        self._source = source
+        desk.loop.call(work, partial(self._ready, session, asked), partial(self._not_begun, session))
+
+    async def _prepared(self, session: RecapSession, enqueue: Enqueue | None, source: Source, *, asked: bool) -> _Begun:
+        """Queue, and find out the cost; the chat's queue is held unless there is nothing to do."""
+        before = session.queue
+        if asked:
+            await session.worker.resume()
+        try:
+            if enqueue is not None:
+                await enqueue(session)
+            if session.queue.is_idle or session.queue.paused:
+                session.release()
+            elif source.kind is AnswerKind.PROVIDER:
+                estimate = await recap_cost(session)
+                if estimate.calls:
+
+                    async def take_back() -> None:
+                        try:
+                            if asked:
+                                await session.restore(before)
+                        finally:
+                            session.release()
+
+                    cost = RecapCost(source.profile, estimate.sentence, session, take_back)
+                    return _Begun(QueuePicture(session.queue), cost)
+        except Exception:
+            await session.restore(before)
+            raise
+        return _Begun(QueuePicture(session.queue))
+
+    def _ready(self, session: RecapSession, asked: bool, begun: _Begun) -> None:
+        if session is not self._desk.open:
+            self._desk.loop.call(session.close, lambda _none: None, self._failed)
+            return
+        self._desk.queue = begun.queue
+        self._desk.renew()
+        self.changed.emit()
+        state = begun.queue.state
+        if begun.cost is not None and asked:
+            self.cost_known.emit(begun.cost)
+        elif begun.cost is not None:
+            self.agree(begun.cost, agreed=False)
+            text = tr("Recaps are due. {cost} It begins when you say so.", cost=begun.cost.sentence)
+            self._tell(Notice(text, actions=("recap.resume", "pane.recap"), key="recap"))
+        elif not state.is_idle and not state.paused:
+            self._work(session)
+        elif asked:
+            text = tr("Nothing is due. Recaps wait for “Lag” newer messages, and scenes for enough of them.")
+            self._tell(Notice(text, actions=("recap.settings",), key="recap"))
+
+    def _add(self, session: RecapSession, enqueue: Enqueue | None) -> None:
+        """Queue something more while the queue works; with a provider it would cost what nobody was asked about."""
+        if self._source.kind is AnswerKind.PROVIDER and enqueue is not None:
+            text = tr(
+                "The queue is at work. Pause it, or wait until it has finished: then you are asked what it costs."
+            )
+            self._tell(Notice(text, actions=("recap.pause",), key="recap"))
+            return
+
+        async def work() -> None:
+            await session.worker.resume()
+            if enqueue is not None:
+                await enqueue(session)
+
+        def done(_none: None) -> None:
+            if not self.working and not session.queue.is_idle:
+                self._work(session)
+
+        self._desk.loop.call(work, done, self._failed)
+
+    # ---- working ----------------------------------------------------------------------------------------------------
+
+    def _work(self, session: RecapSession) -> None:
+        self._working = session
+        self._logged = frozenset(item.id for item in session.queue.log)
+        self._shown_chat, self._pictured = session.chat, time.monotonic()
+        self._desk.queue = QueuePicture(session.queue, working=True)
+
+        async def work() -> None:
+            session.worker.on_progress = self._hear
+            try:
+                await session.work()
+                await session.edits.refresh()
+            finally:
+                session.worker.on_progress = None
+
+        self._desk.loop.call(work, partial(self._ended, session), partial(self._broke, session))
+        self.changed.emit()
+
+    def _hear(self, progress: QueueProgress) -> None:
+        """Called by the work, in its thread: the newest news wait for the window."""
+        self._news = progress
+        if not self._posted:
+            self._posted = True
+            self._desk.loop.tell(self._show_news)
+
+    def _show_news(self) -> None:
+        self._posted = False
+        news, session = self._news, self._working
+        if news is None or session is None or session is not self._desk.open:
+            return
+        done = len([item for item in news.state.log if item.id not in self._logged])
+        retry_at = None if news.retry_in_s is None else time.time() + news.retry_in_s
+        self._desk.queue = QueuePicture(news.state, working=True, done=done, retry_at=retry_at)
+        self.changed.emit()
+        now = time.monotonic()
+        if session.chat is not self._shown_chat and now - self._pictured >= PICTURE_SECONDS:
+            self._shown_chat, self._pictured = session.chat, now
+            self._desk.renew()
+
+    def _ended(self, session: RecapSession, _none: None = None) -> None:
+        self._working = None
+        if session is not self._desk.open:
+            return
+        self._show_state(session)
+        new = [item for item in session.queue.log if item.id not in self._logged]
+        failed = [item for item in new if item.outcome == "failed"]
+        if failed:
+            steps = count(len(failed), "step", "steps")
+            text = tr(
+                "{steps} of recap work failed: {what}: {why} What failed was taken from the queue; “Make what is due” "
+                "asks for it again.", steps=steps, what=failed[0].words, why=_sentence(failed[0].summary),
+            )  # fmt: skip
+            details = "\n".join(f"{item.words}: {item.summary}" for item in failed)
+            self._tell(Notice(text, "error", details, ("recap.run", "profiles.edit"), "recap"))
+        elif session.queue.is_idle:
+            done = count(len([item for item in new if item.outcome == "completed"]), "step", "steps")
+            self._tell(Notice(tr("The recaps are up to date: {done} done.", done=done), "good", key="recap"))
+
+    def _broke(self, session: RecapSession, error: Exception) -> None:
+        self._working = None
+        self._show_state(session)
+        text = tr("The work on recaps stopped: {why} Nothing is lost; it can go on.", why=_sentence(sentence_of(error)))
+        self._tell(Notice(text, "error", actions=("recap.resume",), key="recap"))
+
+    def _change(self, how: Enqueue, then: Callable[[], object] | None = None) -> None:
+        """Change the queue, holding it while nobody works on it."""
+        session = self._desk.open
+        if session is None:
+            return
+
+        async def work() -> None:
+            held = session.is_held
+            session.hold()
+            try:
+                await how(session)
+            finally:
+                if not held:
+                    session.release()
+
+        def done(_none: None) -> None:
+            if not self.working:
+                self._show_state(session)
+            if then is not None:
+                then()
+
+        self._desk.loop.call(work, done, self._failed)
+
+    # ---- telling ----------------------------------------------------------------------------------------------------
+
+    def _show_state(self, session: RecapSession) -> None:
+        if session is self._desk.open:
+            self._desk.queue = QueuePicture(session.queue)
+            self.changed.emit()
+            self._desk.renew()
+
+    def _not_begun(self, session: RecapSession, error: Exception) -> None:
+        self._show_state(session)
+        self._failed(error)
+
+    def _failed(self, error: Exception) -> None:
+        known = isinstance(error, InputError)
+        self._tell(Notice(sentence_of(error), "warning" if known else "error", key="recap"))
+
+    def _tell(self, notice: Notice) -> None:
+        self._desk.told.emit(notice)
+
+
+def _sentence(text: str) -> str:
+    short = shorten(text, 240)
+    return short if short.endswith((".", "!", "?", "…")) else f"{short}."

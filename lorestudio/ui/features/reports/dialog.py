@@ -1,0 +1,301 @@
+"""Saving a report or a scenario: the dialog shows exactly what would be written, before anything is.
+
+A report's page as the preview shows it: its words and tables, in the program's own colours.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QStackedWidget,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.studio.project.files import write_bytes
+from lorestudio.studio.report.formats import Format
+from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.theme import fixed_font
+from lorestudio.ui.shell.words import count, sentence_of, tr
+
+LONGEST_PAGE: Final = 80_000
+"""Characters of a page that are laid out at once without a pause that is felt."""
+
+STYLE: Final = "pre{white-space:pre-wrap}td,th{padding:2px 10px 2px 0px}"
+"""For QTextDocument.setDefaultStyleSheet."""
+
+_DROPPED: Final = re.compile(
+    r"<svg\b.*?</svg>|<style>.*?</style>|<a class='(?:skip|top)'.*?</a>|<p class='paper'>.*?</p>", re.DOTALL
+)
+_OWN_COLOURS: Final = re.compile(r" style='[^']*'")
+_MARK: Final = re.compile(r"<mark\b[^>]*>")
+
+
+def preview_html(page: str) -> tuple[str, bool]:
+    """The page without pictures, colours of its own and links that lead nowhere here; and whether that is all of it.
+
+    Qt's rich text knows neither variables nor `mark`, so that found keys are underlined.
+    """
+    words = _MARK.sub("<u>", _OWN_COLOURS.sub("", _DROPPED.sub("", page))).replace("</mark>", "</u>")
+    if len(words) <= LONGEST_PAGE:
+        return words, True
+    return words[: words.rfind("<", 0, LONGEST_PAGE)], False
+
+
+logger = logging.getLogger(__name__)
+
+LONGEST_PREVIEW = 400_000
+"""Characters that the preview lays out; a longer text is shown up to there, and said to be."""
+
+FORMAT_NAMES = {
+    Format.HTML: "HTML page",
+    Format.MARKDOWN: "Markdown",
+    Format.TEXT: "Plain text",
+    Format.JSON: "JSON",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What would be written, and sentences about it."""
+
+    data: bytes
+    remarks: tuple[str, ...] = ()
+    tone: str = "neutral"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the fields of the dialog say."""
+
+    whole_chat: bool = False
+    redacted: bool = False
+    format: Format = Format.HTML
+
+
+class PreviewDialog(QDialog):
+    """Makes a text in a job, shows it, and writes it where the person says. `saved` carries the path."""
+
+    saved = Signal(Path)
+
+    def __init__(self, jobs: Jobs, title: str, intro: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        self.resize(760, 560)
+        self._jobs, self._asked, self._made = jobs, 0, Made(b"")
+        self._working = False
+        self._all_shown = True
+        column = QVBoxLayout(self)
+        column.setSpacing(8)
+        words = QLabel(intro, self)
+        words.setWordWrap(True)
+        column.addWidget(words)
+        self.fields = QHBoxLayout()
+        self.fields.setSpacing(10)
+        column.addLayout(self.fields)
+        self.remark = QLabel(self)
+        self.remark.setWordWrap(True)
+        self.remark.setProperty("kind", "muted")
+        column.addWidget(self.remark)
+        self.text = QPlainTextEdit(self)
+        self.text.setReadOnly(True)
+        self.text.setFont(fixed_font(self.font().pointSizeF()))
+        self.text.setAccessibleName(tr("What would be written"))
+        self.page = QTextBrowser(self)
+        self.page.setOpenLinks(False)
+        self.page.document().setDefaultStyleSheet(STYLE)
+        self.page.setAccessibleName(tr("What would be written, as it reads"))
+        self.written = QCheckBox(tr("Show the file's own text"), self)
+        self.written.toggled.connect(lambda _on: self._show_text())
+        self.written.hide()
+        self._views = QStackedWidget(self)
+        self._views.addWidget(self.text)
+        self._views.addWidget(self.page)
+        column.addWidget(self._views, 1)
+        column.addWidget(self.written)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.save_button = QPushButton(tr("Save…"), self)
+        self.save_button.setProperty("kind", "primary")
+        self.save_button.setDefault(True)
+        self.copy_button = QPushButton(tr("Copy"), self)
+        self.copy_button.setAccessibleName(tr("Copy the text"))
+        self.buttons.addButton(self.save_button, QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons.addButton(self.copy_button, QDialogButtonBox.ButtonRole.ActionRole)
+        self.buttons.rejected.connect(self.reject)
+        self.save_button.clicked.connect(self.ask_where)
+        self.copy_button.clicked.connect(self._copy)
+        column.addWidget(self.buttons)
+        self._enable(False)
+
+    @property
+    def data(self) -> bytes:
+        """What would be written now; empty while it is made."""
+        return self._made.data
+
+    def file_name(self) -> str:
+        """The name that is offered."""
+        raise NotImplementedError
+
+    def begin(self, work: Callable[[], Made]) -> None:
+        """Make the text anew, off the GUI thread."""
+        self._asked += 1
+        self._made = Made(b"")
+        self._enable(False)
+        self.remark.setText(tr("Making it…"))
+        self._jobs.start(
+            self.windowTitle(),
+            lambda _report: work(),
+            done=partial(self._shown, self._asked),
+            failed=partial(self._failed, self._asked),
+        )
+
+    def ask_where(self) -> None:
+        """Ask for the file."""
+        name = self.file_name()
+        dialog = QFileDialog(self, self.windowTitle(), name)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(name.rpartition(".")[2])
+        dialog.fileSelected.connect(lambda path: self.write(Path(path)))
+        dialog.open()
+
+    def write(self, path: Path) -> None:
+        """Write what is shown to this file, off the GUI thread; the dialog closes once that is done."""
+        data = self._made.data
+        if not data:
+            return
+        self._enable(False)
+        self._jobs.start(
+            tr("Saving {name}", name=path.name),
+            lambda _report: write_bytes(path, data),
+            done=lambda _none: self._written(path),
+            failed=partial(self._failed, self._asked),
+            owner=self,
+        )
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _shown(self, asked: int, made: Made) -> None:
+        if asked != self._asked:
+            return
+        self._made = made
+        text = made.data.decode("utf-8", "replace")
+        self.text.setPlainText(text[:LONGEST_PREVIEW])
+        self._show_text()
+        size = count(len(made.data), "byte", "bytes")
+        parts = [tr("This is what would be written, {size}.", size=size), *made.remarks]
+        if len(text) > LONGEST_PREVIEW or not self._all_shown:
+            parts.append(tr("Only the beginning is shown here; the file gets all of it."))
+        self.remark.setText(" ".join(parts))
+        self._enable(True)
+
+    def _show_text(self) -> None:
+        """A page is shown as it reads, without its pictures, or as it is written; everything else as it is written."""
+        is_page = self._made.data.startswith(b"<!DOCTYPE html>")
+        self.written.setVisible(is_page)
+        as_page = is_page and not self.written.isChecked()
+        self._all_shown = True
+        if as_page:
+            text = self._made.data.decode("utf-8", "replace")
+            shown, self._all_shown = preview_html(text)
+            self.page.setHtml(shown)
+        self._views.setCurrentWidget(self.page if as_page else self.text)
+
+    def _failed(self, asked: int, error: Exception) -> None:
+        logger.error("%s: %s", self.windowTitle(), error, exc_info=error)
+        if asked == self._asked:
+            self.remark.setText(sentence_of(error))
+            self._enable(bool(self._made.data))
+
+    def _written(self, path: Path) -> None:
+        self.saved.emit(path)
+        self.accept()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._made.data.decode("utf-8", "replace"))
+
+    def _enable(self, ready: bool) -> None:
+        self.save_button.setEnabled(ready)
+        self.copy_button.setEnabled(ready)
+
+
+class ReportDialog(PreviewDialog):
+    """A report of the chosen reply or of the whole chat; `make` turns what is wanted into the text."""
+
+    def __init__(
+        self, jobs: Jobs, make: Callable[[Wanted], Made], name: str, parent: QWidget, *, redacted: bool = False
+    ) -> None:
+        intro = tr(
+            "A report says what the pipeline did and why, in one file that needs nothing else. A redacted one is safe "
+            "to post: names, keys and texts are replaced, numbers and reasons stay."
+        )
+        super().__init__(jobs, tr("Save a report"), intro, parent)
+        self._make, self._name = make, name
+        self.scope = QComboBox(self)
+        self.scope.setAccessibleName(tr("What the report is about"))
+        self.scope.addItems([tr("This reply"), tr("The whole chat")])
+        self.redacted = QCheckBox(tr("Redacted"), self)
+        self.redacted.setToolTip(tr("Replace names, keys and texts; keep numbers and reasons"))
+        self.redacted.setChecked(redacted)
+        self.format = QComboBox(self)
+        self.format.setAccessibleName(tr("Format"))
+        for wanted, title in FORMAT_NAMES.items():
+            self.format.addItem(tr(title), wanted.value)
+        for widget in (self.scope, self.format, self.redacted):
+            self.fields.addWidget(widget)
+        self.fields.addStretch(1)
+        self.scope.currentIndexChanged.connect(lambda _place: self.refresh())
+        self.format.currentIndexChanged.connect(lambda _place: self.refresh())
+        self.redacted.toggled.connect(lambda _on: self.refresh())
+        self.refresh()
+
+    @property
+    def wanted(self) -> Wanted:
+        """What the fields say."""
+        return Wanted(self.scope.currentIndex() == 1, self.redacted.isChecked(), Format(self.format.currentData()))
+
+    def file_name(self) -> str:
+        """Names nothing of the person's where the report does not."""
+        name = "report" if self.wanted.redacted else self._name
+        return f"{name}.{self.wanted.format.value}"
+
+    def refresh(self) -> None:
+        """Make the text that the fields ask for."""
+        self.begin(partial(self._make, self.wanted))
+
+
+class ScenarioDialog(PreviewDialog):
+    """The chosen turn as a scenario."""
+
+    def __init__(self, jobs: Jobs, make: Callable[[], Made], name: str, parent: QWidget) -> None:
+        intro = tr(
+            "A scenario holds the notes, the chat up to this reply, settings, seed and the model's answers; "
+            "“lorestudio run” decides the same again. It holds your texts: to post something, make a redacted report."
+        )
+        super().__init__(jobs, tr("Save as scenario"), intro, parent)
+        self._name = name
+        self.begin(make)
+
+    def file_name(self) -> str:
+        """After the chat and the message."""
+        return f"{self._name}.json"

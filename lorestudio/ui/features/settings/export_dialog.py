@@ -1,0 +1,364 @@
+"""Carrying settings to where they run: what differs there, what would be written, what is left behind.
+
+What an export says: the text for each target, and what does not go along. Qt is not needed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QSettings, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.exchange import json_file
+from lorestudio.exchange.settings_files import (
+    ADVICE,
+    Merge,
+    by_default,
+    changes_list,
+    merge_candidates,
+    plan_merge,
+    prepared,
+    snippet,
+)
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.differences import SettingChange, differences
+from lorestudio.settings.files import json_bytes
+from lorestudio.settings.store import new_document
+from lorestudio.studio.project.files import write_bytes
+from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.words import count, sentence_of, tr
+from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.check_table import CheckList, CheckTable, setting_rows
+
+
+class Target(StrEnum):
+    """Where settings go."""
+
+    SILLYTAVERN = "sillytavern"
+    SNIPPET = "snippet"
+    FILE = "file"
+    LIST = "list"
+
+
+def export_text(
+    target: Target, settings: DeepLoreSettings, changes: Sequence[SettingChange], chosen: Collection[str]
+) -> str:
+    """The text of the chosen settings; `changes` are those that differ, `chosen` DeepLore's keys."""
+    values, _remarks = prepared(settings, chosen)
+    if target is Target.LIST:
+        return changes_list([each for each in changes if each.declaration.alias in values])
+    if target is Target.SNIPPET:
+        return snippet(values)
+    return json_bytes({**new_document(settings), "settings": dict(values)}).decode()
+
+
+def left_behind(changes: Sequence[SettingChange], chosen: Collection[str], fixed: int) -> list[str]:
+    """What does not go along, in sentences; `fixed` is how many behaviour switches are set to fixed."""
+    said = []
+    stay = [each for each in changes if each.declaration.alias not in chosen]
+    local = sum(each.declaration.local for each in stay)
+    if local:
+        amount = count(local, "setting stays", "settings stay")
+        said.append(tr("{amount} here because they belong to this computer: tick them to take them.", amount=amount))
+    if len(stay) > local:
+        amount = count(len(stay) - local, "other difference is", "other differences are")
+        said.append(tr("{amount} not ticked.", amount=amount))
+    if fixed:
+        amount = count(fixed, "behaviour switch", "behaviour switches")
+        said.append(tr("{amount} set to fixed cannot go along: DeepLore keeps its own behaviour.", amount=amount))
+    return said
+
+
+FOLDER_KEY: Final = "folders/sillytavern_settings"
+"""Where the window remembers the file that was written last."""
+
+
+_TARGETS: Final = {
+    Target.SILLYTAVERN: "SillyTavern's settings.json",
+    Target.SNIPPET: "JSON snippet",
+    Target.FILE: "Settings file of lorestudio",
+    Target.LIST: "List of changes, to set by hand",
+}
+
+
+class ExportDialog(QDialog):
+    """Shows before it writes. `written` carries what was done to a file of SillyTavern's, and the path of its copy.
+
+    `changed_here` are DeepLore's keys of what was changed since the settings were read; without it, all that differs
+    is chosen.
+    """
+
+    written = Signal(object, object)
+
+    def __init__(
+        self,
+        theme: Theme,
+        jobs: Jobs,
+        settings: DeepLoreSettings,
+        remembered: QSettings,
+        parent: QWidget | None = None,
+        *,
+        changed_here: frozenset[str] | None = None,
+        fixed: Sequence[str] = (),
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Export settings"))
+        self._jobs, self._settings, self._remembered = jobs, settings, remembered
+        self._changed_here, self._fixed = changed_here, tuple(fixed)
+        self._changes: tuple[SettingChange, ...] = ()
+        self._merge: Merge | None = None
+        self._number = 0
+        self.bar = MessageBar(theme, self)
+        self.target = QComboBox(self)
+        self.place = QLineEdit(self)
+        self.choose_place = QPushButton(tr("Choose…"), self)
+        self.model = CheckTable(("Setting", "There", "Here"), self)
+        self.list = CheckList(self.model, tr("Settings that differ"), self)
+        self.preview = QPlainTextEdit(self)
+        self.losses = QLabel(self)
+        self.copy = QPushButton(tr("Copy"), self)
+        self.save = QPushButton(tr("Save as…"), self)
+        self.write = QPushButton(tr("Write into settings.json"), self)
+        self.close_button = QPushButton(tr("Close"), self)
+        self._delay = QTimer(self)
+        self._build()
+        self._show_target()
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        column.setSpacing(8)
+        self.bar.closed.connect(self.bar.hide)
+        column.addWidget(self.bar)
+        form = QFormLayout()
+        for target, title in _TARGETS.items():
+            self.target.addItem(tr(title), target)
+        self.target.setAccessibleName(tr("Where to"))
+        form.addRow(tr("To"), self.target)
+        line = QHBoxLayout()
+        self.place.setAccessibleName(tr("SillyTavern's settings.json"))
+        self.place.setPlaceholderText(tr("…/SillyTavern/data/default-user/settings.json"))
+        self.place.setText(str(self._remembered.value(FOLDER_KEY, "")))
+        line.addWidget(self.place, 1)
+        line.addWidget(self.choose_place)
+        form.addRow(tr("File"), line)
+        self._file_label = form.labelForField(line)
+        column.addLayout(form)
+        column.addWidget(self.list, 3)
+        self.preview.setReadOnly(True)
+        self.preview.setObjectName("Diff")
+        self.preview.setFont(fixed_font(self.font().pointSizeF()))
+        self.preview.setAccessibleName(tr("What would be written"))
+        column.addWidget(self.preview, 2)
+        self.losses.setWordWrap(True)
+        self.losses.setProperty("kind", "small")
+        column.addWidget(self.losses)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        self.write.setProperty("kind", "primary")
+        for button in (self.copy, self.save, self.write, self.close_button):
+            button.setAutoDefault(False)
+            row.addWidget(button)
+        column.addLayout(row)
+        self._delay.setSingleShot(True)
+        self._delay.setInterval(150)
+        self._delay.timeout.connect(self._look)
+        self.target.currentIndexChanged.connect(lambda _place: self._show_target())
+        self.place.textChanged.connect(lambda _text: self._delay.start())
+        self.choose_place.clicked.connect(self._ask_place)
+        self.model.chosen_changed.connect(self._show_preview)
+        self.copy.clicked.connect(self._copy)
+        self.save.clicked.connect(self._ask_file)
+        self.write.clicked.connect(self._write)
+        self.close_button.clicked.connect(self.reject)
+        self.resize(760, 620)
+
+    def done(self, result: int) -> None:
+        """Qt: nothing waits any more."""
+        self._delay.stop()
+        self._number += 1
+        super().done(result)
+
+    # ---- what can be chosen -----------------------------------------------------------------------------------------
+
+    @property
+    def chosen_target(self) -> Target:
+        """Where the settings go."""
+        return Target(self.target.currentData())
+
+    def choose_target(self, target: Target) -> None:
+        """Choose where the settings go."""
+        self.target.setCurrentIndex(list(_TARGETS).index(target))
+
+    def _show_target(self) -> None:
+        into = self.chosen_target is Target.SILLYTAVERN
+        for widget in (self._file_label, self.place, self.choose_place):
+            widget.setVisible(into)
+        self.write.setVisible(into)
+        self.copy.setVisible(not into)
+        self.save.setVisible(not into)
+        self.bar.hide()
+        self._look()
+
+    def _look(self) -> None:
+        """Find what differs there."""
+        self._delay.stop()
+        self._number += 1
+        mine = self._number
+        if self.chosen_target is not Target.SILLYTAVERN:
+            self._fill(differences(DeepLoreSettings(), self._settings), ("Setting", "Default", "Here"))
+            return
+        text, settings = self.place.text().strip(), self._settings
+        if not text:
+            self._fill((), ("Setting", "There", "Here"))
+            return
+
+        def failed(error: Exception) -> None:
+            if mine == self._number:
+                self._fill((), ("Setting", "There", "Here"))
+                self.bar.say(sentence_of(error), "error")
+
+        def found(changes: tuple[SettingChange, ...]) -> None:
+            if mine == self._number:
+                self.bar.hide()
+                self._fill(changes, ("Setting", "There", "Here"))
+
+        path = Path(text).expanduser()
+        self._jobs.start(
+            tr("Reading SillyTavern's settings"),
+            lambda _report: merge_candidates(path, settings),
+            done=found,
+            failed=failed,
+        )
+
+    def _fill(self, changes: Sequence[SettingChange], heads: tuple[str, str, str]) -> None:
+        known = tuple(each for each in changes if each.declaration.alias != "settingsVersion")
+        self._changes = known
+        wanted = [each.declaration.alias for each in by_default(known)]
+        if self.chosen_target is Target.SILLYTAVERN and self._changed_here is not None:
+            wanted = [alias for alias in wanted if alias in self._changed_here]
+        self.model.set_rows(setting_rows(known), wanted, heads)
+
+    # ---- what would be written --------------------------------------------------------------------------------------
+
+    def _show_preview(self) -> None:
+        values, remarks = prepared(self._settings, self.model.chosen)
+        self._merge = None
+        target = self.chosen_target
+        lost = [*remarks, *left_behind(self._changes, self.model.chosen, len(self._fixed))]
+        if target is Target.SILLYTAVERN:
+            self.write.setEnabled(False)
+            if not self.place.text().strip():
+                self.preview.setPlainText(tr("Choose the settings.json of your SillyTavern, in data/default-user."))
+                lost = []
+            elif not values:
+                self.preview.setPlainText(tr("Nothing would be written."))
+            else:
+                self._plan(lost)
+                return
+        else:
+            self.preview.setPlainText(self.text())
+            for button in (self.copy, self.save):
+                button.setEnabled(bool(values))
+        self.losses.setText("\n".join(lost))
+
+    def _plan(self, lost: Sequence[str]) -> None:
+        self._number += 1
+        mine, path = self._number, Path(self.place.text().strip()).expanduser()
+        values, _ = prepared(self._settings, self.model.chosen)
+
+        def planned(merge: Merge) -> None:
+            if mine == self._number:
+                self._merge = merge
+                lines = [each.text for each in merge.changes]
+                self.preview.setPlainText("\n".join(lines) or tr("Nothing would be written."))
+                self.losses.setText("\n".join([*merge.remarks, *lost, tr(ADVICE)]))
+                self.write.setEnabled(bool(merge.changes))
+
+        self._jobs.start(
+            tr("Looking at SillyTavern's settings"),
+            lambda _report: plan_merge(path, values),
+            done=planned,
+            failed=self._failed(mine),
+        )
+
+    def _failed(self, mine: int) -> Callable[[Exception], None]:
+        def failed(error: Exception) -> None:
+            if mine == self._number:
+                self.bar.say(sentence_of(error), "error")
+
+        return failed
+
+    def text(self) -> str:
+        """The text that is copied or saved."""
+        return export_text(self.chosen_target, self._settings, self._changes, self.model.chosen)
+
+    # ---- what the buttons do ----------------------------------------------------------------------------------------
+
+    def _ask_place(self) -> None:
+        start = str(Path(self.place.text()).parent) if self.place.text() else ""
+        filters = tr("SillyTavern's settings (settings.json);;JSON files (*.json);;All files (*)")
+        dialogs.choose_file(
+            self, tr("Choose SillyTavern's settings.json"), start, filters, lambda path: self.place.setText(str(path))
+        )
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.text())
+        self.bar.say(tr("It was copied."), "good")
+
+    def _ask_file(self) -> None:
+        dialog = QFileDialog(self, tr("Save the settings as"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("txt" if self.chosen_target is Target.LIST else "json")
+        dialog.selectFile("deeplore-settings")
+        dialogs.open_file_dialog(dialog, self.save_text)
+
+    def save_text(self, path: Path) -> None:
+        """Write the text into a file of its own."""
+        data = self.text().encode("utf-8", "backslashreplace")
+        self._jobs.start(
+            tr("Saving {name}", name=path.name),
+            lambda _report: write_bytes(path, data),
+            done=lambda _none: self.bar.say(tr("{path} was written.", path=path), "good"),
+            failed=lambda error: self.bar.say(sentence_of(error), "error"),
+        )
+
+    def _write(self) -> None:
+        merge = self._merge
+        if merge is None:
+            return
+        self.write.setEnabled(False)
+
+        def done(copy: Path) -> None:
+            self._remembered.setValue(FOLDER_KEY, str(merge.file.path))
+            self.written.emit(merge, copy)
+            self.accept()
+
+        def failed(error: Exception) -> None:
+            self.bar.say(sentence_of(error), "error")
+            self._merge = None
+
+        self._jobs.start(
+            tr("Writing SillyTavern's settings"),
+            lambda _report: json_file.carry_out(merge.file),
+            done=done,
+            failed=failed,
+        )

@@ -1,0 +1,147 @@
+"""Taking settings over from a file or the clipboard: what differs is shown, and what is ticked is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from lorestudio.exchange.settings_files import Imported, by_default, import_file, import_text, taken_over
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.store import Layout
+from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import sentence_of, shorten, tr
+from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.check_table import CheckList, CheckTable, setting_rows
+
+_LAYOUTS = {
+    Layout.PLAIN: "A snippet: it speaks only about the settings that it holds.",
+    Layout.SILLYTAVERN: "SillyTavern's settings.json: what it does not name has DeepLore's default there.",
+    Layout.OWN: "A settings file of lorestudio: what it does not name has the default.",
+}
+
+
+class ImportDialog(QDialog):
+    """`taken` carries the new settings and where they came from."""
+
+    taken = Signal(object, str)
+
+    def __init__(self, theme: Theme, jobs: Jobs, settings: DeepLoreSettings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Import settings"))
+        self._jobs, self._settings = jobs, settings
+        self._imported: Imported | None = None
+        self._number = 0
+        self.bar = MessageBar(theme, self)
+        self.place = QLineEdit(self)
+        self.model = CheckTable(("Setting", "Here", "There"), self)
+        self.list = CheckList(self.model, tr("Settings that differ"), self)
+        self.said = QLabel(self)
+        self.take = QPushButton(tr("Take over"), self)
+        self._delay = QTimer(self)
+        self._build()
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        column.setSpacing(8)
+        self.bar.closed.connect(self.bar.hide)
+        column.addWidget(self.bar)
+        line = QHBoxLayout()
+        self.place.setPlaceholderText(tr("SillyTavern's settings.json, a snippet, or a settings file of lorestudio"))
+        self.place.setAccessibleName(tr("File to import"))
+        choose = QPushButton(tr("Choose…"), self)
+        paste = QPushButton(tr("From the clipboard"), self)
+        line.addWidget(self.place, 1)
+        line.addWidget(choose)
+        line.addWidget(paste)
+        column.addLayout(line)
+        self.said.setWordWrap(True)
+        self.said.setProperty("kind", "small")
+        self.said.setText(tr("Nothing is written: the file is read, and what you tick is taken over here."))
+        column.addWidget(self.list, 1)
+        column.addWidget(self.said)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        cancel = QPushButton(tr("Cancel"), self)
+        self.take.setProperty("kind", "primary")
+        self.take.setEnabled(False)
+        for button in (choose, paste, cancel, self.take):
+            button.setAutoDefault(False)
+        row.addWidget(self.take)
+        row.addWidget(cancel)
+        column.addLayout(row)
+        self._delay.setSingleShot(True)
+        self._delay.setInterval(150)
+        self._delay.timeout.connect(self._read_file)
+        self.place.textChanged.connect(lambda _text: self._delay.start())
+        choose.clicked.connect(self._ask)
+        paste.clicked.connect(self.paste)
+        cancel.clicked.connect(self.reject)
+        self.take.clicked.connect(self._take)
+        self.model.chosen_changed.connect(lambda: self.take.setEnabled(bool(self.model.chosen)))
+        self.resize(720, 480)
+
+    def done(self, result: int) -> None:
+        """Qt: nothing waits any more."""
+        self._delay.stop()
+        self._number += 1
+        super().done(result)
+
+    def paste(self) -> None:
+        """Read what is in the clipboard."""
+        text = QGuiApplication.clipboard().text()
+        if text.strip():
+            self._read(lambda: import_text(text, tr("the clipboard")))
+        else:
+            self.bar.say(tr("The clipboard holds no text. Copy a snippet first."), "warning")
+
+    def _ask(self) -> None:
+        filters = tr("Settings (*.json);;All files (*)")
+        start = str(Path(self.place.text()).parent) if self.place.text() else ""
+        dialogs.choose_file(self, tr("Choose settings"), start, filters, lambda path: self.place.setText(str(path)))
+
+    def _read_file(self) -> None:
+        text = self.place.text().strip()
+        if text:
+            path = Path(text).expanduser()
+            self._read(lambda: import_file(path))
+
+    def _read(self, work: Callable[[], Imported]) -> None:
+        self._delay.stop()
+        self._number += 1
+        mine = self._number
+
+        def failed(error: Exception) -> None:
+            if mine == self._number:
+                self._imported = None
+                self.model.set_rows(())
+                self.bar.say(sentence_of(error), "error")
+
+        def done(imported: Imported) -> None:
+            if mine == self._number:
+                self._show(imported)
+
+        self._jobs.start(tr("Reading settings"), lambda _report: work(), done=done, failed=failed)
+
+    def _show(self, imported: Imported) -> None:
+        self._imported = imported
+        changes = imported.changes(self._settings)
+        wanted = [each.declaration.alias for each in by_default(changes)]
+        self.model.set_rows(setting_rows(changes), wanted)
+        if imported.problems:
+            self.bar.say(shorten(" ".join(imported.problems), 400), "warning", details="\n".join(imported.problems))
+        else:
+            self.bar.hide()
+        told = tr(_LAYOUTS[imported.layout])
+        self.said.setText(told if changes else tr("{told} It says nothing else than what is set here.", told=told))
+
+    def _take(self) -> None:
+        if self._imported is not None:
+            name = Path(self._imported.source).name
+            self.taken.emit(taken_over(self._settings, self._imported, self.model.chosen), name)
+            self.accept()

@@ -1,0 +1,209 @@
+"""The settings, generated from their declarations: found by words, in sections or by stage, tried out before kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QSplitter,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.chat import Generation
+from lorestudio.settings.declaration import Declaration
+from lorestudio.studio.project.settings import setting_warnings
+from lorestudio.trace.model import Turn
+from lorestudio.trace.text import turn_words
+from lorestudio.ui.features.settings.editor import SettingEditor, diff_lines
+from lorestudio.ui.features.settings.tree import SettingsTree, SettingsView
+from lorestudio.ui.features.settings.trial import SettingTrial
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import tr
+from lorestudio.ui.state.drafts import LivePreview
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.pane import EmptyState, Pane
+
+
+class SettingsPane(Pane):
+    """The list of settings above the one that is chosen. Nothing here knows a single setting."""
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection, live: LivePreview) -> None:
+        super().__init__("settings", tr("Settings"), theme)
+        self._session, self._selection = session, selection
+        self.trial = SettingTrial(session, selection, live, self)
+        self.model = SettingsTree(theme, self)
+        self.view = SettingsView(theme, self.model, self)
+        self._origin = ""
+        self.profile_button = QToolButton(self)
+        """Opens the menu of profiles, exports and imports; the window fills it."""
+        self.warned = MessageBar(theme, self, stacked=True)
+        self.editor = SettingEditor(theme, self)
+        self.empty = EmptyState(theme, "switches", self)
+        self._pages = QStackedWidget(self)
+        self._dismissed: frozenset[str] = frozenset()
+        self._behind = False
+        self._build()
+        self._connect()
+        self.show_settings()
+
+    def _build(self) -> None:
+        work = QWidget(self)
+        column = QVBoxLayout(work)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.profile_button.setProperty("kind", "text")
+        self.profile_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.view.top.addWidget(self.profile_button)
+        split = QSplitter(Qt.Orientation.Vertical, work)
+        split.addWidget(self.view)
+        split.addWidget(self.editor)
+        split.setStretchFactor(0, 1)
+        split.setStretchFactor(1, 1)
+        split.setChildrenCollapsible(False)
+        split.setSizes([150, 190])  # the tree may be short, a field and what it does have to be seen together
+        self.view.setMinimumHeight(110)
+        self.editor.setMinimumHeight(130)
+        column.addWidget(self.warned)
+        column.addWidget(split, 1)
+        self._pages.addWidget(work)
+        self._pages.addWidget(self.empty)
+        self.column.addWidget(self._pages, 1)
+        self.empty.say(tr("No settings"), tr("Open a vault first; its settings are shown and tried out here."))
+
+    def _connect(self) -> None:
+        session = self._session
+        self.view.chosen.connect(self._choose)
+        self.view.entered.connect(self.editor.focus_field)
+        self.editor.moved.connect(self.trial.move)
+        self.editor.kept.connect(self.trial.keep)
+        self.editor.given_up.connect(self.trial.back)
+        self.editor.left.connect(self.view.tree.setFocus)
+        self.editor.stage_wanted.connect(self._show_stage)
+        self.trial.changed.connect(self._show_trial)
+        self.warned.closed.connect(self._dismiss)
+        session.project_changed.connect(self.show_settings)
+        session.traces_changed.connect(self._traces_changed)
+        self._selection.generation_changed.connect(self.show_settings)
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._focus_changed)
+
+    # ---- what can be done -------------------------------------------------------------------------------------------
+
+    def focus_target(self) -> QWidget:
+        """The search line, for whoever comes here with a word in mind."""
+        return self if self._session.project is None else self.view.search
+
+    def open_search(self) -> bool:
+        """The search line."""
+        self.view.search.setFocus()
+        self.view.search.selectAll()
+        return True
+
+    def set_origin(self, text: str, tip: str) -> None:
+        """Say where the settings came from: in the title, and whole to whoever points at the profiles."""
+        self._origin = text
+        self.profile_button.setToolTip("\n".join(filter(None, (text, tip))))
+        self._say_origin()
+
+    def _say_origin(self) -> None:
+        changed = self.model.changed if self._session.project is not None else 0
+        amount = tr("{amount} not default", amount=changed) if changed else ""
+        self.note_changed.emit(" · ".join(filter(None, (self._origin, amount))))
+
+    def show_settings(self) -> None:
+        """Show the settings of the project, with what speaks against them."""
+        project = self._session.project
+        self._pages.setCurrentIndex(0 if project is not None else 1)
+        if project is None:
+            self.note_changed.emit("")
+            return
+        if not self.isVisible():
+            self._behind = True
+            return
+        self._behind = False
+        trace = self._session.runs.traces.get(self._selection.generation) if self._selection.generation else None
+        self.model.set_settings(
+            project.settings, setting_warnings(project.settings, project.index, project.problems, trace)
+        )
+        self.view.refill()
+        self._say_origin()
+        self._show_warnings()
+        self._show_trial()
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _show_stage(self, stage: str) -> None:
+        self.view.show_stage(stage)
+
+    def _choose(self, setting: object) -> None:
+        change = self.trial.change
+        if change is not None and not (isinstance(setting, Declaration) and setting.name == change.declaration.name):
+            self.trial.keep()
+        self._show_trial()
+
+    def _chosen(self) -> Declaration | None:
+        return self.model.setting(self.view.tree.currentIndex())
+
+    def _show_trial(self) -> None:
+        """Show the chosen setting, and what a value that is tried out would do."""
+        trial, setting = self.trial, self._chosen()
+        change = trial.change
+        self.model.try_value(change.declaration if change is not None else None, change.after if change else 0)
+        if setting is None:
+            if not trial.pending:
+                self.editor.say_nothing()
+            return
+        enabled = not trial.reading
+        self.editor.show_setting(setting, self.model.value(setting), self.model.warnings(setting), enabled=enabled)
+        if trial.reading:
+            self.editor.show_result(tr("The vault is being read with these settings…"), pending=False)
+        elif change is None:
+            self.editor.show_result("", pending=False)
+        elif trial.diff is not None:
+            lines = [*diff_lines(trial.diff), *trial.remarks]
+            lines[0] = tr("{reply}: {told}", reply=_turn(self._selection.generation), told=lines[0])
+            tone = "good" if trial.diff and trial.is_current else "neutral"
+            self.editor.show_result("\n".join(lines), pending=True, tone=tone, current=trial.is_current)
+        else:
+            tone = "error" if trial.failure else "neutral"
+            self.editor.show_result(trial.waiting, pending=True, tone=tone)
+
+    def _show_warnings(self) -> None:
+        texts = [one.text for one in self.model.all_warnings.get("", ())]
+        shown = [text for text in texts if text not in self._dismissed]
+        if shown:
+            self.warned.say("\n".join(shown), "warning")
+        else:
+            self.warned.hide()
+
+    def _dismiss(self) -> None:
+        self._dismissed |= {one.text for one in self.model.all_warnings.get("", ())}
+        self.warned.hide()
+
+    def _traces_changed(self, generations: Collection[Generation] | None) -> None:
+        if generations is None or self._selection.generation in generations:
+            self.show_settings()
+
+    def _focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
+        """Leaving the field keeps the value; another program's window is no leaving."""
+        if self.trial.pending and new is not None and self.editor.holds(old) and not self.editor.holds(new):
+            self.trial.keep()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: what happened while nobody looked."""
+        super().showEvent(event)
+        if self._behind:
+            self.show_settings()
+
+
+def _turn(generation: Generation | None) -> str:
+    return turn_words(Turn(generation.message, generation.swipe, 0)) if generation is not None else ""

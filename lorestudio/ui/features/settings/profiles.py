@@ -1,0 +1,410 @@
+"""Which settings are in use and where they came from: the profiles of the person, and the one that was chosen.
+
+Settings profiles: use, rename, delete, and compare any two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QObject, QSettings, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.differences import differences
+from lorestudio.settings.store import SettingsProfile, SettingsProfiles
+from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.ui.shell.qt import ITEM
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.check_table import CheckList, CheckTable, setting_rows
+
+_KEY: Final = "settings_profiles/{chat}"
+
+
+class SettingsDesk(QObject):
+    """Reads and writes profiles in jobs, and applies one as a step that can be taken back.
+
+    `changed` follows everything that it says; `told` carries a `Notice`. A vault that was opened without a settings
+    file gets the profile that was chosen for its chat last.
+    """
+
+    changed = Signal()
+    told = Signal(object)
+
+    def __init__(self, session: Session, remembered: QSettings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._remembered = session, remembered
+        self.store = SettingsProfiles(Path(remembered.fileName()).parent / "settings")
+        self.profiles: tuple[SettingsProfile, ...] = ()
+        self.name = ""
+        self._known = False
+        session.project_changed.connect(self._project_changed)
+
+    # ---- what is in use ---------------------------------------------------------------------------------------------
+
+    @property
+    def profile(self) -> SettingsProfile | None:
+        """The profile that was chosen, None where none was."""
+        return self.find(self.name) if self.name else None
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the settings in use differ from those of the profile, or else from those that were read."""
+        project = self._session.project
+        base = self._base()
+        return project is not None and base is not None and bool(differences(base, project.settings))
+
+    @property
+    def title(self) -> str:
+        """What the settings in use are called: a profile, a file, or DeepLore's own."""
+        project = self._session.project
+        if project is None:
+            return ""
+        if self.name:
+            return self.name
+        return project.settings_path.name if project.settings_path is not None else tr("DeepLore's defaults")
+
+    @property
+    def origin(self) -> tuple[str, str]:
+        """Where the settings came from and how many were changed since, and the whole path for whoever points at it."""
+        project, base = self._session.project, self._base()
+        if project is None or base is None:
+            return "", ""
+        profile = self.profile
+        if profile is not None:
+            text, tip = tr("From the profile “{name}”", name=profile.name), str(profile.path)
+        elif project.settings_path is not None:
+            text, tip = tr("From {file}", file=project.settings_path.name), str(project.settings_path)
+        else:
+            text = tr("DeepLore's defaults, switched on")
+            tip = tr("No settings file was given; open one with Import settings, or choose a profile.")
+        amount = len(differences(base, project.settings))
+        return (f"{text} · " + tr("{amount} changed here", amount=amount) if amount else text), tip
+
+    def find(self, name: str) -> SettingsProfile | None:
+        """The profile of that name."""
+        return next((each for each in self.profiles if each.name.casefold() == name.strip().casefold()), None)
+
+    def _base(self) -> DeepLoreSettings | None:
+        """What the settings in use are held against."""
+        profile = self.profile
+        if profile is not None and profile.settings is not None:
+            return _on(profile.settings)
+        return self._session.parts.on_disk.settings if self._session.parts.on_disk is not None else None
+
+    # ---- what can be done -------------------------------------------------------------------------------------------
+
+    def load(self) -> None:
+        """Read the profiles."""
+        self._do(tr("Reading settings profiles"), lambda: None)
+
+    def choose(self, name: str) -> None:
+        """Use the settings of a profile from now on."""
+        profile, project = self.find(name), self._session.project
+        if profile is None or project is None:
+            return
+        if profile.settings is None:
+            self.told.emit(Notice(profile.problems[0], "error", key="settings"))
+            return
+        self._take(profile.name)
+        self._session.parts.adjust(tr("settings profile “{name}”", name=profile.name), settings=_on(profile.settings))
+        self.changed.emit()
+
+    def save(self, name: str, *, replace: bool = False) -> None:
+        """Keep the settings in use under a name."""
+        project = self._session.project
+        if project is not None:
+            settings = project.settings
+
+            def done() -> None:
+                self._take(name.strip())
+                self._tell(tr("The settings are kept as the profile “{name}”.", name=name.strip()), "good")
+
+            self._do(tr("Saving a profile"), lambda: self.store.save(name, settings, replace=replace), done)
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a profile another name."""
+
+        def done() -> None:
+            if self.name.casefold() == old.casefold():
+                self._take(new.strip())
+
+        self._do(tr("Renaming a profile"), lambda: self.store.rename(old, new), done)
+
+    def delete(self, name: str) -> None:
+        """Remove a profile; the settings in use stay as they are."""
+
+        def done() -> None:
+            if self.name.casefold() == name.casefold():
+                self._take("")
+
+        self._do(tr("Deleting a profile"), lambda: self.store.delete(name), done)
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _take(self, name: str) -> None:
+        self.name = name
+        project = self._session.project
+        if project is not None:
+            self._remembered.setValue(_KEY.format(chat=chat_id(project)), name)
+
+    def _do(self, title: str, work: Callable[[], object], done: Callable[[], None] = lambda: None) -> None:
+        store = self.store
+
+        def job(_report: object) -> tuple[SettingsProfile, ...]:
+            work()
+            return store.all()
+
+        def arrived(profiles: tuple[SettingsProfile, ...]) -> None:
+            self.profiles = profiles
+            done()
+            first, self._known = not self._known, True
+            if first:
+                self._recall()
+            self.changed.emit()
+
+        self._session.jobs.start(title, job, done=arrived, failed=self._failed)
+
+    def _failed(self, error: Exception) -> None:
+        self._tell(sentence_of(error), "error")
+        self.changed.emit()
+
+    def _tell(self, text: str, tone: Tone) -> None:
+        self.told.emit(Notice(text, tone, key="settings"))
+
+    def _project_changed(self) -> None:
+        if not self._session.renewed:
+            project = self._session.project
+            path = project.settings_path if project is not None else None
+            self.name = next((each.name for each in self.profiles if each.path == path), "")
+            self._recall()
+        self.changed.emit()
+
+    def _recall(self) -> None:
+        """Use the profile that was chosen for this chat last, where no file of settings was given."""
+        project = self._session.project
+        if project is None or self.name or not self._known:
+            return
+        if project.settings_path is not None:
+            self.name = next((each.name for each in self.profiles if each.path == project.settings_path), "")
+            return
+        name = str(self._remembered.value(_KEY.format(chat=chat_id(project)), ""))
+        profile = self.find(name) if name else None
+        if profile is not None and profile.settings is not None and not self._session.renewed:
+            self.choose(name)
+
+
+def _on(settings: DeepLoreSettings) -> DeepLoreSettings:
+    """The settings with DeepLore switched on, as the studio simulates it."""
+    return settings if settings.enabled else settings.model_copy(update={"enabled": True})
+
+
+def profile_words(profile: SettingsProfile) -> str:
+    """How much a profile changes, in a few words."""
+    if profile.settings is None:
+        return tr("cannot be read")
+    amount = len(differences(DeepLoreSettings(), profile.settings))
+    return count(amount, "setting changed", "settings changed")
+
+
+_CURRENT, _DEFAULTS = "", "\0defaults"
+"""What no profile can be called."""
+
+
+class SettingsProfilesDialog(QDialog):
+    """Works on the desk's profiles; every change is written at once."""
+
+    def __init__(self, theme: Theme, session: Session, desk: SettingsDesk, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Settings profiles"))
+        self._theme, self._session, self._desk = theme, session, desk
+        self.list = QListWidget(self)
+        self.other = QComboBox(self)
+        self.model = CheckTable(("Setting", "This profile", "The other"), self, checkable=False)
+        self.differences = CheckList(self.model, tr("Differences"), self, checkable=False)
+        self.hint = QLabel(self)
+        self.use = QPushButton(tr("Use"), self)
+        self.rename = QPushButton(tr("Rename…"), self)
+        self.delete = QPushButton(tr("Delete…"), self)
+        self.save = QPushButton(tr("Save current settings as…"), self)
+        self._build()
+        desk.changed.connect(self._fill)
+        self._fill()
+
+    def _build(self) -> None:
+        whole = QHBoxLayout(self)
+        whole.setSpacing(14)
+        left = QVBoxLayout()
+        self.list.setAccessibleName(tr("Profiles"))
+        self.list.setMaximumWidth(300)
+        left.addWidget(self.list, 1)
+        row = QHBoxLayout()
+        self.use.setProperty("kind", "primary")
+        for button in (self.use, self.rename, self.delete):
+            button.setAutoDefault(False)
+            row.addWidget(button)
+        left.addLayout(row)
+        self.save.setAutoDefault(False)
+        left.addWidget(self.save)
+        right = QVBoxLayout()
+        line = QHBoxLayout()
+        label = QLabel(tr("Compare with"), self)
+        label.setBuddy(self.other)
+        self.other.setAccessibleName(tr("Compare with"))
+        line.addWidget(label)
+        line.addWidget(self.other, 1)
+        right.addLayout(line)
+        self.hint.setWordWrap(True)
+        self.hint.setProperty("kind", "muted")
+        right.addWidget(self.hint)
+        right.addWidget(self.differences, 1)
+        close = QPushButton(tr("Close"), self)
+        close.setAutoDefault(False)
+        end = QHBoxLayout()
+        end.addStretch(1)
+        end.addWidget(close)
+        right.addLayout(end)
+        whole.addLayout(left, 2)
+        whole.addLayout(right, 3)
+        self.list.currentItemChanged.connect(lambda *_items: self._settle())
+        self.list.itemActivated.connect(lambda _item: self._use())
+        self.other.currentIndexChanged.connect(lambda _place: self._compare())
+        self.use.clicked.connect(self._use)
+        self.rename.clicked.connect(self._rename)
+        self.delete.clicked.connect(self._delete)
+        self.save.clicked.connect(self.ask_save)
+        close.clicked.connect(self.reject)
+        self.resize(860, 480)
+
+    @property
+    def chosen(self) -> SettingsProfile | None:
+        """The profile that the list is on."""
+        row = self.list.currentRow()
+        found = self.list.item(row).data(ITEM) if row >= 0 else None
+        return found if isinstance(found, SettingsProfile) else None
+
+    def ask_save(self) -> None:
+        """Ask under which name to keep the settings in use."""
+        ask_profile_name(self._desk, self)
+
+    def _fill(self) -> None:
+        before = self.chosen
+        wanted = before.name if before is not None else self._desk.name
+        compared = self.other.currentData()
+        self.list.clear()
+        self.other.blockSignals(True)
+        self.other.clear()
+        self.other.addItem(tr("The settings in use"), _CURRENT)
+        self.other.addItem(tr("DeepLore's defaults"), _DEFAULTS)
+        for profile in self._desk.profiles:
+            used = tr(" · in use") if profile.name == self._desk.name else ""
+            item = QListWidgetItem(f"{profile.name}\n{profile_words(profile)}{used}")
+            item.setData(ITEM, profile)
+            if profile.problems:
+                item.setIcon(self._theme.icon("warning", "warning"))
+                item.setToolTip("\n".join(profile.problems))
+            self.list.addItem(item)
+            self.other.addItem(profile.name, profile.name)
+            if profile.name == wanted:
+                self.list.setCurrentItem(item)
+        self.other.setCurrentIndex(max(0, self.other.findData(compared)))
+        self.other.blockSignals(False)
+        if self.list.currentRow() < 0 and self.list.count():
+            self.list.setCurrentRow(0)
+        self._settle()
+
+    def _settle(self) -> None:
+        profile = self.chosen
+        readable = profile is not None and profile.settings is not None
+        self.use.setEnabled(readable and self._session.project is not None)
+        self.rename.setEnabled(readable)
+        self.delete.setEnabled(profile is not None)
+        self.save.setEnabled(self._session.project is not None)
+        self._compare()
+
+    def _compare(self) -> None:
+        profile, other = self.chosen, self._other()
+        hint = ""
+        if profile is None:
+            hint = tr(
+                "There is no profile yet. Save the settings in use under a name to come back to them at any time."
+            )
+        elif profile.settings is None:
+            hint = profile.problems[0]
+        elif other is None:
+            hint = tr("Choose what to compare with.")
+        if hint or profile is None or profile.settings is None or other is None:
+            self.hint.setText(hint)
+            self.hint.show()
+            self.model.set_rows(())
+            return
+        self.hint.hide()
+        heads = ("Setting", profile.name, self.other.currentText())
+        self.model.set_rows(setting_rows(differences(profile.settings, other)), heads=heads)
+
+    def _other(self) -> DeepLoreSettings | None:
+        name = self.other.currentData()
+        if name == _CURRENT:
+            return self._session.project.settings if self._session.project is not None else None
+        if name == _DEFAULTS:
+            return DeepLoreSettings()
+        found = self._desk.find(str(name))
+        return found.settings if found is not None else None
+
+    def _use(self) -> None:
+        if self.chosen is not None and self.use.isEnabled():
+            self._desk.choose(self.chosen.name)
+
+    def _rename(self) -> None:
+        profile = self.chosen
+        if profile is not None:
+            dialogs.ask_name(
+                self, tr("Rename profile"), tr("Name"), profile.name, partial(self._desk.rename, profile.name)
+            )
+
+    def _delete(self) -> None:
+        profile = self.chosen
+        if profile is not None:
+            dialogs.confirm(
+                self,
+                tr("Delete profile"),
+                tr("Delete the profile “{name}”?", name=profile.name),
+                tr("Delete"),
+                partial(self._desk.delete, profile.name),
+                tr("Its file goes with it. The settings in use stay as they are."),
+            )
+
+
+def ask_profile_name(desk: SettingsDesk, parent: QWidget) -> None:
+    """Ask for the name of a profile to keep the settings in use; one that exists is replaced only after a question."""
+
+    def answered(name: str) -> None:
+        known = desk.find(name)
+        if known is None:
+            desk.save(name)
+            return
+        dialogs.confirm(
+            parent,
+            tr("Replace profile"),
+            tr("There is a profile “{name}” already. Replace it?", name=known.name),
+            tr("Replace"),
+            partial(desk.save, known.name, replace=True),
+        )
+
+    dialogs.ask_name(parent, tr("Save settings as a profile"), tr("Name"), desk.name, answered)

@@ -1,0 +1,376 @@
+"""Shortcuts of a person's choice: kept beside the window's layout, checked against all others.
+
+Every shortcut can be another one: the actions with their keys, and a field that says what is taken already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSettings, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtGui import QFont, QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QKeySequenceEdit,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.ui.shell.actions import Action, Where, conflicts
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, NO_INDEX, Index
+from lorestudio.ui.shell.words import sentence_case, tr
+
+_GROUP: Final = "shortcuts"
+_PORTABLE: Final = QKeySequence.SequenceFormat.PortableText
+_STANDARD: Final = (
+    QKeySequence.StandardKey.Copy, QKeySequence.StandardKey.Cut, QKeySequence.StandardKey.Paste,
+    QKeySequence.StandardKey.SelectAll, QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo,
+)  # fmt: skip
+"""Keys that every text field needs."""
+_EDITING: Final = frozenset({
+    "Backspace", "Del", "Ins", "Return", "Enter", "Space", "Tab", "Up", "Down", "Left", "Right", "Home", "End", "PgUp",
+    "PgDown",
+})  # fmt: skip
+"""Keys that text fields and lists need, without a modifier."""
+
+Shortcuts = Mapping[str, tuple[str, ...]]
+"""The shortcuts of the actions that a person has changed, by the actions' ids; an empty tuple takes them all away."""
+
+
+def normal(shortcut: str) -> str:
+    """A shortcut in Qt's portable spelling, "" for one that means nothing."""
+    return QKeySequence.fromString(shortcut, _PORTABLE).toString(_PORTABLE)
+
+
+def with_shortcuts(table: Iterable[Action], chosen: Shortcuts) -> tuple[Action, ...]:
+    """The table with the chosen shortcuts in place of its own."""
+    return tuple(replace(one, shortcuts=chosen[one.id]) if one.id in chosen else one for one in table)
+
+
+def objections(table: Sequence[Action], action: Action, shortcuts: Sequence[str]) -> list[str]:
+    """What speaks against these shortcuts for an action of the table as it is now, in sentences."""
+    said: list[str] = []
+    for shortcut in shortcuts:
+        if not normal(shortcut):
+            said.append(tr("{shortcut} is no shortcut.", shortcut=shortcut))
+        elif action.where is Where.WINDOW and _types(normal(shortcut)):
+            said.append(tr("{shortcut} alone is typed into text fields. Add Ctrl or Alt.", shortcut=shortcut))
+        elif action.where is Where.WINDOW and normal(shortcut) in _needed():
+            said.append(tr("{shortcut} is needed in text fields.", shortcut=shortcut))
+    return list(dict.fromkeys([*said, *taken(table, action, shortcuts)]))
+
+
+def taken(table: Sequence[Action], action: Action, shortcuts: Sequence[str]) -> list[str]:
+    """For each of the shortcuts that another action has where this one would have it too, a sentence."""
+    titles = {one.id: tr(one.title).rstrip("…") for one in table}
+    return [
+        tr("{shortcut} is already used by “{title}”.", shortcut=normal(shortcut), title=titles[other])
+        for shortcut in shortcuts
+        for other in clashing(table, action, shortcut)
+    ]
+
+
+def clashing(table: Sequence[Action], action: Action, shortcut: str) -> list[str]:
+    """The ids of the other actions that have this shortcut where the action would have it too."""
+    mine = replace(action, shortcuts=(normal(shortcut),))
+    others = [replace(one, shortcuts=tuple(map(normal, one.shortcuts))) for one in table if one.id != action.id]
+    found = [clash for clash in conflicts((*others, mine)) if action.id in clash[1:]]
+    return [one if other == action.id else other for _shortcut, one, other in found]
+
+
+def _types(shortcut: str) -> bool:
+    return len(shortcut) == 1 or shortcut in _EDITING or (shortcut.startswith("Shift+") and len(shortcut) == 7)
+
+
+def _needed() -> set[str]:
+    return {sequence.toString(_PORTABLE) for key in _STANDARD for sequence in QKeySequence.keyBindings(key)}
+
+
+class ShortcutStore:
+    """The chosen shortcuts in the window's settings."""
+
+    def __init__(self, settings: QSettings) -> None:
+        self._settings = settings
+
+    def load(self, table: Iterable[Action]) -> dict[str, tuple[str, ...]]:
+        """What was chosen for the actions of the table; of an unreadable list what can be read."""
+        found: dict[str, tuple[str, ...]] = {}
+        for action in table:
+            kept = self._settings.value(f"{_GROUP}/{action.id}", None)
+            if kept is not None:
+                parts = str(kept).split(" ") if str(kept) else []
+                found[action.id] = tuple(normal(part) for part in parts if normal(part))
+        return found
+
+    def save(self, chosen: Shortcuts) -> None:
+        """Keep these and no others."""
+        self._settings.remove(_GROUP)
+        for name, shortcuts in chosen.items():
+            self._settings.setValue(f"{_GROUP}/{name}", " ".join(shortcuts))
+        self._settings.sync()
+
+
+_HEADS = ("Action", "Menu", "Works", "Shortcuts")
+_SEARCHED = int(Qt.ItemDataRole.UserRole) + 20
+
+
+class _Actions(QAbstractTableModel):
+    """The actions with their shortcuts of now; those that were changed are bold."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: tuple[Action, ...] = ()
+        self._changed: frozenset[str] = frozenset()
+
+    def show_actions(self, rows: Sequence[Action], changed: frozenset[str]) -> None:
+        same = len(rows) == len(self._rows)
+        if not same:
+            self.beginResetModel()
+        self._rows, self._changed = tuple(rows), changed
+        if not same:
+            self.endResetModel()
+        elif rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(_HEADS) - 1))
+
+    def rowCount(self, parent: Index = NO_INDEX) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = NO_INDEX) -> int:
+        return len(_HEADS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
+        return tr(_HEADS[section]) if orientation == HORIZONTAL and role == DISPLAY else None
+
+    def data(self, index: Index, role: int = DISPLAY) -> object:
+        action = self._rows[index.row()]
+        title, menu = tr(action.title).rstrip("…"), action.menu.replace("/", " › ")
+        keys = shown(action.shortcuts)
+        if role == DISPLAY:
+            return (title, menu, sentence_case(tr(action.where.value)), keys)[index.column()]
+        if role == ITEM:
+            return action
+        if role == _SEARCHED:
+            return f"{title} {menu} {keys} {' '.join(action.shortcuts)}"
+        if role == ACCESSIBLE_TEXT:
+            parts = [title, keys or tr("no shortcut"), tr(action.where.value)]
+            return ", ".join([*parts, tr("changed")] if action.id in self._changed else parts)
+        if role == Qt.ItemDataRole.FontRole and action.id in self._changed:
+            font = QFont()
+            font.setBold(True)
+            return font
+        return None
+
+
+class ShortcutsDialog(QDialog):
+    """`changed` carries what the person has chosen so far, after every change; it is in force at once."""
+
+    changed = Signal(object)
+
+    def __init__(self, table: Sequence[Action], chosen: Shortcuts, parent: QWidget | None = None) -> None:
+        """`table` is as it comes with the program, `chosen` what the person has changed of it."""
+        super().__init__(parent)
+        self.setWindowTitle(tr("Change keyboard shortcuts"))
+        self._table = tuple(table)
+        self.chosen: dict[str, tuple[str, ...]] = dict(chosen)
+        self.search = QLineEdit(self)
+        self.model = _Actions(self)
+        self.filtered = QSortFilterProxyModel(self)
+        self.view = QTableView(self)
+        self.field = QKeySequenceEdit(self)
+        self.said = QLabel(self)
+        self.set = QPushButton(tr("Set"), self)
+        self.add = QPushButton(tr("Add"), self)
+        self.take = QPushButton(tr("Take it from the other"), self)
+        self.none = QPushButton(tr("No shortcut"), self)
+        self.reset = QPushButton(tr("Reset"), self)
+        self.reset_all = QPushButton(tr("Reset all"), self)
+        self._build()
+        self._fill()
+        self.view.selectRow(0)
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        column.setSpacing(8)
+        self.search.setPlaceholderText(tr("Search actions or keys, such as Ctrl+R"))
+        self.search.setAccessibleName(tr("Search actions"))
+        self.search.setClearButtonEnabled(True)
+        column.addWidget(self.search)
+        self.filtered.setSourceModel(self.model)
+        self.filtered.setFilterRole(_SEARCHED)
+        self.filtered.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.view.setModel(self.filtered)
+        self.view.setAccessibleName(tr("Actions"))
+        self.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.view.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        self.view.setShowGrid(False)
+        self.view.setTabKeyNavigation(False)
+        self.view.verticalHeader().hide()
+        self.view.verticalHeader().setDefaultSectionSize(self.view.fontMetrics().lineSpacing() + 8)
+        header = self.view.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        column.addWidget(self.view, 1)
+        self._build_field(column)
+        self._connect()
+        self.resize(780, 560)
+
+    def _build_field(self, column: QVBoxLayout) -> None:
+        line = QHBoxLayout()
+        label = QLabel(tr("New shortcut"), self)
+        label.setBuddy(self.field)
+        self.field.setAccessibleName(tr("New shortcut"))
+        self.field.setMaximumSequenceLength(1)
+        line.addWidget(label)
+        line.addWidget(self.field, 1)
+        for button in (self.set, self.add, self.none, self.reset):
+            line.addWidget(button)
+        column.addLayout(line)
+        self.said.setWordWrap(True)
+        second = QHBoxLayout()
+        second.addWidget(self.said, 1)
+        second.addWidget(self.take)
+        column.addLayout(second)
+        end = QHBoxLayout()
+        close = QPushButton(tr("Close"), self)
+        end.addWidget(self.reset_all)
+        end.addStretch(1)
+        end.addWidget(close)
+        column.addLayout(end)
+        self.set.setProperty("kind", "primary")
+        self.set.setToolTip(tr("Use the new shortcut in place of the others"))
+        self.add.setToolTip(tr("Use the new shortcut beside the others"))
+        for button in (self.set, self.add, self.take, self.none, self.reset, self.reset_all, close):
+            button.setAutoDefault(False)
+        close.clicked.connect(self.reject)
+
+    def _connect(self) -> None:
+        self.search.textChanged.connect(self.filtered.setFilterFixedString)
+        self.view.selectionModel().currentRowChanged.connect(lambda *_rows: self._settle())
+        self.field.keySequenceChanged.connect(lambda _sequence: self._settle())
+        self.set.clicked.connect(lambda: self._use((self._typed(),)))
+        self.add.clicked.connect(self._add)
+        self.take.clicked.connect(self._take)
+        self.none.clicked.connect(lambda: self._use(()))
+        self.reset.clicked.connect(self._reset)
+        self.reset_all.clicked.connect(self._reset_all)
+
+    # ---- what can be done -------------------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> tuple[Action, ...]:
+        """The table as it is at present."""
+        return with_shortcuts(self._table, self.chosen)
+
+    @property
+    def action(self) -> Action | None:
+        """The chosen action as it is at present."""
+        found = self.view.currentIndex().data(ITEM)
+        return found if isinstance(found, Action) else None
+
+    def choose(self, name: str) -> None:
+        """Choose an action by its id."""
+        self.search.clear()
+        place = next((row for row, action in enumerate(self._table) if action.id == name), 0)
+        self.view.setCurrentIndex(self.filtered.mapFromSource(self.model.index(place, 0)))
+
+    def type(self, shortcut: str) -> None:
+        """Put a shortcut into the field."""
+        self.field.setKeySequence(QKeySequence(shortcut))
+
+    def _typed(self) -> str:
+        return normal(self.field.keySequence().toString(QKeySequence.SequenceFormat.PortableText))
+
+    def _use(self, shortcuts: tuple[str, ...]) -> None:
+        action = self.action
+        if action is None or objections(self.now, action, shortcuts):
+            return
+        self._put(action.id, shortcuts)
+        self.field.clear()
+        self._changed()
+
+    def _put(self, name: str, shortcuts: tuple[str, ...]) -> None:
+        original = next(one for one in self._table if one.id == name)
+        if tuple(map(normal, original.shortcuts)) == shortcuts:
+            self.chosen.pop(name, None)
+        else:
+            self.chosen[name] = shortcuts
+
+    def _add(self) -> None:
+        action = self.action
+        if action is not None:
+            self._use(tuple(dict.fromkeys((*map(normal, action.shortcuts), self._typed()))))
+
+    def _take(self) -> None:
+        """Take the typed shortcut away from whoever has it, and use it."""
+        action, typed = self.action, self._typed()
+        if action is None:
+            return
+        others = set(clashing(self.now, action, typed))
+        for other in [one for one in self.now if one.id in others]:
+            self._put(other.id, tuple(key for key in map(normal, other.shortcuts) if key != typed))
+        self._use((typed,))
+
+    def _reset(self) -> None:
+        action = self.action
+        if action is None:
+            return
+        original = next(one for one in self._table if one.id == action.id)
+        said = taken(self.now, action, original.shortcuts)
+        if said:
+            self.said.setText(" ".join(said))
+            return
+        self.chosen.pop(action.id, None)
+        self._changed()
+
+    def _reset_all(self) -> None:
+        self.chosen.clear()
+        self._changed()
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _changed(self) -> None:
+        self._fill()
+        self.changed.emit(dict(self.chosen))
+
+    def _fill(self) -> None:
+        current: QModelIndex = self.view.currentIndex()
+        self.model.show_actions(self.now, frozenset(self.chosen))
+        if current.isValid():
+            self.view.setCurrentIndex(current)
+        self._settle()
+
+    def _settle(self) -> None:
+        action, typed = self.action, self._typed()
+        said = objections(self.now, action, (typed,)) if action is not None and typed else []
+        others = bool(typed) and action is not None and bool(clashing(self.now, action, typed))
+        if said:
+            self.said.setText(" ".join(said))
+        elif action is not None and typed:
+            self.said.setText(tr("{shortcut} is free for “{title}”.", shortcut=typed, title=tr(action.title)))
+        elif action is not None:
+            keys = shown(action.shortcuts) or tr("no shortcut")
+            self.said.setText(
+                tr("“{title}” has {keys}. Press new keys in the field.", title=tr(action.title), keys=keys)
+            )
+        else:
+            self.said.setText(tr("Choose an action."))
+        for button in (self.set, self.add):
+            button.setEnabled(action is not None and bool(typed) and not said)
+        self.take.setVisible(others and len(said) == 1)
+        self.none.setEnabled(action is not None and bool(action.shortcuts))
+        self.reset.setEnabled(action is not None and action.id in self.chosen)
+        self.reset_all.setEnabled(bool(self.chosen))
+
+
+def shown(shortcuts: Sequence[str]) -> str:
+    """Shortcuts as this system writes them."""
+    return ", ".join(QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText) for key in shortcuts)

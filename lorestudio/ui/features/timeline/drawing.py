@@ -1,0 +1,317 @@
+"""Drawing a heat map: titles, cells, bars of tokens and the playhead, on a screen, a picture or an SVG file.
+
+Cells are drawn as one small image that is enlarged, so that a chat of thousands of turns costs no more than a short
+one; glyphs and lines are added where cells are large enough to hold them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter, QPen, QPolygonF
+
+from lorestudio.ui.features.timeline.map_content import MapContent
+from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.words import number, tr
+from lorestudio.ui.widgets.marks import Mark
+from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, hairline, hatch
+
+ROW_HEIGHT: Final = 18
+BARS: Final = 46
+"""Height of the bars of tokens."""
+AXIS: Final = 17
+"""Height of the line with the numbers of the replies."""
+GLYPH_CELL: Final = 13
+"""From this width of a cell on its glyph is drawn; narrower ones have their colour only."""
+LINE_CELL: Final = 6
+"""From this width on columns are told apart by a line."""
+
+_V_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+_V_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Where things stand, in device-independent pixels: `cell` is a column's width, `x` and `y` what is scrolled by."""
+
+    width: float
+    height: float
+    titles: float
+    cell: float
+    x: float = 0
+    y: float = 0
+
+    @property
+    def top(self) -> float:
+        """Where the cells begin."""
+        return BARS + AXIS
+
+    @property
+    def grid(self) -> QRectF:
+        """The room for cells."""
+        return QRectF(self.titles, self.top, max(0.0, self.width - self.titles), max(0.0, self.height - self.top))
+
+    def left_of(self, column: int) -> float:
+        """The left edge of a column."""
+        return self.titles + column * self.cell - self.x
+
+    def top_of(self, row: int) -> float:
+        """The upper edge of a row."""
+        return self.top + row * ROW_HEIGHT - self.y
+
+    def columns(self, amount: int) -> range:
+        """The columns in sight."""
+        first = max(0, math.floor(self.x / self.cell))
+        last = min(amount, math.ceil((self.x + self.grid.width()) / self.cell))
+        return range(first, max(first, last))
+
+    def rows(self, amount: int) -> range:
+        """The rows in sight."""
+        first = max(0, math.floor(self.y / ROW_HEIGHT))
+        last = min(amount, math.ceil((self.y + self.grid.height()) / ROW_HEIGHT))
+        return range(first, max(first, last))
+
+
+def cell_colors(marks: tuple[Mark, ...], theme: Theme) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
+    """The colour of each code, as `0xAARRGGBB`; of outcomes without a fill it is that of a line."""
+    colors = np.full(256, theme.color("panel").rgba(), dtype=np.uint32)
+    for code, mark in enumerate(marks[:256]):
+        if mark.fill:
+            colors[code] = theme.fill(mark.fill)[0].rgba()
+        elif code:
+            colors[code] = theme.color("sunken").rgba()
+    return colors
+
+
+def cells_image(
+    content: MapContent, theme: Theme, rows: range, columns: range, width: int, height: int | None = None
+) -> QImage:
+    """The cells of these drawn rows and columns, one pixel each, in at most `width` by `height` pixels."""
+    chosen = [content.rows[row] for row in rows]
+    codes = content.grid.picture(chosen, [content.columns[column] for column in columns], max(1, width), height)
+    if not codes.size:
+        return QImage()
+    pixels = np.ascontiguousarray(cell_colors(content.marks, theme)[codes])
+    down, across = pixels.shape
+    return QImage(pixels.data, across, down, 4 * across, QImage.Format.Format_RGB32).copy()
+
+
+class MapDrawing:
+    """Draws one map. `chosen` is the drawn row and column that is looked at, -1 for none."""
+
+    def __init__(self, theme: Theme, font: QFont, content: MapContent, geometry: Geometry) -> None:
+        self._theme, self._font, self._content, self._at = theme, font, content, geometry
+        self._columns = geometry.columns(len(content.columns))
+        self._rows = geometry.rows(len(content.rows))
+
+    def draw(self, painter: QPainter, chosen: tuple[int, int], *, focus: bool = False) -> None:
+        """Draw everything."""
+        row, column = chosen
+        painter.fillRect(QRectF(0, 0, self._at.width, self._at.height), self._theme.color("panel"))
+        self._draw_cells(painter)
+        if column >= 0:
+            self._draw_playhead(painter, column)
+        self._draw_bars(painter)
+        self._draw_axis(painter, column)
+        self._draw_titles(painter, row)
+        if row >= 0 and column >= 0:
+            self._draw_chosen(painter, row, column, focus=focus)
+
+    # ---- cells ------------------------------------------------------------------------------------------------------
+
+    def _draw_cells(self, painter: QPainter) -> None:
+        at, content, theme = self._at, self._content, self._theme
+        columns, rows = self._columns, self._rows
+        painter.save()
+        painter.setClipRect(at.grid)
+        if columns and rows:
+            wide = len(columns) * at.cell
+            image = cells_image(content, theme, rows, columns, round(wide) if at.cell < 1 else len(columns))
+            box = QRectF(at.left_of(columns.start), at.top_of(rows.start), wide, len(rows) * ROW_HEIGHT)
+            painter.drawImage(box, image)
+            self._draw_unknown(painter, box.top(), box.bottom())
+            self._draw_lines(painter, box)
+            if at.cell >= GLYPH_CELL:
+                self._draw_glyphs(painter)
+        painter.restore()
+
+    def _draw_unknown(self, painter: QPainter, top: float, bottom: float) -> None:
+        """Turns that were not run yet are hatched."""
+        at, turns = self._at, self._content.turns
+        pattern = hatch(self._theme.color("border"), self._theme)
+        start: int | None = None
+        for column in (*self._columns, self._columns.stop):
+            missing = column < self._columns.stop and turns[column] is None
+            if missing and start is None:
+                start = column
+            elif not missing and start is not None:
+                left = at.left_of(start)
+                painter.fillRect(QRectF(left, top, at.left_of(column) - left, bottom - top), pattern)
+                start = None
+
+    def _draw_lines(self, painter: QPainter, box: QRectF) -> None:
+        at = self._at
+        painter.setPen(hairline(self._theme.color("panel"), 2 if at.cell >= GLYPH_CELL else 1))
+        lines = [
+            QLineF(box.left(), at.top_of(row), box.right(), at.top_of(row)) for row in (*self._rows, self._rows.stop)
+        ]
+        if at.cell >= LINE_CELL:
+            lines += [
+                QLineF(at.left_of(column), box.top(), at.left_of(column), box.bottom())
+                for column in (*self._columns, self._columns.stop)
+            ]
+        painter.drawLines(lines)
+
+    def _draw_glyphs(self, painter: QPainter) -> None:
+        at, content, theme = self._at, self._content, self._theme
+        codes = content.grid.picture(
+            [content.rows[row] for row in self._rows],
+            [content.columns[column] for column in self._columns],
+            len(self._columns),
+        )
+        inks = [theme.palette.fill(mark.fill)[1] if mark.fill else theme.palette.text_muted for mark in content.marks]
+        for down, across in np.argwhere(codes):
+            code = int(codes[down, across])
+            box = QRectF(
+                at.left_of(self._columns.start + int(across)),
+                at.top_of(self._rows.start + int(down)),
+                at.cell,
+                ROW_HEIGHT,
+            )
+            draw_glyph(painter, box, content.marks[code].icon, inks[code], 11)
+
+    # ---- around them ------------------------------------------------------------------------------------------------
+
+    def _draw_playhead(self, painter: QPainter, column: int) -> None:
+        """The chosen turn, through bars and cells."""
+        at, theme = self._at, self._theme
+        left, wide = at.left_of(column), max(at.cell, 2.0)
+        painter.save()
+        painter.setClipRect(QRectF(at.titles, 0, at.grid.width(), at.height))
+        painter.fillRect(QRectF(left, 0, wide, BARS), theme.color("accent_soft"))
+        painter.setPen(hairline(theme.color("accent"), 1.5))
+        bottom = min(at.height, at.top_of(len(self._content.rows)))
+        if at.cell >= LINE_CELL:
+            painter.drawLine(QLineF(left, 0, left, bottom))
+            painter.drawLine(QLineF(left + wide, 0, left + wide, bottom))
+        else:
+            painter.drawLine(QLineF(left + wide / 2, 0, left + wide / 2, bottom))
+        painter.restore()
+
+    def _draw_bars(self, painter: QPainter) -> None:
+        at, theme, content = self._at, self._theme, self._content
+        painter.save()
+        painter.setClipRect(QRectF(at.titles, 0, at.grid.width(), BARS))
+        draw_bars(painter, theme, content, self._columns, QRectF(at.titles - at.x, 3, at.cell, BARS - 5))
+        painter.restore()
+        painter.setPen(hairline(theme.color("border")))
+        painter.drawLine(QLineF(at.titles, BARS, at.width, BARS))
+        painter.setFont(scaled(self._font, 0.82))
+        painter.setPen(theme.color("text_faint"))
+        box = QRectF(8, 2, at.titles - 14, 14)
+        painter.drawText(box, _V_LEFT, tr("Lore tokens"))
+        budget = next((each for each in reversed(content.budgets) if each is not None), None)
+        if budget is not None:
+            painter.drawText(box.translated(0, 15), _V_LEFT, tr("budget {budget}", budget=number(budget)))
+
+    def _draw_axis(self, painter: QPainter, chosen: int) -> None:
+        at, theme, content = self._at, self._theme, self._content
+        painter.save()
+        painter.setClipRect(QRectF(at.titles, BARS, at.grid.width(), AXIS))
+        font = scaled(self._font, 0.82)
+        metrics = QFontMetricsF(font)
+        widest = max((metrics.horizontalAdvance(content.label(each)) for each in self._ends()), default=20.0)
+        step = max(1, math.ceil((widest + 8) / at.cell))
+        free = -math.inf
+        labels = sorted({column for column in self._columns if column % step == 0} | ({chosen} & {*self._columns}))
+        for column in labels:
+            if column != chosen and chosen >= 0 and abs(column - chosen) < step:
+                continue
+            text = content.label(column)
+            wide = metrics.horizontalAdvance(text)
+            left = at.left_of(column) + max(1.0, (at.cell - wide) / 2)
+            if left < free:
+                continue
+            painter.setFont(scaled(self._font, 0.82, bold=column == chosen))
+            painter.setPen(theme.color("accent" if column == chosen else "text_faint"))
+            painter.drawText(QRectF(left, BARS, wide + 8, AXIS), _V_LEFT, text)
+            free = left + wide + 4
+        painter.restore()
+
+    def _ends(self) -> tuple[int, ...]:
+        return (self._columns.start, self._columns.stop - 1) if self._columns else ()
+
+    def _draw_titles(self, painter: QPainter, chosen: int) -> None:
+        at, theme, content = self._at, self._theme, self._content
+        painter.save()
+        painter.setClipRect(QRectF(0, at.top, at.titles, at.grid.height()))
+        painter.setFont(self._font)
+        metrics = QFontMetricsF(self._font)
+        for row in self._rows:
+            box = QRectF(0, at.top_of(row), at.titles - 4, ROW_HEIGHT)
+            if row == chosen:
+                painter.fillRect(box, theme.color("accent_soft"))
+                painter.fillRect(QRectF(0, box.top(), 3, ROW_HEIGHT), theme.color("accent"))
+            painter.setPen(theme.color("on_accent_soft" if row == chosen else "text"))
+            text = metrics.elidedText(content.titles[row], Qt.TextElideMode.ElideRight, at.titles - 16)
+            painter.drawText(box.adjusted(8, 0, 0, 0), _V_LEFT, text)
+        painter.restore()
+
+    def _draw_chosen(self, painter: QPainter, row: int, column: int, *, focus: bool) -> None:
+        at = self._at
+        painter.save()
+        painter.setClipRect(at.grid)
+        box = QRectF(at.left_of(column), at.top_of(row), max(at.cell, 4.0), ROW_HEIGHT)
+        if focus:
+            draw_focus(painter, box.adjusted(-1, -1, 1, 1), self._theme)
+        else:
+            painter.setPen(QPen(self._theme.color("focus"), 1))
+            painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
+        painter.restore()
+
+
+def draw_bars(painter: QPainter, theme: Theme, content: MapContent, columns: range, first: QRectF) -> None:
+    """The injected tokens of these columns, with the budget as a line; `first` is the room of column 0.
+
+    What went into outlets, outside the budget, stands in another colour on top. Where several columns share a pixel
+    the largest is drawn.
+    """
+    if not columns:
+        return
+    used, every = content.tokens
+    scale = first.height() / content.most_tokens
+    cell = first.width()
+    share = max(1, math.floor(1 / cell)) if cell < 1 else 1
+    green, sky = theme.fill("green")[0], theme.fill("sky")[0]
+    inner: list[QRectF] = []
+    outer: list[QRectF] = []
+    for start in range(columns.start, columns.stop, share):
+        stop = min(columns.stop, start + share)
+        inside, whole = float(used[start:stop].max()), float(every[start:stop].max())
+        left, wide = first.left() + start * cell, max(1.0, cell * (stop - start) - (1 if cell >= 3 else 0))
+        inner.append(QRectF(left, first.bottom() - inside * scale, wide, inside * scale))
+        if whole > inside:
+            top = first.bottom() - whole * scale
+            outer.append(QRectF(left, top, wide, (whole - inside) * scale))
+    painter.save()
+    painter.setPen(Qt.PenStyle.NoPen)
+    for color, boxes in ((green, inner), (sky, outer)):
+        painter.setBrush(color)
+        painter.drawRects(boxes)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    pen = hairline(theme.color("text_muted"), 1)
+    pen.setStyle(Qt.PenStyle.DashLine)
+    painter.setPen(pen)
+    line: list[QPointF] = []
+    for start, stop, budget in content.budget_runs:
+        if stop > columns.start and start < columns.stop:
+            height = first.bottom() - budget * scale
+            left, right = (first.left() + max(columns.start, min(columns.stop, at)) * cell for at in (start, stop))
+            line += [QPointF(left, height), QPointF(right, height)]
+    if line:
+        painter.drawPolyline(QPolygonF(line))
+    painter.restore()

@@ -1,0 +1,293 @@
+"""The heat map of a chat: entries by turns, drawn for what is in sight only."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
+
+from lorestudio.ui.features.timeline.drawing import BARS, ROW_HEIGHT, Geometry, MapDrawing
+from lorestudio.ui.features.timeline.map_content import MapContent
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import tr
+
+ZOOMS: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 14.0, 20.0, 28.0)
+"""Widths of a column to choose from, in device-independent pixels."""
+
+USUAL: Final = 14.0
+_PAGE: Final = 10
+_STEPS: Final = {
+    Qt.Key.Key_Left: (0, -1),
+    Qt.Key.Key_Right: (0, 1),
+    Qt.Key.Key_Up: (-1, 0),
+    Qt.Key.Key_Down: (1, 0),
+    Qt.Key.Key_PageUp: (-_PAGE, 0),
+    Qt.Key.Key_PageDown: (_PAGE, 0),
+}
+
+
+class HeatMap(QAbstractScrollArea):
+    """`moved` carries the drawn row and column that the keyboard or a click went to, `entered` one that is wanted.
+
+    A row or column of -1 means none. `seen` follows scrolling and zooming.
+    """
+
+    moved = Signal(int, int)
+    entered = Signal(int, int)
+    seen = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._content = MapContent()
+        self._row = self._column = -1
+        self._cell = USUAL
+        self._zoomed = False
+        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.viewport().setMouseTracking(True)
+        self.setMinimumHeight(BARS)
+        self.setAccessibleName(tr("Heat map: entries and turns"))
+        self.horizontalScrollBar().valueChanged.connect(self._scrolled)
+        self.verticalScrollBar().valueChanged.connect(self._scrolled)
+        theme.changed.connect(self.viewport().update)
+
+    # ---- content ----------------------------------------------------------------------------------------------------
+
+    @property
+    def content(self) -> MapContent:
+        """What is shown."""
+        return self._content
+
+    @property
+    def chosen(self) -> tuple[int, int]:
+        """The drawn row and column that is looked at, -1 for none."""
+        return self._row, self._column
+
+    @property
+    def cell(self) -> float:
+        """The width of a column in device-independent pixels."""
+        return self._cell
+
+    def set_content(self, content: MapContent, *, fresh: bool = False) -> None:
+        """Show other cells; `fresh` says that it is another chat, for which the width of columns is chosen anew."""
+        self._content = content
+        if fresh:
+            self._zoomed = False
+        if not self._zoomed:
+            self._cell = self._fitting()
+        self._size_bars()
+        self._describe()
+        self.viewport().update()
+
+    def choose(self, row: int, column: int, *, reveal: bool = True) -> None:
+        """Look at a cell, and scroll to it."""
+        if (row, column) == (self._row, self._column):
+            return
+        self._row, self._column = row, column
+        if reveal:
+            self.reveal()
+        self._describe()
+        self.viewport().update()
+
+    def reveal(self) -> None:
+        """Scroll so that the chosen cell is in sight, a chosen column with a little room around it."""
+        at = self.geometry_now()
+        if self._column >= 0:
+            bar, room = self.horizontalScrollBar(), at.grid.width()
+            left = self._column * self._cell
+            margin = min(3 * self._cell, room / 4)
+            bar.setValue(round(max(min(bar.value(), left - margin), left + self._cell + margin - room)))
+        if self._row >= 0:
+            bar, room = self.verticalScrollBar(), at.grid.height()
+            top = self._row * ROW_HEIGHT
+            bar.setValue(round(max(min(bar.value(), top), top + ROW_HEIGHT - room)))
+
+    # ---- zoom -------------------------------------------------------------------------------------------------------
+
+    def zoom(self, steps: int, at: float | None = None) -> None:
+        """Make columns wider, or narrower for less than 0; what is at `at`, or the chosen turn, stays in its place."""
+        place = min(range(len(ZOOMS)), key=lambda index: abs(ZOOMS[index] - self._cell))
+        self.set_cell(ZOOMS[max(0, min(len(ZOOMS) - 1, place + steps))], at)
+
+    def set_cell(self, cell: float, at: float | None = None) -> None:
+        """Give columns this width, within the limits."""
+        cell = max(ZOOMS[0], min(ZOOMS[-1], cell))
+        geometry = self.geometry_now()
+        if at is None:
+            own = geometry.left_of(self._column) - geometry.titles if self._column >= 0 else -1.0
+            at = own if 0 <= own <= geometry.grid.width() else geometry.grid.width() / 2
+        column = (geometry.x + at) / self._cell
+        self._cell, self._zoomed = cell, True
+        self._size_bars()
+        self.horizontalScrollBar().setValue(round(column * cell - at))
+        self.viewport().update()
+        self.seen.emit()
+
+    def show_columns(self, first: float, last: float) -> None:
+        """Zoom and scroll so that just these columns are in sight."""
+        room = self.geometry_now().grid.width()
+        self.set_cell(room / max(1.0, last - first), 0.0)
+        self.horizontalScrollBar().setValue(round(first * self._cell))
+
+    def scroll_to(self, column: float, row: float) -> None:
+        """Scroll so that this column is the first in sight, and this row."""
+        self.horizontalScrollBar().setValue(round(column * self._cell))
+        self.verticalScrollBar().setValue(round(row * ROW_HEIGHT))
+
+    def _fitting(self) -> float:
+        """The width at which the whole chat is in sight, or the usual one where that would be too narrow for glyphs."""
+        room = self.geometry_now().grid.width()
+        wanted = room / max(1, len(self._content.columns))
+        return max((zoom for zoom in ZOOMS if USUAL <= zoom <= wanted), default=USUAL)
+
+    # ---- geometry ---------------------------------------------------------------------------------------------------
+
+    def geometry_now(self) -> Geometry:
+        """Where things stand at the moment."""
+        wide, high = self.viewport().width(), self.viewport().height()
+        titles = float(max(84, min(180, round(wide * 0.28))))
+        bars = self.horizontalScrollBar().value(), self.verticalScrollBar().value()
+        return Geometry(wide, high, titles, self._cell, *bars)
+
+    def cell_at(self, point: QPointF) -> tuple[int, int]:
+        """The drawn row and column at a point, -1 outside of rows or columns."""
+        at = self.geometry_now()
+        column = math.floor((point.x() - at.titles + at.x) / self._cell) if point.x() >= at.titles else -1
+        row = math.floor((point.y() - at.top + at.y) / ROW_HEIGHT) if point.y() >= at.top else -1
+        return (
+            row if row < len(self._content.rows) else -1,
+            column if column < len(self._content.columns) else -1,
+        )
+
+    def _size_bars(self) -> None:
+        at = self.geometry_now()
+        across, down = self.horizontalScrollBar(), self.verticalScrollBar()
+        across.setRange(0, max(0, math.ceil(len(self._content.columns) * self._cell - at.grid.width())))
+        across.setPageStep(max(1, round(at.grid.width())))
+        across.setSingleStep(max(1, round(self._cell * 3)))
+        down.setRange(0, max(0, math.ceil(len(self._content.rows) * ROW_HEIGHT - at.grid.height())))
+        down.setPageStep(max(1, round(at.grid.height())))
+        down.setSingleStep(ROW_HEIGHT)
+
+    def _scrolled(self) -> None:
+        self.viewport().update()
+        self.seen.emit()
+
+    def _describe(self) -> None:
+        row, column = self._row, self._column
+        content = self._content
+        if 0 <= row < len(content.rows) and 0 <= column < len(content.columns):
+            text = content.describe(row, column)
+        elif 0 <= column < len(content.columns):
+            text = content.describe_column(column)
+        else:
+            text = tr("{rows} entries, {columns} turns", rows=len(content.rows), columns=len(content.columns))
+        self.setAccessibleDescription(text)
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+
+    # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def minimumSizeHint(self) -> QSize:
+        """Qt: bars and a few rows."""
+        return QSize(160, BARS)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Qt: draw what is in sight."""
+        painter = QPainter(self.viewport())
+        drawing = MapDrawing(self._theme, self.font(), self._content, self.geometry_now())
+        drawing.draw(painter, (self._row, self._column), focus=self.hasFocus())
+        painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: another part is in sight."""
+        super().resizeEvent(event)
+        if not self._zoomed:
+            self._cell = self._fitting()
+        self._size_bars()
+        self.reveal()
+        self.seen.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: arrows go from cell to cell, Home and End to the first and last turn, Enter wants the cell."""
+        if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            super().keyPressEvent(event)
+            return
+        rows, columns = len(self._content.rows), len(self._content.columns)
+        key = Qt.Key(event.key())
+        if key in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self._column >= 0:
+            self.entered.emit(self._row, self._column)
+        elif key in {Qt.Key.Key_Home, Qt.Key.Key_End} and columns:
+            self.moved.emit(self._row, 0 if key == Qt.Key.Key_Home else columns - 1)
+        elif key in _STEPS and columns:
+            down, across = _STEPS[key]
+            row = max(0, min(rows - 1, self._row + down)) if down and rows else self._row
+            if down and self._row < 0 and rows:
+                row = 0 if down > 0 else rows - 1
+            column = max(0, min(columns - 1, self._column + across)) if self._column >= 0 else columns - 1
+            self.moved.emit(row, column)
+        else:
+            super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Qt: go to the cell, or to the entry or turn alone on its title or bar."""
+        row, column = self.cell_at(event.position())
+        if event.button() is Qt.MouseButton.LeftButton and (row >= 0 or column >= 0):
+            self.moved.emit(row if row >= 0 else self._row, column if column >= 0 else self._column)
+        super().mousePressEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Qt: the cell is wanted."""
+        row, column = self.cell_at(event.position())
+        if row >= 0 and column >= 0:
+            self.entered.emit(row, column)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Qt: Ctrl zooms around the pointer, Shift scrolls through the turns."""
+        turned = event.angleDelta().y() or event.angleDelta().x()
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.zoom(1 if turned > 0 else -1, event.position().x() - self.geometry_now().titles)
+        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            bar = self.horizontalScrollBar()
+            bar.setValue(bar.value() - turned)
+        else:
+            super().wheelEvent(event)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Qt: what is under the pointer, in words."""
+        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            row, column = self.cell_at(QPointF(event.pos()))
+            text = ""
+            if row >= 0 and column >= 0:
+                text = self._content.describe(row, column)
+            elif column >= 0:
+                text = self._content.describe_column(column)
+            elif row >= 0:
+                text = self._content.titles[row]
+            QToolTip.showText(event.globalPos(), text, self)
+            return True
+        return super().viewportEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Qt: the chosen cell has the keyboard."""
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Qt: it has not any more."""
+        super().focusOutEvent(event)
+        self.viewport().update()

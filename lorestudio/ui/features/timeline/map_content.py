@@ -1,0 +1,209 @@
+"""What a heat map shows: rows of entries, columns of turns, and for each cell how it ends and how that looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.studio.replay.timeline import TimelineTurn
+from lorestudio.studio.replay.timeline_grid import RowOrder, TimelineGrid
+from lorestudio.systems.deeplore.reasons import REASONS
+from lorestudio.trace.timeline import Ending
+from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.widgets.marks import BLANK, Mark, fate_mark
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What of a timeline is shown: the order of rows, all swipes or one for each reply, only what went in."""
+
+    order: RowOrder = RowOrder.FIRST
+    swipes: bool = False
+    only_injected: bool = False
+
+
+@dataclass(frozen=True)
+class MapContent:
+    """`rows` are rows of the grid and `generations` its columns, both in the order in which they are drawn."""
+
+    grid: TimelineGrid = field(default_factory=lambda: TimelineGrid(0), repr=False)
+    rows: tuple[int, ...] = ()
+    generations: tuple[Generation, ...] = ()
+    columns: tuple[int, ...] = ()
+    titles: tuple[str, ...] = ()
+    turns: tuple[TimelineTurn | None, ...] = ()
+    swiped: frozenset[int] = frozenset()
+    """Messages that have several swipes."""
+    last: int = -1
+    """The message that is the reply to come."""
+
+    @cached_property
+    def marks(self) -> tuple[Mark, ...]:
+        """How each code of the grid looks; 0 is a cell of which the run says nothing."""
+        return (BLANK, *(fate_mark(ending.as_fate(0)) for ending in self.grid.endings))
+
+    @cached_property
+    def tokens(self) -> NDArray[np.int64]:
+        """Injected tokens of each column, those that count against the budget in the first row, all in the second."""
+        made = np.zeros((2, len(self.columns)), dtype=np.int64)
+        for place, turn in enumerate(self.turns):
+            if turn is not None:
+                made[:, place] = turn.summary.used, turn.summary.tokens
+        return made
+
+    @cached_property
+    def budgets(self) -> tuple[float | None, ...]:
+        """The budget of each column, None where there is none."""
+        return tuple(turn.summary.budget if turn is not None else None for turn in self.turns)
+
+    @cached_property
+    def budget_runs(self) -> tuple[tuple[int, int, float], ...]:
+        """Where the budget stays the same: first column, column after the last one, and the budget."""
+        runs: list[tuple[int, int, float]] = []
+        for place, budget in enumerate(self.budgets):
+            if budget is None:
+                continue
+            if runs and runs[-1][1] == place and runs[-1][2] == budget:
+                runs[-1] = (runs[-1][0], place + 1, budget)
+            else:
+                runs.append((place, place + 1, budget))
+        return tuple(runs)
+
+    @cached_property
+    def most_tokens(self) -> float:
+        """The top of the scale: the largest budget, or the most that was injected."""
+        return max(1.0, float(self.tokens.max(initial=0)), *(each for each in self.budgets if each is not None))
+
+    def entry(self, row: int) -> int | None:
+        """The entry of a drawn row."""
+        return self.grid.entries[self.rows[row]] if 0 <= row < len(self.rows) else None
+
+    def row_of(self, entry: int | None) -> int:
+        """The drawn row of an entry, -1 where it is not shown."""
+        return self._places.get(entry, -1) if entry is not None else -1
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {self.grid.entries[row]: place for place, row in enumerate(self.rows)}
+
+    def column_of(self, generation: Generation | None) -> int:
+        """The drawn column of a generation, or that of its reply; -1 where neither is shown."""
+        if generation is None:
+            return -1
+        return self._own.get(generation, self._of_message.get(generation.message, -1))
+
+    @cached_property
+    def _own(self) -> dict[Generation, int]:
+        return {generation: place for place, generation in enumerate(self.generations)}
+
+    @cached_property
+    def _of_message(self) -> dict[int, int]:
+        return {generation.message: place for place, generation in enumerate(self.generations)}
+
+    def ending(self, row: int, column: int) -> Ending | None:
+        """How the run of a drawn column ended for the entry of a drawn row."""
+        return self.grid.ending(self.rows[row], self.columns[column])
+
+    def label(self, column: int) -> str:
+        """A column's name: `#12`, `#12 ‹2›` where the reply has several swipes, or that it is the reply to come."""
+        generation = self.generations[column]
+        if generation.message == self.last:
+            return tr("next")
+        swipe = f" ‹{generation.swipe + 1}›" if generation.message in self.swiped else ""
+        return f"#{generation.message}{swipe}"
+
+    def word(self, row: int, column: int) -> str:
+        """A cell in a word or two."""
+        if self.turns[column] is None:
+            return tr("not run yet")
+        ending = self.ending(row, column)
+        if ending is None:
+            return tr("not a candidate")
+        return tr(fate_mark(ending.as_fate(0)).word)
+
+    def describe(self, row: int, column: int) -> str:
+        """A cell in a sentence, for tooltips and screen readers."""
+        where = tr(
+            "{title}, {reply}: {word}", title=self.titles[row], reply=self.label(column), word=self.word(row, column)
+        )
+        ending = self.ending(row, column)
+        turn = self.turns[column]
+        parts = [where]
+        reason = REASONS.get(ending.reason) if ending is not None else None
+        if reason is not None and ending is not None and not ending.injected:
+            parts.append(tr(reason.label))
+        if turn is not None and ending is not None and ending.injected:
+            entry = self.grid.entries[self.rows[row]]
+            injection = next((each for each in turn.summary.injected.values() if each.entry == entry), None)
+            if injection is not None:
+                parts.append(count(injection.tokens, "token", "tokens"))
+        return ". ".join(parts)
+
+    def describe_column(self, column: int) -> str:
+        """A column's bar in a sentence."""
+        turn = self.turns[column]
+        if turn is None:
+            return tr("{reply}: not run yet", reply=self.label(column))
+        summary = turn.summary
+        text = tr(
+            "{reply}: {entries}, {tokens}",
+            reply=self.label(column),
+            entries=count(len(summary.injected), "entry", "entries"),
+            tokens=count(summary.tokens, "token", "tokens"),
+        )
+        if summary.budget is not None:
+            text += tr(" (budget {budget})", budget=f"{summary.budget:,.0f}")
+        return text
+
+
+def shown_generations(
+    generations: Sequence[Generation], line: Sequence[Generation], chosen: Generation | None, *, swipes: bool
+) -> tuple[Generation, ...]:
+    """The columns: all generations, or of each reply the swipe that the chat went on from, or the one looked at."""
+    if swipes:
+        return tuple(generations)
+    wanted = {generation.message: generation for generation in line}
+    if chosen is not None and chosen.message in wanted and chosen in generations:
+        wanted[chosen.message] = chosen
+    return tuple(sorted(wanted.values()))
+
+
+def make_content(
+    grid: TimelineGrid,
+    columns: Mapping[Generation, int],
+    turns: Mapping[Generation, TimelineTurn],
+    generations: Sequence[Generation],
+    index: VaultIndex,
+    shown: Shown,
+    last: int,
+) -> MapContent:
+    """The map of these columns. Sorting hundreds of rows over thousands of columns takes some milliseconds."""
+    strangers: dict[int, str] = {}
+    for turn in turns.values():
+        strangers.update(turn.summary.strangers)
+
+    def name(entry: int) -> tuple[str, str]:
+        known = index.entries[entry] if 0 <= entry < len(index.entries) else None
+        return (known.folder or "", known.title) if known is not None else ("", strangers.get(entry, f"#{entry}"))
+
+    places = tuple(columns[generation] for generation in generations)
+    rows = grid.rows(shown.order, name, places, only_injected=shown.only_injected)
+    messages: dict[int, int] = {}
+    for generation in columns:
+        messages[generation.message] = messages.get(generation.message, 0) + 1
+    return MapContent(
+        grid,
+        rows,
+        tuple(generations),
+        places,
+        tuple(name(grid.entries[row])[1] for row in rows),
+        tuple(turns.get(generation) for generation in generations),
+        frozenset(message for message, amount in messages.items() if amount > 1),
+        last,
+    )

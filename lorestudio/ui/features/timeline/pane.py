@@ -1,0 +1,490 @@
+"""The whole chat at once: which entry went in when, what each turn changed, and what it costs a prompt cache."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QStackedWidget,
+    QTableView,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.chat import Generation
+from lorestudio.studio.replay.timeline_grid import RowOrder
+from lorestudio.trace.prompt_cache import CauseTotal
+from lorestudio.ui.features.timeline.heat_map import HeatMap
+from lorestudio.ui.features.timeline.map_content import MapContent, Shown, make_content, shown_generations
+from lorestudio.ui.features.timeline.minimap import CacheBars, Minimap, Sparkline
+from lorestudio.ui.features.timeline.tables import (
+    CauseTable,
+    EntryTable,
+    Names,
+    TurnTable,
+    advice,
+    cache_text,
+    changes_html,
+    changes_text,
+    how_many,
+    totals_text,
+)
+from lorestudio.ui.features.timeline.turns import TimelineFeed
+from lorestudio.ui.shell.qt import ITEM
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import tr
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.pane import EmptyState, Pane
+
+REFRESH_MS: Final = 120
+"""While turns come in the views are filled at most so often."""
+
+SMALL: Final = 150
+"""In less height (device-independent pixels) a line of bars is all there is room for."""
+
+LOW: Final = 270
+"""In less height the overview and the line about the prompt cache give way to the map."""
+
+MAP, TURNS, ENTRIES, CACHE = range(4)
+_ORDERS: Final = {
+    RowOrder.FIRST: ("By turn", "Those that went in first come first"),
+    RowOrder.OFTEN: ("By count", "Those that went in most often come first"),
+    RowOrder.FOLDER: ("By folder", "Folder by folder"),
+    RowOrder.TITLE: ("By title", "From A to Z"),
+}
+
+
+class TimelinePane(Pane):
+    """Follows the chosen generation and entry. `jump` carries a generation and an entry's id (or None) to go to.
+
+    `wanted` carries the id of an action that a button asks for.
+    """
+
+    jump = Signal(object, object)
+    wanted = Signal(str)
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+        super().__init__("timeline", tr("Timeline"), theme)
+        self._session, self._selection = session, selection
+        self.feed = TimelineFeed(session, self)
+        self.shown = Shown()
+        self.content = MapContent()
+        self._names = Names()
+        self._fresh = True
+        self._seen = False
+        self._refresh = QTimer(self)
+        self._refresh.setSingleShot(True)
+        self._refresh.setInterval(REFRESH_MS)
+        self._refresh.timeout.connect(self._fill)
+        self._build()
+        self._connect()
+        self._fill()
+
+    # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        theme = self.theme
+        self.changes, self.cache = self._line(tr("What changed")), self._line(tr("Prompt cache"))
+        self.changes.setTextFormat(Qt.TextFormat.RichText)
+        self.changes.setTextInteractionFlags(
+            Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.cache.setProperty("kind", "small")
+        self.map = HeatMap(theme, self)
+        self.minimap = Minimap(theme, self.map, self)
+        self.spark = Sparkline(theme, self)
+        self.turn_table, self.entry_table, self.cause_table = TurnTable(self), EntryTable(self), CauseTable(self)
+        self.turns = self._table(self.turn_table, tr("Turns as a table"))
+        self.entries = self._table(self.entry_table, tr("Entries and turns as a table"))
+        self.causes = self._table(self.cause_table, tr("What costs the prompt cache"))
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        for page, name in (
+            (self._map_page(), tr("Map")),
+            (self.turns, tr("Turns")),
+            (self.entries, tr("Entries")),
+            (self._cache_page(), tr("Cache")),
+        ):
+            self.tabs.addTab(page, name)
+        self.tabs.setCornerWidget(self._corner())
+        self.empty = EmptyState(theme, "list", self)
+        self.empty.pressed.connect(self.wanted)
+        whole = QWidget(self)
+        column = QVBoxLayout(whole)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.changes)
+        column.addWidget(self.cache)
+        column.addWidget(self.tabs, 1)
+        self._whole = whole
+        self._pages = QStackedWidget(self)
+        for page in (whole, self.spark, self.empty):
+            self._pages.addWidget(page)
+        self._pages.setMinimumHeight(24)
+        self._pages.setMinimumWidth(240)
+        self._pages.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self.column.addWidget(self._pages, 1)
+        self._paint_icons()
+
+    def _line(self, name: str) -> QLabel:
+        label = QLabel(self)
+        label.setWordWrap(True)
+        label.setAccessibleName(name)
+        label.setContentsMargins(12, 3, 12, 1)
+        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        return label
+
+    def _map_page(self) -> QWidget:
+        page = QWidget(self)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.map, 1)
+        column.addWidget(self.minimap)
+        return page
+
+    def _cache_page(self) -> QWidget:
+        page = QWidget(self)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 4, 0, 0)
+        column.setSpacing(2)
+        self.totals, self.advice = self._line(tr("The whole chat")), self._line(tr("What to do"))
+        self.advice.setProperty("kind", "small")
+        self.cache_bars = CacheBars(self.theme, page)
+        self.cache_bars.setFixedHeight(52)
+        column.addWidget(self.totals)
+        column.addWidget(self.advice)
+        column.addWidget(self.cache_bars)
+        self.legend = self._line(tr("What the bars show"))
+        self.legend.setProperty("kind", "small")
+        column.addWidget(self.legend)
+        column.addWidget(self.causes, 1)
+        return page
+
+    def _table(self, model: TurnTable | EntryTable | CauseTable, name: str) -> QTableView:
+        table = QTableView(self)
+        table.setModel(model)
+        table.setAccessibleName(name)
+        table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        table.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        table.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(24)
+        table.horizontalHeader().setHighlightSections(False)
+        table.activated.connect(self._row_entered)
+        table.clicked.connect(self._row_entered)
+        return table
+
+    def _corner(self) -> QWidget:
+        corner = QWidget(self)
+        row = QHBoxLayout(corner)
+        row.setContentsMargins(4, 1, 6, 1)
+        row.setSpacing(1)
+        self.order = QComboBox(corner)
+        self.order.setAccessibleName(tr("Order of the entries"))
+        self.order.view().setAccessibleName(tr("Order of the entries"))
+        self.order.setToolTip(tr("Order of the entries"))
+        for order, (words, tip) in _ORDERS.items():
+            self.order.addItem(tr(words), order)
+            self.order.setItemData(self.order.count() - 1, tr(tip), Qt.ItemDataRole.ToolTipRole)
+        self.order.activated.connect(lambda place: self.show_as(order=self.order.itemData(place)))
+        row.addWidget(self.order)
+        self.out = self._button(corner, tr("Narrower turns ([)"), partial(self.map.zoom, -1))
+        self.into = self._button(corner, tr("Wider turns (])"), partial(self.map.zoom, 1))
+        self.swipes = self._button(corner, tr("Show every swipe as a turn"), self._toggle_swipes)
+        self.injected = self._button(corner, tr("Show only entries that went in"), self._toggle_injected)
+        self.save = self._button(corner, tr("Save the timeline"), self._offer_files)
+        for button in (self.swipes, self.injected):
+            button.setCheckable(True)
+        for button in (self.out, self.into, self.swipes, self.injected, self.save):
+            row.addWidget(button)
+        return corner
+
+    def _button(self, parent: QWidget, text: str, slot: object) -> QToolButton:
+        button = QToolButton(parent)
+        button.setToolTip(text)
+        button.setAccessibleName(text)
+        button.clicked.connect(slot)
+        return button
+
+    def _connect(self) -> None:
+        session, selection = self._session, self._selection
+        self.map.moved.connect(self._go)
+        self.map.entered.connect(self._enter)
+        for line in (self.spark, self.cache_bars):
+            line.moved.connect(lambda column: self._go(-1, column))
+        self.changes.linkActivated.connect(self._link)
+        self.tabs.currentChanged.connect(lambda _page: self._fill_tab())
+        self.feed.changed.connect(self._later)
+        self.feed.replaced.connect(self._replaced)
+        session.project_changed.connect(self._later)
+        session.state_changed.connect(self._later)
+        selection.generation_changed.connect(self._show_chosen)
+        selection.entry_changed.connect(self._show_chosen)
+        self.theme.changed.connect(self._paint_icons)
+
+    def _paint_icons(self) -> None:
+        for button, name in (
+            (self.out, "minus"), (self.into, "plus"), (self.swipes, "columns"), (self.injected, "check"),
+            (self.save, "save"),
+        ):  # fmt: skip
+            button.setIcon(self.theme.icon(name))
+
+    # ---- what can be done -------------------------------------------------------------------------------------------
+
+    def set_seen(self, seen: bool) -> None:
+        """Whether somebody sees the pane: a tab behind another one is not seen, though Qt calls it visible."""
+        self._seen = seen
+        if seen:
+            self.feed.wake()
+            self._fill()
+        else:
+            self._refresh.stop()
+            self.feed.sleep()
+
+    @property
+    def names(self) -> Names:
+        """Titles of the entries."""
+        return self._names
+
+    def focus_target(self) -> QWidget:
+        """The view that is shown."""
+        if self._pages.currentWidget() is self.spark:
+            return self.spark
+        if self._pages.currentWidget() is not self._whole:
+            return self
+        return (self.map, self.turns, self.entries, self.causes)[self.tabs.currentIndex()]
+
+    def show_as(
+        self, *, order: RowOrder | None = None, swipes: bool | None = None, only_injected: bool | None = None
+    ) -> None:
+        """Show other rows or columns, or the same in another order."""
+        now = self.shown
+        self.shown = Shown(
+            now.order if order is None else RowOrder(order),
+            now.swipes if swipes is None else swipes,
+            now.only_injected if only_injected is None else only_injected,
+        )
+        self.order.setCurrentIndex(self.order.findData(self.shown.order))
+        self.swipes.setChecked(self.shown.swipes)
+        self.injected.setChecked(self.shown.only_injected)
+        self._fill()
+
+    # ---- filling ----------------------------------------------------------------------------------------------------
+
+    def _later(self) -> None:
+        if self._seen and not self._refresh.isActive():
+            self._refresh.start()
+
+    def _replaced(self) -> None:
+        project = self._session.project
+        self._names = Names.of(project.index) if project is not None else Names()
+        self._fresh = True
+        if self._seen:
+            self._fill()
+
+    def _fill(self) -> None:
+        """Show what is known of the turns by now."""
+        begun = time.perf_counter()
+        self._fill_now()
+        # Where there is much to sort, less often, so that a replay and the person get their share.
+        spent = 1000 * (time.perf_counter() - begun)
+        self._refresh.setInterval(max(REFRESH_MS, min(2000, round(8 * spent))))
+
+    def _fill_now(self) -> None:
+        self._refresh.stop()
+        project, feed = self._session.project, self.feed
+        if project is None or project.chat is None:
+            self.content = MapContent()
+            self._say(tr("No chat yet"), tr("Open a chat to see which notes went into its replies, turn by turn."))
+            return
+        chosen = self._selection.generation
+        generations = shown_generations(feed.generations, feed.line, chosen, swipes=self.shown.swipes)
+        last = len(project.chat.messages)
+        self.content = make_content(feed.grid, feed.columns, feed.turns, generations, project.index, self.shown, last)
+        self.note_changed.emit(how_many(self.content))
+        self.map.set_content(self.content, fresh=self._fresh)
+        self._fresh = False
+        self.minimap.refresh()
+        self.spark.set_content(self.content)
+        self._show_page()
+        self._show_chosen()
+        self._fill_tab()
+
+    def _show_page(self) -> None:
+        if not self._session.runs.traces and not self.feed.turns:
+            if self._session.busy:
+                self._say(tr("The chat is being replayed"), tr("Turns appear here as they are run."))
+            else:
+                text = tr("Replay the chat to see which notes went into its replies, turn by turn.")
+                self._say(tr("No turn was run yet"), text, (("replay.all", tr("Replay all")),))
+        elif not self.feed.turns:
+            self._say(tr("Looking at the turns"), tr("They appear here in a moment."))
+        elif self.height() < SMALL:
+            self._pages.setCurrentWidget(self.spark)
+        elif not self.content.rows and self.shown.only_injected:
+            text = tr("Nothing went into any turn. Show candidates too, to see what stopped them.")
+            self._say(tr("Nothing went in"), text, (("timeline.injected", tr("Show candidates too")),))
+        elif not self.content.rows:
+            text = tr("No note was a candidate in any turn. The trace of a reply says which messages were searched.")
+            self._say(tr("Nothing was found in this chat"), text)
+        else:
+            self._pages.setCurrentWidget(self._whole)
+
+    def _say(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
+        self.empty.say(title, text, buttons)
+        self._pages.setCurrentWidget(self.empty)
+
+    def _fill_tab(self) -> None:
+        page = self.tabs.currentIndex()
+        if page in {TURNS, ENTRIES}:
+            view, model = (self.turns, self.turn_table) if page == TURNS else (self.entries, self.entry_table)
+            places = view.horizontalScrollBar().value(), view.verticalScrollBar().value()
+            model.set_content(self.content, self._names)
+            for column, wide in enumerate(_TURN_WIDTHS if page == TURNS else _ENTRY_WIDTHS):
+                view.setColumnWidth(column, wide)
+            view.horizontalScrollBar().setValue(places[0])
+            view.verticalScrollBar().setValue(places[1])
+            self._show_rows()
+        elif page == CACHE:
+            totals = self.feed.totals
+            self.cause_table.set_totals(totals)
+            self.totals.setText(totals_text(totals))
+            bars = tr(
+                "Each prompt, from below: kept, new messages (blue), read again because of placed texts (purple)."
+            )
+            if self.feed.whole_prompts:
+                counted = tr("Counted is the whole prompt: frame, card, persona, notes, lore and chat.")
+            else:
+                counted = tr("In a chat this long only lore and chat are counted.")
+            self.legend.setText(f"{bars} {counted}")
+            self.advice.setText(advice(totals.causes))
+            self.advice.setVisible(bool(totals.causes))
+            self.cache_bars.set_content(self.content)
+            header = self.causes.horizontalHeader()
+            for column in range(1, self.cause_table.columnCount()):
+                header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+            header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+            self.causes.setVisible(bool(totals.causes))
+
+    def _show_chosen(self) -> None:
+        chosen, content = self._selection.generation, self.content
+        if chosen is not None and chosen in self.feed.columns and chosen not in content.generations and content.columns:
+            self._fill()  # another swipe of a reply is looked at
+            return
+        column = content.column_of(chosen)
+        self.map.choose(content.row_of(self._selection.entry), column)
+        self.minimap.update()
+        self.spark.choose(column)
+        self.cache_bars.choose(column)
+        turn = self.feed.turns.get(chosen) if chosen is not None else None
+        if turn is None:
+            self.changes.setText(tr("This reply was not run yet.") if chosen is not None else tr("Choose a reply."))
+            self.cache.setText("")
+        else:
+            before, sent = self._name(turn.before), self._name(turn.sent_before)
+            names = self._names
+            self.changes.setText(changes_html(turn, before, names.title, names.id))
+            self.changes.setToolTip(changes_text(turn.changes, names.title))
+            self.cache.setText(cache_text(turn.cache, tr("as at {reply}", reply=sent)))
+        self._show_lines()
+        self._show_rows()
+
+    def _show_lines(self) -> None:
+        """In little height the map needs the room; what is left out then is in the table of turns."""
+        self.cache.setVisible(bool(self.cache.text()) and self.height() >= LOW)
+        self.minimap.setVisible(self.height() >= LOW)
+
+    def _name(self, generation: Generation | None) -> str:
+        if generation is None:
+            return ""
+        several = generation.message in self.content.swiped
+        return f"#{generation.message}" + (f" ‹{generation.swipe + 1}›" if several else "")
+
+    def _show_rows(self) -> None:
+        """The tables follow what is looked at."""
+        content = self.content
+        for view, row in (
+            (self.turns, content.column_of(self._selection.generation)),
+            (self.entries, content.row_of(self._selection.entry)),
+        ):
+            index = view.model().index(row, max(0, view.currentIndex().column()))
+            if view.currentIndex().row() != row and index.isValid():
+                view.setCurrentIndex(index)
+
+    # ---- going ------------------------------------------------------------------------------------------------------
+
+    def _go(self, row: int, column: int) -> None:
+        if 0 <= column < len(self.content.generations):
+            self.jump.emit(self.content.generations[column], self.content.entry(row))
+
+    def _enter(self, row: int, column: int) -> None:
+        self._go(row, column)
+        if self.content.entry(row) is not None:
+            self.wanted.emit("trace.why")
+
+    def _row_entered(self, index: QModelIndex) -> None:
+        about = index.data(ITEM)
+        if isinstance(about, Generation):
+            self.jump.emit(about, None)
+        elif isinstance(about, tuple):
+            entry, generation = about
+            self.jump.emit(generation if generation is not None else self._selection.generation, entry)
+        elif isinstance(about, CauseTotal) and about.key is not None:
+            self.jump.emit(self._selection.generation, self._names.id(about.key))
+
+    def _link(self, link: str) -> None:
+        number = link.removeprefix("entry:")
+        if number.isdecimal():
+            self.jump.emit(self._selection.generation, int(number))
+
+    def _toggle_swipes(self) -> None:
+        self.show_as(swipes=not self.shown.swipes)
+
+    def _toggle_injected(self) -> None:
+        self.show_as(only_injected=not self.shown.only_injected)
+
+    def _offer_files(self) -> None:
+        menu = QMenu(self)
+        for action, text in (
+            ("timeline.csv", tr("Turns as CSV…")),
+            ("timeline.csv_entries", tr("Entries as CSV…")),
+            ("timeline.picture", tr("Map as a picture…")),
+        ):
+            menu.addAction(text, partial(self.wanted.emit, action))
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.save.mapToGlobal(self.save.rect().bottomLeft()))
+
+    # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a low pane has room for a line of bars only, a narrow one for fewer buttons."""
+        super().resizeEvent(event)
+        wide = event.size().width() >= 500
+        self.out.setVisible(wide)
+        self.into.setVisible(wide)
+        self.order.setMaximumWidth(140 if wide else 92)
+        self._show_lines()
+        if self._session.project is not None and self._session.project.chat is not None:
+            self._show_page()
+
+
+_TURN_WIDTHS: Final = (72, 40, 60, 70, 60, 44, 260, 76, 76, 64, 220)
+_ENTRY_WIDTHS: Final = (170, 40, 74, 64, 64)

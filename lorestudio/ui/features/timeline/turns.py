@@ -1,0 +1,203 @@
+"""The turns of the open chat, looked at off the GUI thread as their traces come in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.studio.replay.runs import TraceBook
+from lorestudio.studio.replay.timeline import TimelineMaker, TimelineTurn
+from lorestudio.studio.replay.timeline_grid import TimelineGrid
+from lorestudio.trace.prompt_cache import CacheTotals, cache_totals
+from lorestudio.ui.shell.jobs import Job
+from lorestudio.ui.shell.words import tr
+from lorestudio.ui.state.selection import same_numbers
+from lorestudio.ui.state.session import Session
+
+PAUSE_MS: Final = 120
+"""New traces are gathered for so long before they are looked at."""
+
+REPLAY_PAUSE_MS: Final = 400
+"""While a replay runs, which wants the same interpreter, they are gathered for so long."""
+
+BATCH_SECONDS: Final = 0.03
+"""After so long the window gets what was looked at so far."""
+
+
+class TimelineFeed(QObject):
+    """`turns` by generation and the `grid` with a column for each of `generations`, in the order of the chat.
+
+    Nothing is done until `wake`, nor while asleep. `changed` follows new turns, `replaced` another chat or vault.
+    """
+
+    changed = Signal()
+    replaced = Signal()
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._awake = False
+        self._job: Job | None = None
+        self._token = CancelToken()
+        self._chat: Chat | None = None
+        self._index = VaultIndex()
+        self._setup: PromptSetup | None = None
+        self._seen: dict[Generation, object] = {}  # the run that a turn was made of
+        self.generations: tuple[Generation, ...] = ()
+        self.line: tuple[Generation, ...] = ()
+        """The generations that the chat went on from: of each reply the active swipe."""
+        self.columns: dict[Generation, int] = {}
+        self.turns: dict[Generation, TimelineTurn] = {}
+        self.grid = TimelineGrid(0)
+        self._maker = TimelineMaker(None, (), _counter(session))
+        self._totals: CacheTotals | None = None
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.timeout.connect(self._look)
+        session.project_changed.connect(self._project_changed)
+        session.setup_changed.connect(self._project_changed)
+        session.traces_changed.connect(lambda _generations: self._wait())
+        self._project_changed()
+
+    @property
+    def busy(self) -> bool:
+        """Whether turns are being looked at."""
+        return self._job is not None or self._pause.isActive()
+
+    @property
+    def whole_prompts(self) -> bool:
+        """Whether the whole prompts are compared, and not only lore and chat."""
+        return self._maker.whole
+
+    @property
+    def totals(self) -> CacheTotals:
+        """What prompt caches would have kept over the turns that the chat went on from."""
+        if self._totals is None:
+            self._totals = cache_totals(
+                turn.cache
+                for each in self.line
+                if (turn := self.turns.get(each)) is not None and turn.cache is not None
+            )
+        return self._totals
+
+    def wake(self) -> None:
+        """Somebody looks: keep up with the traces from now on."""
+        self._awake = True
+        self._look()
+
+    def sleep(self) -> None:
+        """Nobody looks any more."""
+        self._awake = False
+        self._pause.stop()
+        self._token.cancel()
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _project_changed(self) -> None:
+        project, session = self._session.project, self._session
+        chat = project.chat if project is not None else None
+        index = project.index if project is not None else VaultIndex()
+        order = tuple(sorted(session.generations))
+        setup = _setup(session)
+        same = chat is self._chat and order == self.generations and same_numbers(index, self._index)
+        same = same and setup == self._setup
+        self._setup = setup
+        self._index = index
+        if same:
+            self._wait()
+            return
+        self._token.cancel()
+        self._chat, self.generations = chat, order
+        # of one reply the active swipe is made last
+        self.line = tuple({generation.message: generation for generation in session.generations}.values())
+        self.columns = {generation: column for column, generation in enumerate(order)}
+        self.turns, self._seen, self._totals = {}, {}, None
+        self.grid = TimelineGrid(len(order))
+        self._maker = TimelineMaker(chat, session.generations, _counter(session), setup)
+        self.replaced.emit()
+        self._wait()
+
+    def _wait(self) -> None:
+        if self._awake and not self._pause.isActive():
+            self._pause.start(REPLAY_PAUSE_MS if self._session.runs.replaying else PAUSE_MS)
+
+    def _look(self) -> None:
+        self._pause.stop()
+        if not self._awake or self._job is not None:
+            return  # what is missing is looked at when the job has ended
+        traces = TraceBook(self._session.runs.traces)
+        runs = traces.places
+        fresh = [each for each, run in runs.items() if self._seen.get(each) is not run and each in self.columns]
+        gone = [each for each in self._seen if each not in traces]
+        for generation in gone:
+            self._seen.pop(generation)
+            self.turns.pop(generation, None)
+            self.grid.drop(self.columns[generation])
+        if gone:
+            self._totals = None
+            self.changed.emit()
+        if not fresh:
+            return
+        maker, token = self._maker, CancelToken()
+        self._token = token
+
+        def work(report: Callable[[object], None]) -> None:
+            batch: list[TimelineTurn] = []
+            begun = time.monotonic()
+            for turn in maker.turns(traces, maker.affected(fresh)):
+                if token.cancelled:
+                    return
+                batch.append(turn)
+                if time.monotonic() - begun > BATCH_SECONDS:
+                    report(tuple(batch))
+                    batch, begun = [], time.monotonic()
+                    time.sleep(0)
+            report(tuple(batch))
+
+        def reported(turns: Sequence[TimelineTurn]) -> None:
+            if maker is self._maker:
+                self._take(turns, traces)
+
+        self._job = self._session.jobs.start(
+            tr("Looking at the turns of the chat"), work, done=self._done, failed=self._failed, reported=reported
+        )
+
+    def _take(self, turns: Sequence[TimelineTurn], traces: TraceBook) -> None:
+        for turn in turns:
+            self.turns[turn.generation] = turn
+            self._seen[turn.generation] = traces.places[turn.generation]
+            self.grid.put(self.columns[turn.generation], turn.summary)
+        self._totals = None
+        if turns:
+            self.changed.emit()
+
+    def _done(self, _result: object) -> None:
+        self._job = None
+        self._look()
+
+    def _failed(self, error: Exception) -> None:
+        self._job = None
+        raise error
+
+
+def _counter(session: Session) -> TokenCounter:
+    return session.project.counter if session.project is not None else CHARS_4
+
+
+def _setup(session: Session) -> PromptSetup | None:
+    """The setup, with the size of the context as the prompt of a reply takes it."""
+    project = session.project
+    if project is None:
+        return None
+    if project.context_size and not project.setup.context_size:
+        return replace(project.setup, context_size=project.context_size)
+    return project.setup

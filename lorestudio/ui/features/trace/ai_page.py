@@ -1,0 +1,467 @@
+"""What a run asked a model and what it was told: an overview, the request, the raw reply; searchable and copyable.
+
+What a person can do about a question to a model that came to nothing: in words, and as buttons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QStackedWidget,
+    QTextBrowser,
+    QTextEdit,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.state import AiState
+from lorestudio.studio.project.answering import ErrorKind
+from lorestudio.systems.deeplore.reasons import explain_reason
+from lorestudio.trace.model import AiCall, StageRecord, Trace
+from lorestudio.trace.reason import Tone
+from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.state.ai_calls import (
+    STAGE_OF,
+    Choice,
+    Fact,
+    call_facts,
+    call_title,
+    choices,
+    dropped_categories,
+    duration_words,
+    stage_facts,
+    stage_failure,
+    why_no_call,
+)
+from lorestudio.ui.state.live_run import LiveRun
+from lorestudio.ui.widgets import html
+
+_IN_PROFILE: Final = frozenset(
+    {
+        ErrorKind.AUTHENTICATION,
+        ErrorKind.QUOTA,
+        ErrorKind.NOT_FOUND,
+        ErrorKind.MODEL_UNKNOWN,
+        ErrorKind.INVALID_ANSWER,
+        ErrorKind.CONNECTION,
+        ErrorKind.TIMED_OUT,
+        ErrorKind.NO_KEY,
+    }
+)
+"""What is mended in the provider's profile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What to do: sentences, and the actions that do it, each with its title."""
+
+    text: str = ""
+    actions: tuple[tuple[str, str], ...] = ()
+
+
+def remedy(trace: Trace) -> Remedy:
+    """What to do about the stages of a run that failed at a question; empty where none did."""
+    texts: dict[str, None] = {}
+    actions: dict[str, str] = {}
+    for record in trace.stages:
+        if not stage_failure(record, trace):
+            continue
+        call = next((call for call in reversed(trace.ai_calls) if STAGE_OF.get(call.kind) == record.name), None)
+        if call is not None:
+            actions["trace.ai"] = tr("Show the call")
+        if call is not None and call.error:
+            texts[_advice(call, record, trace)] = None
+            if call.details.get("error_kind") in _IN_PROFILE:
+                actions["profiles.edit"] = tr("Profiles…")
+            actions["replay.here"] = tr("Ask again")
+        elif call is not None:
+            texts[_unreadable(call)] = None
+            # The reply is recorded by now, so an ordinary run would read the same one again.
+            actions["replay.fresh"] = tr("Ask everything again…")
+        else:
+            texts[_fix(record, trace)] = None
+    return Remedy(" ".join(filter(None, texts)), tuple(actions.items()))
+
+
+def _advice(call: AiCall, record: StageRecord, trace: Trace) -> str:
+    """The advice that came with the error; older traces have none, so that of the stage's reason is taken."""
+    return str(call.details.get("advice") or "") or _fix(record, trace)
+
+
+def _unreadable(call: AiCall) -> str:
+    notes = call.details.get("notes")
+    told = [str(note) for note in notes] if isinstance(notes, Sequence) and not isinstance(notes, str) else []
+    cut = next((note for note in told if "cut off" in note), "")
+    if cut:
+        return tr("{cut} Raise the limit of the AI's reply in the settings.", cut=cut)
+    return tr("Read the reply; if it is prose and no list, choose another model or shorten the instructions.")
+
+
+def _fix(record: StageRecord, trace: Trace) -> str:
+    """What the table of reasons advises, "" where the stage broke without a reason of its own."""
+    if not record.note:
+        return ""
+    explanation = explain_reason(record.note, record.details, trace)
+    if "paused" in str(record.details.get("error") or ""):
+        return tr("After two failures in a row DeepLore asks nothing for a while. Mend the first one and replay.")
+    return explanation.fix if explanation.tone is Tone.ERROR else ""
+
+
+PARTS: Final = ("Overview", "System", "User", "Reply")
+OVERVIEW, SYSTEM, USER, REPLY = range(4)
+MOST_FOUND: Final = 500
+"""Occurrences that a search marks."""
+
+CHUNK: Final = 100_000
+"""Characters that are laid out at once; a manifest of a large vault has many times as many."""
+
+
+class AiPage(QWidget):
+    """Shows the calls of a finished run, or the question of a run under way. `entry_chosen` carries an entry's id."""
+
+    entry_chosen = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._trace: Trace | None = None
+        self._before: AiState | None = None
+        self._live: LiveRun | None = None
+        self._shown: tuple[object, ...] = ()
+        self._whole = ""
+        self._laid_out = 0
+        self._more = QTimer(self)
+        self._more.setSingleShot(True)
+        self._more.setInterval(0)
+        self._more.timeout.connect(self._lay_out_more)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._make_bar())
+        self.overview = QTextBrowser(self)
+        self.overview.setOpenLinks(False)
+        self.overview.anchorClicked.connect(lambda link: self.entry_chosen.emit(int(link.path())))
+        self.overview.setAccessibleName(tr("Overview of the call"))
+        self.overview.document().setDocumentMargin(12)
+        self.text = QPlainTextEdit(self)
+        self.text.setReadOnly(True)
+        self.text.setFont(fixed_font(self.font().pointSizeF()))
+        self.text.setAccessibleName(tr("Text of the call"))
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.overview)
+        self._pages.addWidget(self.text)
+        column.addWidget(self._pages, 1)
+        theme.changed.connect(self._repaint)
+        self._repaint()
+
+    def set_trace(self, trace: Trace | None, before: AiState | None = None) -> None:
+        """Show a finished run; `before` is the state of breaker and cache that it began with."""
+        self._trace, self._before, self._live = trace, before, None
+        calls = trace.ai_calls if trace is not None else ()
+        self.calls.blockSignals(True)
+        self.calls.clear()
+        for place, call in enumerate(calls, start=1):
+            took = duration_words(call.duration_ms)
+            state = tr("failed") if call.error else took
+            self.calls.addItem(f"{place}. {call_title(call)} · {call.source or tr('nobody')} · {state}")
+        self.calls.setCurrentIndex(len(calls) - 1)  # the selection of entries comes last
+        self.calls.blockSignals(False)
+        self._show()
+
+    def set_live(self, live: LiveRun) -> None:
+        """Show the question that a run under way has put, and what has arrived of its answer."""
+        if self._live is None or self._live.request is not live.request:
+            self._shown = ()
+        self._live = live
+        self.calls.setVisible(False)
+        for part in (SYSTEM, USER, REPLY):
+            self._parts.button(part).setEnabled(live.request is not None)
+        if live.request is None:
+            self._show()
+            return
+        self._pages.setCurrentIndex(0 if self.part == OVERVIEW else 1)
+        if self.part == OVERVIEW:
+            self._set_html(self._live_body(live))
+        elif self.part == REPLY:
+            self._grow(live.reply)
+        else:
+            self._set_text(live.request.system if self.part == SYSTEM else live.request.user)
+
+    @property
+    def part(self) -> int:
+        """Which part is shown: overview, system, user or reply."""
+        return self._parts.checkedId()
+
+    def show_part(self, part: int) -> None:
+        """Show another part."""
+        self._parts.button(part).setChecked(True)
+        self._part_chosen(part)
+
+    def focus_target(self) -> QWidget:
+        """What takes the keyboard."""
+        return self.overview if self._pages.currentIndex() == 0 else self.text
+
+    def open_search(self) -> None:
+        """Go to the search field."""
+        self.finder.setFocus()
+        self.finder.selectAll()
+
+    @property
+    def plain(self) -> str:
+        """What is shown, as plain text."""
+        return self.overview.toPlainText() if self._pages.currentIndex() == 0 else self._whole
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _make_bar(self) -> QWidget:
+        bar = QWidget(self)
+        column = QVBoxLayout(bar)
+        column.setContentsMargins(8, 5, 8, 3)
+        column.setSpacing(4)
+        self.calls = QComboBox(bar)
+        self.calls.setAccessibleName(tr("Call"))
+        self.calls.view().setAccessibleName(tr("Calls of this run"))
+        self.calls.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.calls.setMinimumContentsLength(12)
+        self.calls.currentIndexChanged.connect(lambda _place: self._show())
+        column.addWidget(self.calls)
+        row = QHBoxLayout()
+        row.setSpacing(2)
+        self._parts = QButtonGroup(self)
+        for place, name in enumerate(PARTS):
+            button = QToolButton(bar)
+            button.setText(tr(name))
+            button.setCheckable(True)
+            button.setAccessibleName(tr("Show: {part}", part=tr(name)))
+            self._parts.addButton(button, place)
+            row.addWidget(button)
+        self._parts.button(OVERVIEW).setChecked(True)
+        self._parts.idClicked.connect(self._part_chosen)
+        row.addStretch(1)
+        self.found = QLabel(bar)
+        self.found.setProperty("kind", "small")
+        self.finder = QLineEdit(bar)
+        self.finder.setPlaceholderText(tr("Find in text"))
+        self.finder.setAccessibleName(tr("Find in the text of the call"))
+        self.finder.setClearButtonEnabled(True)
+        self.finder.setMinimumWidth(60)  # a wide one would make the whole window wider
+        self.finder.setMaximumWidth(128)
+        self.finder.textChanged.connect(lambda _text: self._search())
+        self.finder.returnPressed.connect(lambda: self._search(onward=True))
+        self.copy_button = QToolButton(bar)
+        self.copy_button.setAccessibleName(tr("Copy this part"))
+        self.copy_button.setToolTip(tr("Copy this part"))
+        self.copy_button.clicked.connect(self._copy)
+        for widget in (self.found, self.finder, self.copy_button):
+            row.addWidget(widget)
+        column.addLayout(row)
+        return bar
+
+    def _part_chosen(self, _part: int) -> None:
+        self._shown = ()
+        if self._live is not None:
+            self.set_live(self._live)
+        else:
+            self._show()
+
+    def _show(self) -> None:
+        trace = self._trace
+        calls = trace.ai_calls if trace is not None else ()
+        self.calls.setVisible(len(calls) > 1 and self._live is None)
+        call = calls[max(0, self.calls.currentIndex())] if calls and self._live is None else None
+        for part in (SYSTEM, USER, REPLY):
+            self._parts.button(part).setEnabled(call is not None)
+        if call is None or trace is None or self.part == OVERVIEW:
+            self._pages.setCurrentIndex(0)
+            self._set_html(self._body(trace, call))
+            return
+        self._pages.setCurrentIndex(1)
+        reply = call.reply or (tr("No reply arrived: {error}", error=call.error) if call.error else "")
+        self._set_text((call.system, call.user, reply)[self.part - SYSTEM])
+
+    def _set_text(self, text: str) -> None:
+        if self._shown != (self.part, text):
+            self._shown = (self.part, text)
+            self._begin_text(text or tr("(empty)"))
+            self._search()
+
+    def _begin_text(self, text: str) -> None:
+        """Show the beginning of a text at once, and the rest piece by piece."""
+        self._whole, self._laid_out = text, min(CHUNK, len(text))
+        self.text.setPlainText(text[: self._laid_out])
+        self._more.stop()
+        if self._laid_out < len(text):
+            self._more.start()
+
+    def _lay_out_more(self) -> None:
+        end = self._laid_out + CHUNK
+        self._append(self._whole[self._laid_out : end])
+        self._laid_out = min(end, len(self._whole))
+        if self._laid_out < len(self._whole):
+            self._more.start()
+        else:
+            self._search()
+
+    def _append(self, text: str) -> None:
+        cursor = QTextCursor(self.text.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(text)
+
+    def _grow(self, text: str) -> None:
+        """Show a reply that gets longer, without losing what is selected."""
+        old = self._shown[1] if self._shown[:1] == (REPLY,) else None
+        self._shown = (REPLY, text)
+        if not isinstance(old, str) or not old or not text.startswith(old):
+            self._begin_text(text or tr("Nothing has arrived yet."))
+            return
+        bar = self.text.verticalScrollBar()
+        at_end = bar.value() == bar.maximum()
+        self._whole = text
+        if not self._more.isActive():
+            self._append(text[len(old) :])
+            self._laid_out = len(text)
+        if at_end:
+            bar.setValue(bar.maximum())
+
+    def _set_html(self, body: str) -> None:
+        if self._shown != (OVERVIEW, body):
+            self._shown = (OVERVIEW, body)
+            self.overview.setHtml(html.page(self._theme.palette, body))
+            self._search()
+
+    def _search(self, *, onward: bool = False) -> None:
+        """Mark every occurrence, and go to the next one with `onward`."""
+        wanted = self.finder.text()
+        editor: QTextEdit | QPlainTextEdit = self.overview if self._pages.currentIndex() == 0 else self.text
+        if not wanted:
+            editor.setExtraSelections([])
+            self.found.setText("")
+            return
+        if onward and not editor.find(wanted):
+            editor.moveCursor(QTextCursor.MoveOperation.Start)
+            editor.find(wanted)
+        look = QTextCharFormat()
+        look.setBackground(QColor(self._theme.palette.mark))
+        look.setForeground(QColor(self._theme.palette.on_mark))
+        marks: list[QTextEdit.ExtraSelection] = []
+        cursor = editor.document().find(wanted)
+        while not cursor.isNull() and len(marks) < MOST_FOUND:
+            mark = QTextEdit.ExtraSelection()
+            mark.cursor, mark.format = cursor, look
+            marks.append(mark)
+            cursor = editor.document().find(wanted, cursor)
+        editor.setExtraSelections(marks)
+        more = "+" if len(marks) == MOST_FOUND else ""
+        self.found.setText(f"{number(len(marks))}{more}" if marks else tr("none"))
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.plain)
+
+    def _repaint(self) -> None:
+        self.copy_button.setIcon(self._theme.icon("copy"))
+        self._shown = ()
+        if self._live is None:
+            self._show()
+
+    # ---- the overview -----------------------------------------------------------------------------------------------
+
+    def _body(self, trace: Trace | None, call: AiCall | None) -> str:
+        muted = self._theme.palette.text_muted
+        if trace is None or self._live is not None:
+            return html.paragraph(tr("No question has been put yet."), color=muted)
+        if call is None:
+            record = trace.stage(STAGE_OF["search"])
+            parts = [
+                html.paragraph(tr("No model was asked in this run"), bold=True),
+                html.paragraph(why_no_call(trace)),
+            ]
+            if record is not None:
+                parts.append(self._facts(stage_facts(record, self._before, trace.clock_ms, asked=False)))
+                parts.append(self._choices(record, choices(trace, record)))
+            return "".join(parts)
+        record = trace.stage(STAGE_OF.get(call.kind, ""))
+        parts = [
+            html.paragraph(call_title(call), bold=True),
+            self._facts(call_facts(call, record, self._before, trace.clock_ms)),
+        ]
+        if record is not None:
+            parts.append(self._outcome(trace, record))
+        return "".join(parts)
+
+    def _live_body(self, live: LiveRun) -> str:
+        request = live.request
+        if request is None:
+            return ""
+        facts = (
+            Fact(tr("Question"), tr("put to the answer source; waiting for the reply")),
+            Fact(tr("Model"), request.model or tr("not named")),
+            Fact(tr("Reply limit"), count(request.max_tokens, "token", "tokens")),
+            Fact(tr("Arrived so far"), count(len(live.reply), "character", "characters")),
+        )
+        tip = tr("Request and reply can be read under System, User and Reply while it waits.")
+        return html.paragraph(tr("Waiting for an answer"), bold=True) + self._facts(facts) + html.paragraph(tip)
+
+    def _facts(self, facts: Sequence[Fact]) -> str:
+        palette = self._theme.palette
+        rows = []
+        for fact in facts:
+            ink = getattr(palette, fact.tone) if fact.tone in {"good", "warning", "error"} else palette.text
+            rows.append(
+                f"<tr><td width='120' style='color:{palette.text_muted};padding:1px 10px 1px 0'>"
+                f"{html.text(fact.name)}</td><td style='color:{ink};padding:1px 0'>{html.text(fact.value)}</td></tr>"
+            )
+        return f"<table cellspacing='0' cellpadding='0'>{''.join(rows)}</table>"
+
+    def _outcome(self, trace: Trace, record: StageRecord) -> str:
+        table = self._choices(record, choices(trace, record))
+        if record.name != STAGE_OF["prefilter"]:
+            return table
+        gone = dropped_categories(record)
+        text = tr("Left out: {categories}.", categories=", ".join(gone)) if gone else tr("Nothing was left out.")
+        return html.paragraph(text, above=8) + table
+
+    def _choices(self, record: StageRecord, found: Sequence[Choice]) -> str:
+        palette = self._theme.palette
+        remembered = record.details.get("cached") is True
+        title = tr("What the remembered choice was matched to") if remembered else tr("What the reply was matched to")
+        head = html.paragraph(f"{title} ({number(len(found))})", color=palette.text_muted, bold=True, above=10)
+        if not found:
+            return head + html.paragraph(tr("Nothing."), color=palette.text_faint)
+        names = (tr("Asked for"), tr("Matched to"), tr("How"), tr("Confidence"), tr("Result"))
+        rows = [_row([f"<span style='color:{palette.text_faint}'>{html.text(name)}</span>" for name in names])]
+        for choice in found:
+            asked = html.text(choice.asked) if choice.asked else _faint(tr("not on record"), palette.text_faint)
+            links = [
+                html.text(name) if entry is None else f"<a href='entry:{entry}'>{html.text(name)}</a>"
+                for name, entry in choice.matched
+            ]
+            ink = palette.text_muted if choice.tone == "neutral" else getattr(palette, choice.tone)
+            result = f"<span style='color:{ink}'>{html.text(choice.result)}</span>"
+            how, confidence = html.text(choice.how).replace(" %", "&nbsp;%"), html.text(choice.confidence)
+            rows.append(_row([asked, "<br>".join(links) or "–", how, confidence, result]))
+            if choice.reason:
+                reason = _faint(choice.reason, palette.text_faint)
+                rows.append(f"<tr><td colspan='{len(names)}' style='padding:0 0 4px 12px'>{reason}</td></tr>")
+        return head + f"<table cellspacing='0' cellpadding='0'>{''.join(rows)}</table>"
+
+
+def _row(cells: Sequence[str]) -> str:
+    """A row of a table; the cells are rich text."""
+    return "<tr>" + "".join(f"<td style='padding:2px 10px 2px 0'>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def _faint(text: str, ink: str) -> str:
+    return f"<span style='color:{ink}'>{html.text(text)}</span>"

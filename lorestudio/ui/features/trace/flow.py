@@ -1,0 +1,521 @@
+"""The stream of a run from stage to stage, painted: a trunk, and labelled ribbons that join and leave it.
+
+The stream of a run as a table: what came in, joined, left and went on at every stage.
+
+Where the candidates of a run came from and went: picture and table, in entries or tokens, to see and to save.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QBuffer,
+    QByteArray,
+    QEvent,
+    QIODevice,
+    QObject,
+    QPointF,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QColor,
+    QFocusEvent,
+    QFontMetricsF,
+    QHelpEvent,
+    QImage,
+    QImageWriter,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFileDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QListView,
+    QMenu,
+    QScrollArea,
+    QSizePolicy,
+    QStackedWidget,
+    QTableView,
+    QToolButton,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.studio.report.colours import PHASE_FILLS
+from lorestudio.studio.report.flow_picture import FlowPicture, RibbonShape, RowShape, lay_out
+from lorestudio.studio.report.svg import flow_svg, ribbon_words
+from lorestudio.trace.flow import SANKEY_FROM, TABLE_COLUMNS, Flow, Measure, Ribbon, flow, flow_csv, flow_rows
+from lorestudio.trace.model import Trace
+from lorestudio.ui.features.trace.funnel import FunnelList
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, NO_INDEX, TOOLTIP, Index
+from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets.paint import draw_focus, hairline
+
+_RIGHT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
+
+
+class FlowTable(QAbstractTableModel):
+    """Rows of `trace.flow.flow_rows`."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: tuple[tuple[str | int, ...], ...] = ()
+
+    def set_flow(self, stream: Flow | None, trace: Trace | None, *, everything: bool = False) -> None:
+        """Show another run."""
+        self.beginResetModel()
+        shown = stream is not None and trace is not None
+        self._rows = flow_rows(stream, trace, everything=everything) if shown and stream and trace else ()
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = NO_INDEX) -> int:
+        """Qt: stages and ribbons."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = NO_INDEX) -> int:
+        """Qt: as the export has them."""
+        return 0 if parent.isValid() else len(TABLE_COLUMNS)
+
+    def data(self, index: Index, role: int = DISPLAY) -> object:
+        """Qt: a cell."""
+        if not (0 <= index.row() < len(self._rows) and 0 <= index.column() < len(TABLE_COLUMNS)):
+            return None
+        value = self._rows[index.row()][index.column()]
+        text = number(value) if isinstance(value, int) else value
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if isinstance(value, int) else None
+        if role == ACCESSIBLE_TEXT:
+            return f"{tr(TABLE_COLUMNS[index.column()])}: {text}"
+        return text if role in {DISPLAY, TOOLTIP} else None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
+        """Qt: names of the columns."""
+        if role == DISPLAY and orientation == HORIZONTAL:
+            return tr(TABLE_COLUMNS[section])
+        return None
+
+
+_V_LEFT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+
+
+class FlowView(QWidget):
+    """Up and Down go from stage to stage, Left and Right through a stage's ribbons, Enter lists a ribbon's entries.
+
+    `ribbon_chosen` carries the entries and what the ribbon is called.
+    """
+
+    ribbon_chosen = Signal(tuple, str)
+    moved = Signal(QRectF)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._flow = Flow(())
+        self._measure = Measure.ENTRIES
+        self._everything = False
+        self._picture: FlowPicture = lay_out(self._flow, self._measure, 400)
+        self._row, self._ribbon = 0, 0
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(tr("Flow of the candidates from stage to stage"))
+        theme.changed.connect(self.update)
+
+    def set_flow(self, stream: Flow | None, measure: Measure, *, everything: bool = False) -> None:
+        """Show another run, or the same one in entries or tokens."""
+        self._flow, self._measure, self._everything = stream or Flow(()), measure, everything
+        self._lay_out()
+        self._row = min(self._row, max(0, len(self._picture.rows) - 1))
+        self._ribbon = 0
+        self._describe()
+
+    @property
+    def current(self) -> Ribbon | None:
+        """The ribbon that the keyboard is on, None where its stage has none."""
+        row = self._current_row
+        return row.ribbons[self._ribbon].ribbon if row is not None and self._ribbon < len(row.ribbons) else None
+
+    @property
+    def stage(self) -> str:
+        """The stage that the keyboard is on."""
+        row = self._current_row
+        return row.stage.name if row is not None else ""
+
+    @property
+    def _current_row(self) -> RowShape | None:
+        rows = self._picture.rows
+        return rows[self._row] if 0 <= self._row < len(rows) else None
+
+    def _lay_out(self) -> None:
+        width = max(260.0, float(self.width()))
+        self._picture = lay_out(self._flow, self._measure, width, everything=self._everything)
+        self.setFixedHeight(round(self._picture.height) + 4)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Qt: as high as the picture."""
+        return QSize(420, round(self._picture.height) + 4)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: another width is another picture."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._lay_out()
+
+    # ---- drawing ----------------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Qt: draw what is in sight."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.draw(painter, QRectF(event.rect()), focus=self.hasFocus())
+
+    def draw(self, painter: QPainter, seen: QRectF, *, focus: bool = False) -> None:
+        """Draw the rows that lie in `seen`."""
+        for place, row in enumerate(self._picture.rows):
+            box = QRectF(row.box.left, row.box.top, row.box.width, row.box.height)
+            if box.intersects(seen):
+                self._draw_row(painter, row, box, current=focus and place == self._row)
+
+    def _draw_row(self, painter: QPainter, row: RowShape, box: QRectF, *, current: bool) -> None:
+        theme, stage = self._theme, row.stage
+        if current:
+            painter.fillRect(box, theme.color("hover"))
+        trunk = QColor(theme.color("border_strong"))
+        trunk.setAlphaF(0.45)
+        for piece in row.trunk:
+            painter.fillRect(QRectF(piece.left, piece.top, piece.width, piece.height), trunk)
+        names = QRectF(8, box.top() + 2, self._picture.trunk_at - 14, 18)
+        painter.setFont(scaled(self.font(), 1.0, bold=True))
+        painter.setPen(theme.color("text"))
+        metrics = QFontMetricsF(painter.font())
+        painter.drawText(names, _V_LEFT, metrics.elidedText(stage.name, Qt.TextElideMode.ElideRight, names.width()))
+        if row.ribbons:
+            painter.setFont(scaled(self.font(), 0.88))
+            painter.setPen(theme.color("text_muted"))
+            painter.drawText(names.translated(0, 17), _V_LEFT, self._amount(row))
+        ground, _ink = theme.fill(PHASE_FILLS[stage.phase])
+        for place, shape in enumerate(row.ribbons):
+            self._draw_ribbon(painter, shape, ground, focus=current and place == self._ribbon)
+        if current and not row.ribbons:
+            draw_focus(painter, box.adjusted(2, 1, -2, -1), theme)
+
+    def _draw_ribbon(self, painter: QPainter, shape: RibbonShape, ground: QColor, *, focus: bool) -> None:
+        theme = self._theme
+        painter.setPen(hairline(theme.color("fill_edge")))
+        painter.setBrush(ground)
+        painter.drawPath(_path(shape))
+        label = self._label_box(shape)
+        painter.setFont(self.font())
+        painter.setPen(theme.color("text"))
+        words = ribbon_words(shape.ribbon, self._measure)
+        shown = QFontMetricsF(self.font()).elidedText(words, Qt.TextElideMode.ElideRight, label.width() - 8)
+        painter.drawText(label.adjusted(6, 0, 0, 0), _V_LEFT, shown)
+        if focus:
+            draw_focus(painter, label, theme)
+
+    def _label_box(self, shape: RibbonShape) -> QRectF:
+        return QRectF(shape.end, shape.middle - 10, self._picture.width - shape.end - 4, 20)
+
+    def _amount(self, row: RowShape) -> str:
+        amount = row.stage.amount(self._measure)
+        if self._measure is Measure.TOKENS:
+            return tr("{tokens} on", tokens=count(amount, "token", "tokens"))
+        return tr("{entries} on", entries=count(amount, "entry", "entries"))
+
+    # ---- keyboard, mouse, words --------------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: arrows, Home, End, Enter."""
+        rows, row = self._picture.rows, self._current_row
+        ribbons = len(row.ribbons) if row is not None else 0
+        places = {
+            Qt.Key.Key_Down: (min(len(rows) - 1, self._row + 1), 0),
+            Qt.Key.Key_Up: (max(0, self._row - 1), 0),
+            Qt.Key.Key_Home: (0, 0),
+            Qt.Key.Key_End: (len(rows) - 1, 0),
+            Qt.Key.Key_Right: (self._row, min(ribbons - 1, self._ribbon + 1) if ribbons else 0),
+            Qt.Key.Key_Left: (self._row, max(0, self._ribbon - 1)),
+        }
+        if rows and event.key() in places:
+            self._go(*places[Qt.Key(event.key())])
+        elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.current is not None:
+            self._choose(self.current)
+        else:
+            super().keyPressEvent(event)
+
+    def _go(self, row: int, ribbon: int) -> None:
+        self._row, self._ribbon = row, ribbon
+        self._describe()
+        box = self._picture.rows[row].box
+        self.moved.emit(QRectF(box.left, box.top, box.width, box.height))
+        self.update()
+
+    def _choose(self, ribbon: Ribbon) -> None:
+        self.ribbon_chosen.emit(ribbon.entries, f"{ribbon.stage}: {ribbon_words(ribbon, Measure.ENTRIES)}")
+
+    def _at(self, place: QPointF) -> tuple[int, int]:
+        """The row and the ribbon at a place, -1 for none."""
+        for number_, row in enumerate(self._picture.rows):
+            if row.box.top <= place.y() < row.box.top + row.box.height:
+                for at, shape in enumerate(row.ribbons):
+                    if _path(shape).contains(place) or self._label_box(shape).contains(place):
+                        return number_, at
+                return number_, -1
+        return -1, -1
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Qt: a click on a ribbon lists its entries."""
+        row, ribbon = self._at(event.position())
+        if row >= 0:
+            self._go(row, max(0, ribbon))
+            if ribbon >= 0:
+                self._choose(self._picture.rows[row].ribbons[ribbon].ribbon)
+        super().mousePressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Qt: the ring appears."""
+        super().focusInEvent(event)
+        self._describe()
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Qt: the ring goes."""
+        super().focusOutEvent(event)
+        self.update()
+
+    def _describe(self) -> None:
+        row = self._current_row
+        ribbon = self.current
+        if row is None:
+            text = tr("No stage changed anything.")
+        elif ribbon is not None:
+            text = f"{row.stage.name}: {ribbon_words(ribbon, self._measure)}. {self._amount(row)}"
+        else:
+            text = f"{row.stage.name}: {self._amount(row)}"
+        self.setAccessibleDescription(text)
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: what is under the pointer, in words."""
+        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            row, ribbon = self._at(QPointF(event.pos()))
+            if ribbon >= 0:
+                shape = self._picture.rows[row].ribbons[ribbon]
+                QToolTip.showText(event.globalPos(), ribbon_words(shape.ribbon, self._measure), self)
+            else:
+                QToolTip.hideText()
+            return True
+        return super().event(event)
+
+
+def _path(shape: RibbonShape) -> QPainterPath:
+    start, points = shape.outline
+    path = QPainterPath(QPointF(*start))
+    for place in range(0, len(points), 3):
+        one, two, three = (QPointF(*point) for point in points[place : place + 3])
+        path.cubicTo(one, two, three)
+    path.closeSubpath()
+    return path
+
+
+_MEASURES = ((Measure.ENTRIES, "Entries"), (Measure.TOKENS, "Tokens"))
+_ENDINGS = {"csv": "Table (*.csv)", "svg": "Picture (*.svg)", "png": "Picture (*.png)"}
+
+
+class FlowPage(QWidget):
+    """The funnel as a list where few stages dropped something, as a flow where many did, and the table of both.
+
+    `listed` carries entries that the journey is to be filtered to, and what they are. `saving` asks for a file to be
+    written: its path and its content.
+    """
+
+    listed = Signal(tuple, str)
+    saving = Signal(object, bytes)
+
+    def __init__(self, theme: Theme, funnel: QListView, model: FunnelList, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._funnel, self._model = theme, funnel, model
+        self._trace: Trace | None = None
+        self._everything = False
+        self.flow: Flow | None = None
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._make_bar())
+        self.view = FlowView(theme, self)
+        self.view.ribbon_chosen.connect(self.listed)
+        self._scroll = QScrollArea(self)
+        self._scroll.setWidget(self.view)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        self._scroll.setFocusProxy(self.view)
+        self.view.moved.connect(self._keep_in_sight)
+        self.table_model = FlowTable(self)
+        self.table = QTableView(self)
+        self.table.setModel(self.table_model)
+        self.table.setAccessibleName(tr("Stages and reasons as a table"))
+        self.table.verticalHeader().hide()
+        self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.table.horizontalHeader().setStretchLastSection(True)
+        self.table.setWordWrap(False)
+        self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.table.verticalHeader().setDefaultSectionSize(24)
+        self.table.setShowGrid(False)
+        self._pages = QStackedWidget(self)
+        for page in (funnel, self._scroll, self.table):
+            self._pages.addWidget(page)
+        column.addWidget(self._pages, 1)
+        theme.changed.connect(self._paint)
+        self._paint()
+
+    @property
+    def measure(self) -> Measure:
+        """What the widths stand for."""
+        return _MEASURES[self._measures.checkedId()][0]
+
+    @property
+    def is_flow(self) -> bool:
+        """Whether enough stages dropped something for ribbons."""
+        return self.flow is not None and self.flow.dropping >= SANKEY_FROM
+
+    def set_trace(self, trace: Trace | None, *, everything: bool = False, running: str = "") -> None:
+        """Show another run; `running` is the stage of a run under way."""
+        self._trace, self._everything = trace, everything
+        self.flow = flow(trace) if trace is not None else None
+        self._model.set_trace(trace, everything=everything, running=running, stream=self.flow)
+        self._show()
+
+    def choose_measure(self, measure: Measure) -> None:
+        """Show entries or tokens."""
+        self._measures.button([each for each, _name in _MEASURES].index(measure)).setChecked(True)
+        self._show()
+
+    def toggle_measure(self) -> None:
+        """Show the other of the two."""
+        self.choose_measure(Measure.TOKENS if self.measure is Measure.ENTRIES else Measure.ENTRIES)
+
+    def toggle_table(self) -> None:
+        """Show the table, or the picture again."""
+        self.table_button.setChecked(not self.table_button.isChecked())
+        self._show()
+
+    def focus_target(self) -> QWidget:
+        """What takes the keyboard."""
+        return (self._funnel, self.view, self.table)[self._pages.currentIndex()]
+
+    def content(self, ending: str) -> bytes:
+        """The table (`csv`) or the picture (`svg`, `png`) as a file."""
+        if self.flow is None or self._trace is None:
+            return b""
+        if ending == "csv":
+            return flow_csv(self.flow, self._trace, everything=self._everything).encode("utf-8-sig")
+        if ending == "svg":
+            return flow_svg(self.flow, self.measure, alone=True).encode()
+        return self._png()
+
+    def save(self, ending: str) -> None:
+        """Ask where, then have it written."""
+        if self._trace is None:
+            return
+        dialog = QFileDialog(self, tr("Save the funnel"), f"stages-{self._trace.turn.message}.{ending}")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter(tr(_ENDINGS[ending]))
+        dialog.setDefaultSuffix(ending)
+        dialog.fileSelected.connect(lambda path: self.saving.emit(Path(path), self.content(ending)))
+        dialog.open()
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _make_bar(self) -> QWidget:
+        bar = QWidget(self)
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(8, 4, 8, 3)
+        row.setSpacing(2)
+        self._measures = QButtonGroup(self)
+        for place, (_measure, name) in enumerate(_MEASURES):
+            button = QToolButton(bar)
+            button.setText(tr(name))
+            button.setCheckable(True)
+            button.setAccessibleName(tr("Widths stand for {what}", what=tr(name).lower()))
+            self._measures.addButton(button, place)
+            row.addWidget(button)
+        self._measures.button(0).setChecked(True)
+        self._measures.idClicked.connect(lambda _place: self._show())
+        row.addStretch(1)
+        self.table_button = QToolButton(bar)
+        self.table_button.setCheckable(True)
+        self.table_button.setAccessibleName(tr("As a table"))
+        self.table_button.setToolTip(tr("As a table"))
+        self.table_button.clicked.connect(self._show)
+        self.save_button = QToolButton(bar)
+        self.save_button.setAccessibleName(tr("Save table or picture"))
+        self.save_button.setToolTip(tr("Save the table as CSV, the picture as SVG or PNG"))
+        self.save_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self.save_button)
+        for ending, title in (("csv", "Table as CSV…"), ("svg", "Picture as SVG…"), ("png", "Picture as PNG…")):
+            menu.addAction(tr(title)).triggered.connect(self._saver(ending))
+        self.save_button.setMenu(menu)
+        row.addWidget(self.table_button)
+        row.addWidget(self.save_button)
+        return bar
+
+    def _saver(self, ending: str) -> Callable[[], None]:
+        return lambda: self.save(ending)
+
+    def _show(self) -> None:
+        self._model.set_measure(self.measure)
+        self.view.set_flow(self.flow, self.measure, everything=self._everything)
+        wanted = self.flow if self.table_button.isChecked() else None  # its titles cost more than the picture
+        self.table_model.set_flow(wanted, self._trace, everything=self._everything)
+        page: QWidget = self._scroll if self.is_flow else self._funnel
+        self._pages.setCurrentWidget(self.table if self.table_button.isChecked() else page)
+
+    def _keep_in_sight(self, box: QRectF) -> None:
+        self._scroll.ensureVisible(0, round(box.center().y()), 0, round(box.height() / 2) + 8)
+
+    def _png(self) -> bytes:
+        """What is shown, at twice its size."""
+        source: QWidget = self.view if self.is_flow else self._funnel.viewport()
+        image = QImage(source.size() * 2, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(2)
+        image.fill(self._theme.color("panel"))
+        if self.is_flow:
+            painter = QPainter(image)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self.view.draw(painter, QRectF(self.view.rect()))
+            painter.end()
+        else:
+            source.render(image)
+        buffer = QBuffer()
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        QImageWriter(buffer, QByteArray(b"png")).write(image)
+        return bytes(buffer.data().data())
+
+    def sizeHint(self) -> QSize:
+        """Qt: room for a few stages."""
+        return QSize(420, 300)
+
+    def _paint(self) -> None:
+        self.table_button.setIcon(self._theme.icon("table"))
+        self.save_button.setIcon(self._theme.icon("save"))
+        self._funnel.viewport().update()

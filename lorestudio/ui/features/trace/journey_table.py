@@ -1,0 +1,361 @@
+"""Entries against stages: what every stage of one run did with every entry that came into question."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QAbstractTableModel, QObject, Qt
+
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.systems.deeplore.reasons import explain_stage
+from lorestudio.trace.held_run import WouldAlso, WouldCell
+from lorestudio.trace.journey import Cell, CellState, Journeys, explain_cell
+from lorestudio.trace.model import StageRecord, StageStatus, Trace
+from lorestudio.ui.shell.qt import (
+    ACCESSIBLE_DESCRIPTION,
+    ACCESSIBLE_TEXT,
+    DISPLAY,
+    ENTRY_ID,
+    HORIZONTAL,
+    ITEM,
+    MARK,
+    NO_INDEX,
+    TOOLTIP,
+    Index,
+)
+from lorestudio.ui.shell.words import sentence_case, tr
+from lorestudio.ui.state.ai_calls import stage_failure
+from lorestudio.ui.widgets.marks import BLANK, BROKEN, DECIDING, Mark, cell_mark, fate_mark, would_mark
+
+RESULT_COLUMN: Final = 0
+
+_UNREACHED: Final = frozenset({CellState.NOT_REACHED, CellState.ABSENT})
+"""Cells that have room for what would have been."""
+
+
+class JourneyTable(QAbstractTableModel):
+    """Column 0 says what became of the entry; every other column is a stage. The row header is the entry's title.
+
+    Quiet stages, which decided nothing, are left out unless `set_all_stages(True)`; only the one that was chosen
+    elsewhere has a column (`set_guest_stage`). Cells are worked out when first shown.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._trace: Trace | None = None
+        self._index: VaultIndex | None = None
+        self._all_rows: list[int] = []
+        self._rows: list[int] = []
+        self._columns: list[int] = []
+        self._cells: dict[int, tuple[Cell, ...]] = {}
+        self._journeys: Journeys | None = None
+        self._all_stages = False
+        self._filter = ""
+        self._only: frozenset[int] | None = None
+        self._guest: int | None = None
+        self._guest_stage = ""
+        self._running = ""
+        self._failed: dict[str, str] = {}
+        self._would: dict[int, WouldAlso] = {}
+
+    # ---- content ----------------------------------------------------------------------------------------------------
+
+    @property
+    def trace(self) -> Trace | None:
+        """The run that is shown."""
+        return self._trace
+
+    def set_trace(
+        self,
+        trace: Trace | None,
+        index: VaultIndex | None = None,
+        running: str = "",
+        journeys: Journeys | None = None,
+    ) -> None:
+        """Show another run; `index` names the entries that no stage decided about.
+
+        `journeys` is the same trace, where it was read already. `running` is the stage of a run under way that has not
+        decided yet; it is the last one.
+        """
+        self.beginResetModel()
+        self._running = running
+        found = ((record.name, stage_failure(record, trace)) for record in trace.stages) if trace is not None else ()
+        self._failed = {name: sentence for name, sentence in found if sentence}
+        self._trace = trace
+        self._index = index
+        self._cells = {}
+        self._would = {}
+        self._journeys = (journeys or Journeys(trace)) if trace is not None else None
+        self._all_rows = list(self._journeys.rows) if self._journeys is not None else []
+        self._arrange()
+        self.endResetModel()
+
+    def set_all_stages(self, everything: bool) -> None:
+        """Whether stages that decided nothing have a column too."""
+        self.beginResetModel()
+        self._all_stages = everything
+        self._arrange()
+        self.endResetModel()
+
+    def set_guest_stage(self, stage: str | None) -> None:
+        """The chosen stage has a column even where it is quiet, for as long as it is chosen."""
+        quiet = next((record for record in self._quiet if record.name == stage), None)
+        guest = quiet.name if quiet is not None and not self._all_stages else ""
+        if guest != self._guest_stage:
+            self.beginResetModel()
+            self._guest_stage = guest
+            self._arrange()
+            self.endResetModel()
+
+    def set_filter(self, text: str) -> None:
+        """Show only entries whose title or result contains `text`."""
+        self.beginResetModel()
+        self._filter = text.casefold().strip()
+        self._arrange()
+        self.endResetModel()
+
+    def set_only(self, entries: frozenset[int] | None) -> None:
+        """Show only these entries, None for all."""
+        self.beginResetModel()
+        self._only = entries
+        self._arrange()
+        self.endResetModel()
+
+    def set_guest(self, entry: int | None) -> None:
+        """The chosen entry has a row even where it never came into question."""
+        if self._trace is not None and entry is not None and entry not in self._rows:
+            self._drop_guest()
+            self.beginInsertRows(NO_INDEX, len(self._rows), len(self._rows))
+            self._guest = entry
+            self._rows.append(entry)
+            self.endInsertRows()
+        elif entry != self._guest:
+            self._drop_guest()
+
+    def set_would(self, entry: int, would: WouldAlso) -> None:
+        """Show what the stages behind the one that stopped the entry would have done."""
+        self._would[entry] = would
+        row = self.row_of(entry)
+        if row >= 0:
+            self.dataChanged.emit(self.index(row, 0), self.index(row, self.columnCount() - 1))
+
+    def would(self, entry: int, stage: str) -> WouldCell | None:
+        """What a stage that the entry did not reach would have done, None where that is not known."""
+        known = self._would.get(entry)
+        return known.at(stage) if known is not None else None
+
+    def entry(self, row: int) -> int | None:
+        """The entry of a row."""
+        return self._rows[row] if 0 <= row < len(self._rows) else None
+
+    def row_of(self, entry: int | None) -> int:
+        """The row of an entry, -1 where it has none."""
+        return self._rows.index(entry) if entry in self._rows else -1
+
+    def stage(self, column: int) -> StageRecord | None:
+        """The stage of a column, None for the result column."""
+        if self._trace is None or not 0 < column <= len(self._columns):
+            return None
+        return self._trace.stages[self._columns[column - 1]]
+
+    def column_of(self, stage: str | None) -> int:
+        """The column of a stage, the result column where it has none."""
+        for column in range(1, self.columnCount()):
+            record = self.stage(column)
+            if record is not None and record.name == stage:
+                return column
+        return RESULT_COLUMN
+
+    @property
+    def all_stages(self) -> bool:
+        """Whether stages that decided nothing have a column."""
+        return self._all_stages
+
+    @property
+    def quiet_stages(self) -> int:
+        """How many stages decided nothing, shown or not."""
+        return len(self._quiet)
+
+    @property
+    def hidden_stages(self) -> int:
+        """How many stages have no column because they decided nothing."""
+        return (len(self._trace.stages) if self._trace is not None else 0) - len(self._columns)
+
+    def is_quiet(self, record: StageRecord) -> bool:
+        """Whether a stage decided nothing, did not fail and does not run."""
+        return not record.verdicts and record.name not in self._failed and record is not self._undecided
+
+    @property
+    def candidates(self) -> int:
+        """How many entries came into question."""
+        return len(self._all_rows)
+
+    # ---- Qt ---------------------------------------------------------------------------------------------------------
+
+    def rowCount(self, parent: Index = NO_INDEX) -> int:
+        """Qt: one row per entry."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = NO_INDEX) -> int:
+        """Qt: the result and the stages."""
+        return 0 if parent.isValid() or self._trace is None else 1 + len(self._columns)
+
+    def data(self, index: Index, role: int = DISPLAY) -> object:
+        """Qt: marks to draw, and the same in words."""
+        trace, entry = self._trace, self.entry(index.row())
+        if trace is None or entry is None:
+            return None
+        if role == ENTRY_ID:
+            return entry
+        record = self.stage(index.column())
+        if record is None:
+            return self._result_data(trace, entry, role)
+        return self._cell_data(trace, entry, record, self.cell(entry, self._columns[index.column() - 1]), role)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
+        """Qt: stage names across, titles down."""
+        if self._trace is None:
+            return None
+        return self._stage_header(section, role) if orientation == HORIZONTAL else self._title_header(section, role)
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def title(self, entry: int) -> str:
+        """What an entry is called."""
+        ref = self._trace.entries.get(entry) if self._trace is not None else None
+        if ref is not None:
+            return ref.title
+        entries = self._index.entries if self._index is not None else ()
+        return entries[entry].title if entry < len(entries) else tr("entry {entry}", entry=entry)
+
+    def cell(self, entry: int, stage: int) -> Cell:
+        """What the stage at index `stage` of the run did with an entry."""
+        if entry not in self._cells and self._journeys is not None:
+            self._cells[entry] = self._journeys.cells(entry)
+        return self._cells[entry][stage]
+
+    def result(self, entry: int) -> Mark:
+        """What became of an entry."""
+        return fate_mark(self._journeys.fate(entry)) if self._journeys is not None else BLANK
+
+    def _stage_header(self, section: int, role: int) -> object:
+        record = self.stage(section)
+        if role in {DISPLAY, ACCESSIBLE_TEXT}:
+            return record.name if record is not None else tr("Result")
+        if role == ITEM:
+            return record
+        if role == MARK and record is not None:
+            if record is self._undecided:
+                return DECIDING
+            return BROKEN if record.name in self._failed else None
+        if role == TOOLTIP and record is not None and self._trace is not None:
+            if record is self._undecided:
+                return tr("{stage}\nThis stage is running.", stage=record.name)
+            name = (
+                tr("{stage} (quiet: it decided nothing)", stage=record.name) if self.is_quiet(record) else record.name
+            )
+            return f"{name}\n{self._failed.get(record.name) or explain_stage(record, self._trace)}"
+        return None
+
+    @property
+    def _undecided(self) -> StageRecord | None:
+        """The stage that runs."""
+        stages = self._trace.stages if self._trace is not None else ()
+        return stages[-1] if self._running and stages else None
+
+    def _title_header(self, section: int, role: int) -> object:
+        entry = self.entry(section)
+        if entry is None:
+            return None
+        if role in {DISPLAY, ACCESSIBLE_TEXT}:
+            return self.title(entry)
+        if role == MARK:
+            return self.result(entry)
+        return f"{self.title(entry)}\n{tr(self.result(entry).word)}" if role == TOOLTIP else None
+
+    def _cell_data(self, trace: Trace, entry: int, record: StageRecord, cell: Cell, role: int) -> object:
+        mark = cell_mark(cell, record.phase)
+        would = self.would(entry, record.name) if cell.state in _UNREACHED else None
+        if would is not None:
+            mark = would_mark(would)
+        if record is self._undecided:
+            mark = DECIDING if entry in record.left else mark
+        if role == MARK:
+            return mark
+        if role == ITEM:
+            return cell
+        if role == DISPLAY:
+            return tr(mark.word)
+        if role == ACCESSIBLE_TEXT:
+            return tr("{title}, {stage}: {word}", title=self.title(entry), stage=record.name, word=tr(mark.word))
+        if role in {TOOLTIP, ACCESSIBLE_DESCRIPTION}:
+            if mark is DECIDING:
+                return tr("{stage}: running; it has not decided yet.", stage=record.name)
+            if would is not None:
+                return f"{record.name}: {would.sentence or tr('would let it pass')}"
+            return f"{record.name}: {cell_sentence(trace, entry, record, cell)}"
+        return None
+
+    def _result_data(self, trace: Trace, entry: int, role: int) -> object:
+        mark = self.result(entry)
+        if role == MARK:
+            return mark
+        if role == DISPLAY:
+            return tr(mark.word)
+        if role == ACCESSIBLE_TEXT:
+            return tr("{title}: {word}", title=self.title(entry), word=tr(mark.word))
+        if role in {TOOLTIP, ACCESSIBLE_DESCRIPTION}:
+            fate = self._journeys.fate(entry) if self._journeys is not None else None
+            if fate is None:
+                return None
+            known = self._would.get(entry)
+            later = "".join(f"\n{sentence_case(each)}." for each in known.sentences) if known is not None else ""
+            return f"{self.title(entry)}: {fate.explain(trace).sentence}{later}"
+        return None
+
+    def _arrange(self) -> None:
+        trace = self._trace
+        self._guest = None
+        if trace is None:
+            self._rows, self._columns = [], []
+            return
+        if not self._filter and self._only is None:
+            self._rows = list(self._all_rows)
+        else:
+            self._rows = [
+                entry
+                for entry in self._all_rows
+                if (self._only is None or entry in self._only)
+                and self._filter in f"{self.title(entry)}\n{self.result(entry).word}".casefold()
+            ]
+        self._columns = [
+            number
+            for number, record in enumerate(trace.stages)
+            if self._all_stages or not self.is_quiet(record) or record.name == self._guest_stage
+        ]
+
+    @property
+    def _quiet(self) -> tuple[StageRecord, ...]:
+        return tuple(record for record in self._trace.stages if self.is_quiet(record)) if self._trace else ()
+
+    def _drop_guest(self) -> None:
+        if self._guest is not None and self._guest in self._rows:
+            row = self._rows.index(self._guest)
+            self.beginRemoveRows(NO_INDEX, row, row)
+            del self._rows[row]
+            self.endRemoveRows()
+        self._guest = None
+
+
+def cell_sentence(trace: Trace, entry: int, record: StageRecord, cell: Cell) -> str:
+    """Why a cell is as it is, in one sentence."""
+    explanation = explain_cell(trace, entry, cell)
+    if explanation is not None:
+        return explanation.sentence
+    if cell.state is CellState.NOT_REACHED:
+        if record.status is StageStatus.SKIPPED:
+            return tr("This stage was skipped.")
+        return tr("This stage did not look at it: it was no candidate here.")
+    if cell.state is CellState.ABSENT:
+        return tr("This stage could have brought it in and found no reason to.")
+    return tr("It passed; this stage had nothing to say about it.")

@@ -1,0 +1,573 @@
+"""What one generation did: a sentence, then the journey matrix, the funnel, the prompt and the whole as text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QPlainTextEdit,
+    QStackedWidget,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.tokens import CHARS_4
+from lorestudio.settings.behaviour import switches
+from lorestudio.studio.project.answering import AnswerKind
+from lorestudio.trace.model import Outcome, Trace
+from lorestudio.trace.summary import summary_pieces
+from lorestudio.trace.text import as_markdown, as_text, turn_words
+from lorestudio.ui.features.prompt.page import PromptPage
+from lorestudio.ui.features.trace.ai_page import AiPage, remedy
+from lorestudio.ui.features.trace.flow import FlowPage
+from lorestudio.ui.features.trace.funnel import FunnelDelegate, FunnelList, Step
+from lorestudio.ui.features.trace.journey_table import JourneyTable, cell_sentence
+from lorestudio.ui.features.trace.journey_view import JourneyView
+from lorestudio.ui.features.trace.summary import LiveBar, RunRemarks, SummaryLine, broken_words, nothing_words
+from lorestudio.ui.shell.qt import ENTRY_ID, ITEM
+from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.words import count, number, sentence_case, tr
+from lorestudio.ui.state.ai_calls import failures, switch_lines
+from lorestudio.ui.state.choices import source_title
+from lorestudio.ui.state.drafts import preview_words, tried
+from lorestudio.ui.state.live_run import LiveRun, live_trace
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.bars import FilterStrip, MessageBar
+from lorestudio.ui.widgets.pane import EmptyState, Pane
+
+PROMPT, LOG, AI = 2, 3, 4
+"""Tabs that are filled when they are first looked at."""
+
+WIDE = 480
+"""From this width on (device-independent pixels) the filter has room for more than its name."""
+
+LIVE_OWN_SECONDS, LIVE_OTHER_SECONDS = 0.15, 0.4
+"""A stage that runs for so long is worth showing: that of the chosen reply, and that of another one."""
+
+
+class TracePane(Pane):
+    """Follows the chosen generation, entry and stage, and sets entry and stage. `wanted` carries an action's id."""
+
+    wanted = Signal(str)
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+        super().__init__("trace", tr("Trace"), theme)
+        self._session, self._selection = session, selection
+        self._trace: Trace | None = None
+        self._filled: set[int] = set()
+        self._reply = ""
+        self._following = False
+        self._live: tuple[object, ...] = ()
+        self._build()
+        self._connect()
+        self._show()
+
+    def _build(self) -> None:
+        theme = self.theme
+        self._build_bars()
+        self.summary = SummaryLine(theme, self)
+        self.summary.chosen.connect(self.show_only)
+        self.model = JourneyTable(self)
+        self.journey = JourneyView(theme, self.model, self)
+        self._build_views()
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self._make_journey_page(), tr("Journey"))
+        self.tabs.addTab(self.flow, tr("Funnel"))
+        self.tabs.addTab(self.prompt, tr("Prompt"))
+        self.tabs.addTab(self.log, tr("Log"))
+        self.ai = AiPage(theme, self)
+        self.ai.entry_chosen.connect(self._selection.choose_entry)
+        self.tabs.addTab(self.ai, tr("AI"))
+        self.tabs.currentChanged.connect(self._tab_chosen)
+        shown = QWidget(self)
+        column = QVBoxLayout(shown)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.failure)
+        line = QVBoxLayout()
+        line.setContentsMargins(12, 8, 12, 6)
+        line.addWidget(self.summary)
+        column.addLayout(line)
+        column.addWidget(self.remarks)
+        column.addWidget(self.switches)
+        column.addWidget(self.tabs, 1)
+        self.empty = EmptyState(theme, "trace", self)
+        self.empty.pressed.connect(self.wanted)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(shown)
+        self._pages.addWidget(self.empty)
+        self._shown_page = shown
+        self.column.addWidget(self.stale)
+        self.column.addWidget(self.unsaved)
+        self.column.addWidget(self.live)
+        self.column.addWidget(self._pages, 1)
+
+    def _build_bars(self) -> None:
+        theme = self.theme
+        self.stale = MessageBar(theme, self)
+        self.stale.pressed.connect(self.wanted)
+        self.stale.closed.connect(self.stale.hide)
+        self.unsaved = MessageBar(theme, self)
+        self.unsaved.pressed.connect(self.wanted)
+        self.unsaved.closed.connect(self.unsaved.hide)
+        self.live = LiveBar(theme, self)
+        self.live.cancelled.connect(lambda: self.wanted.emit("replay.cancel"))
+        self.live.followed.connect(lambda: self.wanted.emit("replay.follow"))
+        self.failure = MessageBar(theme, self, stacked=True)
+        self.failure.pressed.connect(self.wanted)
+        self.failure.closed.connect(self.failure.hide)
+        self.remarks = RunRemarks(theme, self, stacked=True)
+        self.remarks.pressed.connect(self.wanted)
+        self.switches = QLabel(self)
+        self.switches.setProperty("kind", "small")
+        self.switches.setWordWrap(True)
+        self.switches.setContentsMargins(12, 0, 12, 6)
+        self.switches.setAccessibleName(tr("Where a behaviour switch changed the outcome"))
+        self.switches.hide()
+
+    def _build_views(self) -> None:
+        theme, selection = self.theme, self._selection
+        self.funnel_model = FunnelList(self)
+        self.funnel = QListView(self)
+        self.funnel.setModel(self.funnel_model)
+        self.funnel.setItemDelegate(FunnelDelegate(theme, self.funnel))
+        self.funnel.setAccessibleName(tr("Funnel: candidates by stage"))
+        self.flow = FlowPage(theme, self.funnel, self.funnel_model, self)
+        self.flow.listed.connect(self.show_only)
+        self.prompt = PromptPage(theme, self._session.jobs, self)
+        self.prompt.entry_chosen.connect(selection.choose_entry)
+        self.log = QPlainTextEdit(self)
+        self.log.setReadOnly(True)
+        self.log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.log.setFont(fixed_font(self.font().pointSizeF()))
+        self.log.setAccessibleName(tr("The run as text"))
+
+    def _connect(self) -> None:
+        session, selection = self._session, self._selection
+        self.journey.selectionModel().currentChanged.connect(self._cell_chosen)
+        self.funnel.activated.connect(self._step_chosen)
+        session.project_changed.connect(self._show)
+        session.traces_changed.connect(lambda _generations: self._show())
+        session.preview_changed.connect(self._show)
+        session.setup_changed.connect(self._make_prompt_again)
+        session.state_changed.connect(self._show_state)
+        session.choice_changed.connect(self._show_state)
+        session.live_changed.connect(self._show_live)
+        selection.generation_changed.connect(self._show)
+        selection.entry_changed.connect(self._show_entry)
+        selection.stage_changed.connect(self._show_entry)
+        self.theme.changed.connect(self._repaint)
+        self._paint_icons()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a narrow pane keeps room for its tabs."""
+        super().resizeEvent(event)
+        wide = event.size().width() >= WIDE
+        self.filter.setFixedWidth(118 if wide else 78)
+        self.filter.setPlaceholderText(tr("Filter rows") if wide else tr("Filter"))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: Escape shows all rows again."""
+        if event.key() == Qt.Key.Key_Escape and not self.only.isHidden():
+            self.show_all_rows()
+        else:
+            super().keyPressEvent(event)
+
+    def focus_target(self) -> QWidget:
+        """The current view of the run."""
+        if self._pages.currentWidget() is not self._shown_page:
+            return self
+        targets = (self.journey, self.flow.focus_target(), self.prompt.focus_target(), self.log, self.ai.focus_target())
+        return targets[self.tabs.currentIndex()]
+
+    def open_search(self) -> bool:
+        """Go to the field that filters the rows, or searches what the model was asked."""
+        if self._trace is None:
+            return False
+        if self.tabs.currentIndex() == AI:
+            self.ai.open_search()
+            return True
+        self.tabs.setCurrentIndex(0)
+        self.filter.setFocus()
+        self.filter.selectAll()
+        return True
+
+    def show_only(self, entries: tuple[int, ...], words: str) -> None:
+        """Filter the journey to these entries; `words` say what they are."""
+        self.filter.clear()
+        self.model.set_only(frozenset(entries))
+        self.only.say(words)
+        self.tabs.setCurrentIndex(0)
+        self._show_rows()
+        self._show_entry()
+        self.journey.setFocus()
+
+    def show_all_rows(self) -> None:
+        """Show all rows of the journey again."""
+        if not self.only.isHidden():
+            self.only.hide()
+            self.model.set_only(None)
+            self._show_rows()
+            self._show_entry()
+
+    def show_prompt(self) -> None:
+        """Show the prompt."""
+        self.tabs.setCurrentIndex(PROMPT)
+
+    def show_ai(self) -> None:
+        """Show what the model was asked."""
+        self.tabs.setCurrentIndex(AI)
+
+    def set_all_stages(self, everything: bool) -> None:
+        """Whether stages that decided nothing are shown."""
+        self.model.set_all_stages(everything)
+        self.flow.set_trace(self._trace, everything=everything, running=self._running)
+        self._show_rows()
+        self.all_stages.setChecked(everything)
+        self._show_entry()
+
+    def copy_row(self) -> None:
+        """The chosen entry's journey as a Markdown table."""
+        trace, entry = self._trace, self._selection.entry
+        if trace is None or entry is None:
+            return
+        head = f"**{self.model.title(entry)}**: {tr(self.model.result(entry).word)}"
+        lines = [head, "", "| Stage | Why |", "|---|---|"]
+        for record, cell in zip(trace.stages, self._session.runs.journeys(trace).cells(entry), strict=True):
+            if cell.verdict is not None:
+                lines.append(f"| {record.name} | {cell_sentence(trace, entry, record, cell)} |".replace("\n", " "))
+        QGuiApplication.clipboard().setText("\n".join(lines) + "\n")
+
+    def copy_report(self) -> None:
+        """The whole run as Markdown."""
+        project = self._session.project
+        if self._trace is not None and project is not None:
+            QGuiApplication.clipboard().setText(as_markdown(self._trace, project.index))
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _make_journey_page(self) -> QWidget:
+        page = QWidget(self)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        bar = QWidget(page)
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(6, 2, 8, 2)
+        row.setSpacing(8)
+        self.filter = QLineEdit(bar)
+        self.filter.setPlaceholderText(tr("Filter rows"))
+        self.filter.setAccessibleName(tr("Filter the journey"))
+        self.filter.setClearButtonEnabled(True)
+        self.filter.textChanged.connect(self._filter)
+        self.all_stages = QToolButton(bar)
+        self.all_stages.setCheckable(True)
+        self.all_stages.setAccessibleName(tr("Show quiet stages"))
+        self.all_stages.clicked.connect(lambda: self.wanted.emit("trace.all_stages"))
+        row.addWidget(self.filter)
+        row.addWidget(self.all_stages)
+        self.nothing = EmptyState(self.theme, "search", page)
+        self.nothing.pressed.connect(self.wanted)
+        self.only = FilterStrip(page)
+        self.only.cleared.connect(self.show_all_rows)
+        column.addWidget(self.only)
+        self._rows_or_nothing = QStackedWidget(page)
+        self._rows_or_nothing.addWidget(self.journey)
+        self._rows_or_nothing.addWidget(self.nothing)
+        column.addWidget(self._rows_or_nothing, 1)
+        self.tabs.setCornerWidget(bar)
+        return page
+
+    def _show(self) -> None:
+        if self._live and self._wanted_live() is not None:
+            self._show_live()
+            return
+        self._live = ()
+        self.journey.watch_last(False)
+        trace = self._session.runs.trace(self._selection.generation)
+        self._show_state()
+        self._show_preview()
+        self._reply = self._reply_words(trace) if trace is not None else ""
+        if trace is not None and trace is self._trace:
+            self._show_rows()
+            return
+        self._trace = trace
+        self._filled = set()
+        project = self._session.project
+        journeys = self._session.runs.journeys(trace) if trace is not None else None
+        self._forget_only()
+        self.model.set_trace(trace, project.index if project is not None else None, journeys=journeys)
+        self.flow.set_trace(trace, everything=self.all_stages.isChecked())
+        if trace is None:
+            self._show_empty()
+            return
+        self.summary.set_pieces(summary_pieces(trace, journeys))
+        self._show_remarks(trace)
+        self._pages.setCurrentWidget(self._shown_page)
+        self._show_rows()
+        self._fill_tab()
+        self._show_entry()
+
+    # ---- a run under way --------------------------------------------------------------------------------------------
+
+    def _wanted_live(self) -> LiveRun | None:
+        """The run under way where it is to be shown: that of the chosen reply, or any while there is nothing else."""
+        live, chosen = self._session.replays.live, self._selection.generation
+        if live is None or self._session.project is None:
+            return None
+        own = live.generation == chosen
+        if not own and self._session.runs.trace(chosen) is not None:
+            return None
+        if self._live[:1] == (live.generation,):
+            return live
+        return live if live.elapsed() >= (LIVE_OWN_SECONDS if own else LIVE_OTHER_SECONDS) else None
+
+    @property
+    def _running(self) -> str:
+        """The stage that runs in what is shown."""
+        return str(self._live[2]) if self._live else ""
+
+    def _show_live(self) -> None:
+        """Follow the run under way, or go back to the finished one."""
+        now = self._session.replays.live
+        if now is None or now.elapsed() < LIVE_OTHER_SECONDS:
+            self.live.hide()
+        else:
+            here = now.generation == self._selection.generation
+            self.live.say(self._live_words(now), now.elapsed(), elsewhere=not here)
+        live, project = self._wanted_live(), self._session.project
+        if live is None or project is None:
+            if self._live:
+                self._live, self._trace = (), None
+                self._show()
+            return
+        shown = (live.generation, len(live.records), live.stage)
+        if shown != self._live:
+            self._live, self._filled = shown, set()
+            self._trace = trace = live_trace(live, project.index, self._session.choice.mode.value)
+            self.model.set_trace(trace, project.index, live.stage)
+            self.flow.set_trace(trace, everything=self.all_stages.isChecked(), running=live.stage)
+            self.stale.hide()
+            self._show_remarks(trace)
+            self._reply = tr("{reply}, under way", reply=turn_words(trace.turn))
+            self._forget_only()
+            self.summary.say(self._live_summary(trace, live))
+            self._pages.setCurrentWidget(self._shown_page)
+            self._show_rows()
+            self._fill_tab()
+            self._show_entry()
+            self.journey.watch_last(True)
+        self.funnel_model.set_elapsed(tr("{seconds:.0f} s", seconds=live.elapsed()))
+        self.ai.set_live(live)
+
+    def _live_words(self, live: LiveRun) -> str:
+        reply = turn_words(live_trace(live, self._session.project.index, "").turn) if self._session.project else ""
+        stage = live.stage or tr("The next stage")
+        if live.request is not None:
+            source = self._session.choice.source
+            who = tr("you") if source.kind is AnswerKind.TYPED else source.profile or source_title(source)
+            return tr("{reply}: {stage} waits for {who}", reply=reply, stage=stage, who=who)
+        return tr("{reply}: {stage} is running", reply=reply, stage=stage)
+
+    def _live_summary(self, trace: Trace, live: LiveRun) -> str:
+        done = count(len(live.records), "stage is done", "stages are done")
+        left = count(len(trace.stages[-1].left) if trace.stages else 0, "candidate", "candidates")
+        return tr("Under way: {done}, {left} so far.", done=done, left=left)
+
+    def _show_remarks(self, trace: Trace) -> None:
+        """Failed stages in red, warnings, and where a behaviour switch made a difference."""
+        failed = failures(trace)
+        if failed:
+            text = "\n".join(f"{sentence_case(name)}: {sentence}" for name, sentence in failed)
+            cure = remedy(trace)
+            self.failure.say("\n".join(filter(None, (text, cure.text))), "error", cure.actions)
+        elif trace.warnings:
+            self.failure.say("\n".join(trace.warnings), "warning")
+        else:
+            self.failure.hide()
+        self.remarks.show_trace(trace)
+        lines = switch_lines(trace, {switch.name: switch.title for switch in switches()})
+        self.switches.setText(tr("Fixed behaviour changed this run. {lines}", lines=" ".join(lines)))
+        self.switches.setVisible(bool(lines))
+
+    def _reply_words(self, trace: Trace) -> str:
+        project, message = self._session.project, self._selection.message
+        note = turn_words(trace.turn)
+        if message is not None and message != trace.turn.message:
+            return tr("{reply}, the one after message #{message}", reply=note, message=message)
+        if project is not None and project.chat is not None and trace.turn.message == len(project.chat.messages):
+            return tr("The reply to come")
+        return note
+
+    def _show_empty(self) -> None:
+        project = self._session.project
+        self.note_changed.emit("")
+        if project is None:
+            self.empty.say(tr("No trace"), tr("A trace shows what the pipeline did with every entry, and why."))
+        elif project.chat is None:
+            text = tr("A run needs a chat: its last messages are searched for the keys of the entries.")
+            text += " " + tr("Or test any text against the vault at once.")
+            buttons = (("chat.open", tr("Open chat…")), ("pane.bench", tr("Test a text")))
+            self.empty.say(tr("No chat to run"), text, buttons)
+        elif self._session.busy:
+            self.empty.say(tr("Working…"), tr("The trace appears as soon as this reply has been run."))
+        elif self._selection.generation is None:
+            text = tr("Choose a message of the chat to see what its reply was given.")
+            self.empty.say(tr("No message chosen"), text)
+        else:
+            text = tr("This reply has not been run.")
+            buttons = (("replay.here", tr("Run to here")), ("replay.all", tr("Replay all")))
+            self.empty.say(tr("No trace yet"), text, buttons)
+        self._pages.setCurrentWidget(self.empty)
+
+    def _show_preview(self) -> None:
+        """Say what the unsaved texts would do to this reply."""
+        preview = self._session.runs.preview_of(self._selection.generation) if not self._live else None
+        if preview is None:
+            self.unsaved.hide()
+        elif self._session.runs.preview_shown:
+            button = (("preview.toggle", tr("Show the run before")),)
+            self.unsaved.say(preview_words(preview), "neutral", button)
+        else:
+            button = (("preview.toggle", tr("Show it as tried out")),)
+            self.unsaved.say(tr("This is the run without {what}.", what=tried(preview)), "neutral", button)
+
+    def _show_state(self) -> None:
+        stale = self._session.runs.outdated(self._selection.generation) if not self._live else ""
+        if stale and self._session.busy:
+            self.stale.say(tr("{stale} The replay is under way.", stale=stale), "warning")
+        elif stale == self._session.runs.stale and stale:
+            self.stale.say(stale, "warning", (("vault.reload", tr("Read again and replay")),))
+        elif stale:
+            self.stale.say(stale, "warning", (("replay.all", tr("Replay all")),))
+        else:
+            self.stale.hide()
+        if self._trace is None and self._session.runs.trace(self._selection.generation) is None:
+            self._show_empty()
+
+    def _show_rows(self) -> None:
+        shown, total = self.model.rowCount(), self.model.candidates
+        hidden = self.model.hidden_stages
+        words = count(total, "entry", "entries")
+        if self.filter.text() or not self.only.isHidden():
+            words = tr("{shown} of {total}", shown=number(shown), total=words)
+        quiet = self.model.quiet_stages
+        if hidden:
+            words += " · " + count(hidden, "quiet stage not shown", "quiet stages not shown")
+        elif quiet:
+            words += " · " + count(quiet, "quiet stage shown", "quiet stages shown")
+        self._show_quiet(quiet)
+        broken = broken_words(self._session.project)
+        self.note_changed.emit(" · ".join(part for part in (self._reply, words, broken) if part))
+        if shown:
+            self._rows_or_nothing.setCurrentWidget(self.journey)
+            return
+        if self.filter.text():
+            self.nothing.say(tr("No row fits the filter"), tr("Rows are filtered by title and result."))
+        else:
+            self.nothing.say(tr("Nothing came into question"), nothing_words(self._trace))
+        self._rows_or_nothing.setCurrentWidget(self.nothing)
+
+    def _show_quiet(self, quiet: int) -> None:
+        """The button says how many stages are quiet, and what a click does."""
+        shown = self.model.all_stages
+        self.all_stages.setEnabled(bool(quiet) or shown)
+        styles = Qt.ToolButtonStyle
+        self.all_stages.setText(f"+{number(quiet)}" if quiet and not shown else "")
+        self.all_stages.setToolButtonStyle(
+            styles.ToolButtonTextBesideIcon if self.all_stages.text() else styles.ToolButtonIconOnly
+        )
+        stages = count(quiet, "quiet stage", "quiet stages")
+        verb = tr("Hide the {stages}") if shown else tr("Show the {stages}")
+        why = tr("A quiet stage was skipped, or let everything pass.")
+        self.all_stages.setToolTip(f"{verb.format(stages=stages)} (Q)\n{why}")
+
+    def _forget_only(self) -> None:
+        """Another run has other entries."""
+        self.only.hide()
+        self.model.set_only(None)
+
+    def _filter(self, text: str) -> None:
+        self.model.set_filter(text)
+        self._show_rows()
+        self._show_entry()
+
+    def _show_entry(self) -> None:
+        entry = self._selection.entry
+        self._following = True  # rows that come and go move the view's own cursor
+        try:
+            self.model.set_guest_stage(self._selection.stage)
+            guest = self._session.entry(entry) is not None and not self.filter.text() and self.only.isHidden()
+            self.model.set_guest(entry if guest else None)
+            self._follow(entry)
+            self.prompt.choose_entry(entry)
+        finally:
+            self._following = False
+
+    def _follow(self, entry: int | None) -> None:
+        row = self.model.row_of(entry)
+        if row < 0:
+            self.journey.clearSelection()
+            return
+        self._rows_or_nothing.setCurrentWidget(self.journey)
+        index = self.model.index(row, self.model.column_of(self._selection.stage))
+        if self.journey.currentIndex() != index:
+            self.journey.setCurrentIndex(index)
+            self.journey.scrollTo(index)
+
+    def _cell_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        entry = current.data(ENTRY_ID)
+        if isinstance(entry, int) and not self._following:
+            record = self.model.stage(current.column())
+            self._selection.choose_entry(entry, record.name if record is not None else None)
+
+    def _step_chosen(self, index: QModelIndex) -> None:
+        step = index.data(ITEM)
+        if isinstance(step, Step) and self._trace is not None:
+            record = self._trace.stage(step.stage)
+            decided = [each.entry for each in record.verdicts if each.outcome is not Outcome.KEPT] if record else []
+            if decided:
+                self.show_only(tuple(dict.fromkeys(decided)), step.stage)
+                self._selection.choose_entry(decided[0], step.stage)
+
+    def _tab_chosen(self, tab: int) -> None:
+        self.filter.setVisible(tab == 0)
+        self.all_stages.setVisible(tab <= 1)
+        self._fill_tab()
+
+    def _fill_tab(self) -> None:
+        """Texts are made when their tab is first looked at."""
+        tab, trace = self.tabs.currentIndex(), self._trace
+        if trace is None or tab in self._filled:
+            return
+        self._filled.add(tab)
+        if tab == AI:
+            self.ai.set_trace(None if self._live else trace, self._session.runs.ai_before(self._selection.generation))
+        elif tab == PROMPT:
+            project = self._session.project
+            chat = project.chat if project is not None and not self._live else None
+            setup = project.setup if project is not None else None
+            self.prompt.set_trace(trace, chat, setup, project.counter if project is not None else CHARS_4)
+            self.prompt.choose_entry(self._selection.entry)
+        elif tab == LOG:
+            self.log.setPlainText(as_text(trace))
+
+    def _make_prompt_again(self) -> None:
+        """Card, persona or frame are others; the run is the same."""
+        self._filled.discard(PROMPT)
+        self._fill_tab()
+
+    def _paint_icons(self) -> None:
+        self.all_stages.setIcon(self.theme.icon("columns"))
+
+    def _repaint(self) -> None:
+        self._paint_icons()
+        self.journey.viewport().update()

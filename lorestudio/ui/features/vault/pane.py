@@ -1,0 +1,461 @@
+"""The vault: its notes as a tree or as a table, with a filter; several can be selected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QSettings, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QButtonGroup,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QStackedWidget,
+    QToolButton,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.studio.project.project import Project
+from lorestudio.trace.journey import Fate
+from lorestudio.trace.model import Trace
+from lorestudio.ui.features.vault.table import Note, VaultTable, note_key
+from lorestudio.ui.features.vault.table_view import NoteTable
+from lorestudio.ui.features.vault.tree import Branch, VaultDelegate, VaultTree
+from lorestudio.ui.shell.qt import ENTRY_ID, ITEM
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.state.drafts import Drafts
+from lorestudio.ui.state.firing_counts import FiringCounts
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.marks import Mark, fate_mark
+from lorestudio.ui.widgets.pane import EmptyState, Pane
+
+FILTER_DELAY_MS: Final = 120
+OPEN_UP_TO: Final = 400
+"""Folders start open while there are at most this many notes; beyond it a closed folder is easier to find."""
+
+
+class _Filter(QLineEdit):
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: Escape empties the field."""
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
+
+class VaultPane(Pane):
+    """Follows and sets the chosen entry; marks show what became of each entry in the chosen generation.
+
+    `chosen_changed` says that `chosen` are other notes; `dropped` carries notes, a vault and the folder that they were
+    dragged into; `retitled` an entry and the title that was typed over its own; `table_shown` whether the table has
+    taken the place of the tree.
+    """
+
+    chosen_changed = Signal()
+    dropped = Signal(object, str, str)
+    retitled = Signal(object, str)
+    table_shown = Signal(bool)
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection, drafts: Drafts) -> None:
+        super().__init__("vault", tr("Vault"), theme)
+        self._session, self._selection, self._drafts = session, selection, drafts
+        self._fates: Mapping[int, Fate] = {}
+        self._trace: Trace | None = None
+        self._firing = FiringCounts()
+        self._settings: QSettings | None = None
+        self._kept: tuple[tuple[Path, ...], frozenset[tuple[str, str]]] = ((), frozenset())
+        self._quiet = False
+        self.now_called: Callable[[Path], Path] = lambda path: path
+        """What a file is called now, for finding the selected notes again after they were renamed."""
+        self.model = VaultTree(self)
+        self.model.set_marks(self._mark, self._is_dirty)
+        self.table_model = VaultTable(self)
+        self.table_model.set_sources(self._firing.of, self._mark, self._is_dirty)
+        self.filter = _Filter(self)
+        self.matches = QLabel(self)
+        self.tree = QTreeView(self)
+        self.table = NoteTable(theme, self.table_model, self)
+        self.tree_button, self.table_button, self.columns_button = (QToolButton(self) for _ in range(3))
+        self.empty = EmptyState(theme, "search", self)
+        self._pages = QStackedWidget(self)
+        self._delay = QTimer(self)
+        self._build()
+        self._connect()
+        self._show_project()
+
+    # ---- building ---------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.filter.setPlaceholderText(tr("Filter by title, key, tag or file"))
+        self.filter.setAccessibleName(tr("Filter the vault"))
+        self.filter.setClearButtonEnabled(True)
+        self.matches.setProperty("kind", "small")
+        tree = self.tree
+        tree.setModel(self.model)
+        tree.setHeaderHidden(True)
+        tree.setUniformRowHeights(True)
+        tree.setIndentation(13)
+        tree.setItemDelegate(VaultDelegate(self.theme, tree))
+        tree.setAccessibleName(tr("Notes of the vault"))
+        tree.setMouseTracking(True)
+        tree.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)
+        tree.setDragDropMode(QTreeView.DragDropMode.DragDrop)
+        tree.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)  # a second click is none; F2 asks for it
+        tree.setDefaultDropAction(Qt.DropAction.MoveAction)
+        for page in (tree, self.table, self.empty):
+            self._pages.addWidget(page)
+        group = QButtonGroup(self)
+        names = (tr("Show as a tree"), tr("Show as a table"), tr("Choose columns"))
+        for button, name in zip((self.tree_button, self.table_button, self.columns_button), names, strict=True):
+            button.setAccessibleName(name)
+            button.setToolTip(name)
+            button.setIconSize(QSize(14, 14))
+        for button in (self.tree_button, self.table_button):
+            button.setCheckable(True)
+            group.addButton(button)
+        self.tree_button.setChecked(True)
+        self.columns_button.hide()
+        head = QWidget(self)
+        row = QVBoxLayout(head)
+        row.setContentsMargins(8, 8, 8, 5)
+        row.setSpacing(3)
+        row.addWidget(self.filter)
+        line = QHBoxLayout()
+        line.setSpacing(1)
+        line.addWidget(self.matches, 1)
+        for button in (self.columns_button, self.tree_button, self.table_button):
+            line.addWidget(button)
+        row.addLayout(line)
+        self.column.addWidget(head)
+        self.column.addWidget(self._pages, 1)
+        self._delay.setSingleShot(True)
+        self._delay.setInterval(FILTER_DELAY_MS)
+
+    def _connect(self) -> None:
+        session, selection = self._session, self._selection
+        self._delay.timeout.connect(self.apply_filter)
+        self.filter.textChanged.connect(lambda _text: self._delay.start())
+        self.model.dropped.connect(self.dropped)
+        self.model.retitled.connect(self.retitled)
+        self.table_button.toggled.connect(self.show_table)
+        self.columns_button.clicked.connect(self._show_columns)
+        for view in (self.tree, self.table):
+            view.selectionModel().currentChanged.connect(self._chosen)
+            view.selectionModel().selectionChanged.connect(self._selected)
+        session.project_changed.connect(self._show_project)
+        session.traces_changed.connect(self._runs_changed)
+        session.preview_changed.connect(self._show_marks)
+        selection.generation_changed.connect(self._show_marks)
+        selection.entry_changed.connect(self._show_entry)
+        self._drafts.changed.connect(lambda _path: self._repaint_marks())
+        self.theme.changed.connect(self._paint)
+        self._paint()
+
+    def keep_in(self, settings: QSettings) -> None:
+        """Look as remembered: tree or table, and the table's columns."""
+        self._settings = settings
+        self.table.keep_in(settings)
+        if str(settings.value("vault/view", "")) == "table":
+            self.table_button.setChecked(True)
+
+    # ---- what is shown ----------------------------------------------------------------------------------------------
+
+    @property
+    def view(self) -> QAbstractItemView:
+        """The tree or the table, whichever is chosen."""
+        return self.table if self.table_button.isChecked() else self.tree
+
+    def focus_target(self) -> QWidget:
+        """The tree or the table."""
+        return self.view
+
+    def open_search(self) -> bool:
+        """Go to the filter."""
+        self.filter.setFocus()
+        self.filter.selectAll()
+        return True
+
+    def edit_title(self) -> bool:
+        """Let the title be typed over in the tree; False where the keyboard is not on an entry there."""
+        index = self.tree.currentIndex()
+        if not self.tree.hasFocus() or not index.flags() & Qt.ItemFlag.ItemIsEditable:
+            return False
+        self.tree.edit(index)
+        return True
+
+    def step(self, steps: int) -> None:
+        """Choose the next or previous entry of the list as it is shown."""
+        if self.view is self.table:
+            shown = [note.id for note in self.table_model.notes() if isinstance(note, Entry)]
+        else:
+            shown = self.model.entries()
+        if shown:
+            place = shown.index(self._selection.entry) if self._selection.entry in shown else (-1 if steps > 0 else 0)
+            self._selection.choose_entry(shown[(place + steps) % len(shown)])
+
+    def show_table(self, shown: bool) -> None:
+        """Show the table instead of the tree; what is selected stays selected."""
+        notes = self._selected_in(self.tree if shown else self.table)
+        self.table_button.setChecked(shown)
+        self.tree_button.setChecked(not shown)
+        self.columns_button.setVisible(shown)
+        if self._settings is not None:
+            self._settings.setValue("vault/view", "table" if shown else "tree")
+        self._filter_shown()
+        self._settle()
+        self._select(notes)
+        if shown:
+            self._look_at_files()
+        self.table_shown.emit(shown)
+
+    def apply_filter(self) -> None:
+        """Filter now."""
+        self._delay.stop()
+        chosen = self.chosen
+        self._filter_shown()
+        self._settle()
+        self._select(chosen)
+
+    def set_problems(self, counts: Mapping[tuple[str, str], int]) -> None:
+        """How many problems the notes have, by vault and file name; until then the reader's warnings are counted."""
+        self.table_model.set_problems(counts)
+
+    # ---- what is selected -------------------------------------------------------------------------------------------
+
+    @property
+    def chosen(self) -> list[Note]:
+        """The selected notes, those below selected folders included, in the order of the view."""
+        return self._selected_in(self.view)
+
+    def beside(self, gone: Sequence[Path]) -> Path | None:
+        """The note that takes the place of those that are gone: the next one of the list, else the one before."""
+        table = self.view is self.table
+        shown = list(self.table_model.notes()) if table else self.model.notes_below(QModelIndex())
+        paths = [self._session.note_path(note) for note in shown]
+        lost = set(gone)
+        places = [place for place, path in enumerate(paths) if path in lost]
+        if not places:
+            return None
+        order = [*range(places[-1] + 1, len(paths)), *range(places[0] - 1, -1, -1)]
+        return next((path for place in order if (path := paths[place]) is not None and path not in lost), None)
+
+    @property
+    def folder(self) -> tuple[str, str]:
+        """The vault and folder that the keyboard is in, ("", "") for none."""
+        index = self.tree.currentIndex()
+        node = self.model.node(index)
+        if self.view is self.tree and index.isValid() and node.place is not None:
+            return node.place
+        note = self._session.entry(self._selection.entry) or self._selection.left_out
+        return (note.vault, note.filename.rpartition("/")[0]) if note is not None else ("", "")
+
+    def _selected_in(self, view: QAbstractItemView) -> list[Note]:
+        if view is self.table:
+            rows = self.table.selected_rows()
+            return [note for row in rows if (note := self.table_model.note(row)) is not None]
+        found: dict[tuple[str, str], Note] = {}
+        for index in self.tree.selectionModel().selectedIndexes():
+            found |= {note_key(note): note for note in self.model.notes_below(index)}
+        return list(found.values())
+
+    def _select(self, notes: Sequence[Note]) -> None:
+        """Select these notes where they are shown, and the chosen one with the keyboard on it."""
+        now = self._session.entry(self._selection.entry) or self._selection.left_out
+        self._quiet = True
+        try:
+            if self.view is self.table:
+                rows = [row for note in notes if (row := self.table_model.row_of(note)) >= 0]
+                current = self.table_model.row_of(now)
+                self.table.select_rows(rows or ([current] if current >= 0 else []), current)
+            elif len(notes) > 1:
+                model, flags = self.tree.selectionModel(), QItemSelectionModel.SelectionFlag
+                selection = QItemSelection()
+                for first, last in self.model.ranges_of(notes):
+                    selection.select(first, last)
+                model.select(selection, flags.ClearAndSelect)
+                if now is not None:
+                    model.setCurrentIndex(self.model.index_of_note(now), flags.NoUpdate)
+            else:
+                self._show_entry()
+        finally:
+            self._quiet = False
+        self.chosen_changed.emit()
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def keep_selection(self, moved_to: Sequence[Path] = ()) -> None:
+        """Remember what is selected and open, by file, before the vault is read anew.
+
+        `moved_to` are files to select instead.
+        """
+        paths = tuple(moved_to) or [self._session_path(note) for note in self.chosen]
+        opened = (self.model.node(row).place for row in self.model.folder_rows() if self.tree.isExpanded(row))
+        self._kept = (
+            tuple(path for path in paths if path is not None),
+            frozenset(place for place in opened if place is not None),
+        )
+
+    def _session_path(self, note: Note) -> Path | None:
+        return self._session.note_path(note)
+
+    def restore_selection(self) -> None:
+        """Select and open what was remembered, where it is still there."""
+        paths, opened = self._kept
+        for row in self.model.folder_rows():
+            if self.model.node(row).place in opened:
+                self.tree.setExpanded(row, True)
+        wanted = {self.now_called(path) for path in paths}
+        if len(wanted) > 1:
+            notes = (note for note in self.table_model.notes() if self._session_path(note) in wanted)
+            self._select(list(notes))
+        else:
+            self._select([])
+
+    def _show_project(self) -> None:
+        project = self._session.project
+        index = project.index if project is not None else VaultIndex()
+        self._firing.clear()
+        self.table_model.exact = project is None or project.counter.exact
+        self.model.set_index(index)
+        self.table_model.set_index(index)
+        self.filter.setEnabled(project is not None)
+        self.note_changed.emit(project.name if project is not None else "")
+        self._settle()
+        self._look_at_files()
+
+    def _settle(self) -> None:
+        """After the rows changed: open what should be open, say how many there are, find the chosen one."""
+        project = self._session.project
+        for row in range(self.model.rowCount()):
+            index = self.model.index(row, 0)
+            node = self.model.node(index)
+            quiet = node.kind is Branch.GROUP and node.icon == "left-out"
+            if self.model.matches <= OPEN_UP_TO and (self.model.filtered or not quiet):
+                self.tree.expandRecursively(index)
+        if project is None:
+            self.matches.setText("")
+            self.empty.say(tr("No vault"), tr("Open the folder with your notes to begin."))
+        else:
+            total = count(len(project.index.entries), "entry", "entries")
+            shown = self.table_model if self.view is self.table else self.model
+            found = tr("{matches} of {total}", matches=number(shown.matches), total=total)
+            self.matches.setText(found if shown.filtered else total)
+            if shown.filtered:
+                self.empty.say(tr("Nothing found"), tr("No title, key, tag or file name has all these words."))
+            else:
+                self.empty.say(tr("No entries"), tr("This folder has no notes with the lorebook tag."))
+        self._show_page()
+        self._show_entry()
+
+    def _filter_shown(self) -> None:
+        """Filter what is in sight; the other view is filtered when it is shown."""
+        model = self.table_model if self.view is self.table else self.model
+        model.set_filter(self.filter.text())
+
+    def _show_page(self) -> None:
+        rows = self.view.model().rowCount()
+        self._pages.setCurrentWidget(self.view if rows else self.empty)
+
+    def _show_entry(self) -> None:
+        note = self._session.entry(self._selection.entry) or self._selection.left_out
+        index = self.model.index_of_note(note) if note is not None else QModelIndex()
+        if index.isValid():
+            if self.tree.currentIndex() != index:
+                self.tree.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+                self.tree.scrollTo(index)
+        elif note is None:
+            self.tree.selectionModel().clear()
+            self.table.selectionModel().clear()
+        row = self.table_model.row_of(note)
+        if row >= 0 and self.table.currentIndex().row() != row:
+            self.table.select_rows([row], row)
+            self.table.scrollTo(self.table_model.index(row, 0))
+
+    def _chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        entry = current.data(ENTRY_ID)
+        item = current.data(ITEM)
+        note = item if isinstance(item, LeftOutNote) else getattr(item, "item", None)
+        if isinstance(entry, int):
+            if entry != self._selection.entry:
+                self._selection.choose_entry(entry)
+        elif isinstance(note, LeftOutNote):
+            self._selection.choose_left_out(note)
+
+    def _selected(self) -> None:
+        if not self._quiet:
+            self.chosen_changed.emit()
+
+    def _show_columns(self) -> None:
+        corner = self.columns_button.rect().bottomLeft()
+        self.table.columns_menu().popup(self.columns_button.mapToGlobal(corner))
+
+    def _look_at_files(self) -> None:
+        """When the files were changed, for the table; asked in a job, as thousands of files take a while."""
+        project = self._session.project
+        if project is None or self.view is not self.table:
+            return
+        self._session.jobs.start(
+            tr("Looking at the files"),
+            lambda _report: _modified(project),
+            done=self.table_model.set_modified,
+            failed=lambda _error: None,  # the column stays empty, as for a vault without a folder
+        )
+
+    def _runs_changed(self, generations: object) -> None:
+        changed = generations if isinstance(generations, tuple) else None
+        if self._firing.take(self._session.runs.traces, changed):
+            self.table_model.refresh_fired()
+        self._show_marks()
+
+    def _show_marks(self) -> None:
+        trace = self._session.runs.trace(self._selection.generation)
+        if trace is not self._trace:
+            self._trace = trace
+            self._fates = self._session.runs.journeys(trace).fates if trace is not None else {}
+            self._repaint_marks()
+
+    def _repaint_marks(self) -> None:
+        self.model.refresh_marks()
+        self.table_model.refresh_marks()
+        self.tree.viewport().update()
+
+    def _mark(self, entry: int) -> Mark | None:
+        fate = self._fates.get(entry)
+        return fate_mark(fate) if fate is not None else None
+
+    def _is_dirty(self, note: Note) -> bool:
+        path = self._session.note_path(note) if self._drafts.all else None
+        return path is not None and self._drafts.get(path) is not None
+
+    def _paint(self) -> None:
+        self.tree.viewport().update()
+        for button, icon in (
+            (self.tree_button, "tree"),
+            (self.table_button, "table"),
+            (self.columns_button, "columns"),
+        ):
+            button.setIcon(self.theme.icon(icon))
+
+
+def _modified(project: Project) -> dict[tuple[str, str], float]:
+    """When the files of all notes were last changed: seconds since 1970 by vault and file name."""
+    found = {}
+    folders = dict(zip(project.index.vaults, project.vault_folders, strict=False))
+    notes: tuple[Note, ...] = (*project.index.entries, *project.index.left_out)
+    for note in notes:
+        folder = folders.get(note.vault)
+        if folder is not None:
+            try:
+                found[note_key(note)] = (folder / note.filename).stat().st_mtime
+            except OSError:
+                continue  # it is gone, and will be gone from the list too
+    return found

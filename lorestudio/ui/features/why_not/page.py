@@ -1,0 +1,196 @@
+"""What would bring the chosen entry in: the changes that work, what else each moves, and a button that makes it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lorestudio.studio.tryout.why_not import Answer, Change, WhyNot
+from lorestudio.studio.tryout.why_not_answers import PARTS, conclusion, further_groups, moves, standing
+from lorestudio.ui.features.why_not.search import WhyNotSearch
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import number, tr
+from lorestudio.ui.widgets.pane import drop_all
+from lorestudio.ui.widgets.work_pane import ProgressStrip
+
+
+class AnswerRow(QFrame):
+    """One change: its title, where it is made and what else it moves, and the button that makes it."""
+
+    applied = Signal()
+
+    def __init__(self, answer: Answer, place: int, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.answer = answer
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 5, 10, 5)
+        row.setSpacing(10)
+        column = QVBoxLayout()
+        column.setSpacing(1)
+        self.title = _label(f"{place}. {answer.change.title}", "", self)
+        column.addWidget(self.title)
+        words = tr("{where}. {moves}", where=_sentence(PARTS[answer.change.part]), moves=moves(answer))
+        column.addWidget(_label(words, "small", self))
+        self.note = standing(answer)
+        if self.note:
+            column.addWidget(_label(self.note, "small", self))
+        row.addLayout(column, 1)
+        self.button = QPushButton(tr("Apply"), self)
+        self.button.setProperty("kind", "primary" if place == 1 and answer.holds.applies else "")
+        self.button.setAccessibleName(tr("Apply: {change}", change=answer.change.title))
+        self.button.setAccessibleDescription(words)
+        self.button.setToolTip(tr("Make this change; it can be undone"))
+        self.button.clicked.connect(self.applied)
+        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+
+
+class WhyNotPage(QWidget):
+    """Follows a search. `wanted` carries a change to make."""
+
+    wanted = Signal(object)
+
+    def __init__(self, theme: Theme, search: WhyNotSearch, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme, self._search = theme, search
+        self._shown: tuple[object, ...] = ()
+        self.rows: list[AnswerRow] = []
+        self.first_steps: list[QPushButton] = []
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.progress = ProgressStrip(self)
+        self.progress.stop.setToolTip(tr("Stop searching; what was found stays"))
+        self.progress.cancelled.connect(search.stop)
+        self.summary = _label("", "summary", self)
+        self.summary.setContentsMargins(12, 6, 12, 4)
+        self.area = QScrollArea(self)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setAccessibleName(tr("Changes that bring the entry in"))
+        self._list = QWidget(self.area)
+        self._column = QVBoxLayout(self._list)
+        self._column.setContentsMargins(0, 0, 0, 6)
+        self._column.setSpacing(0)
+        self.area.setWidget(self._list)
+        for widget in (self._list, self.area.viewport()):
+            widget.setAutoFillBackground(False)
+        column.addWidget(self.progress)
+        column.addWidget(self.summary)
+        column.addWidget(self.area, 1)
+        self._searching = False
+        search.changed.connect(self.refresh)
+        self.refresh()
+
+    @property
+    def text(self) -> str:
+        """What is shown, as plain text."""
+        labels = [label.text() for label in self._list.findChildren(QLabel)]
+        return "\n".join([self.summary.text(), *labels])
+
+    def focus_first(self) -> None:
+        """Give the keyboard to the first answer once the search is over, else to the page."""
+        if self.rows and not self._search.running:
+            self.rows[0].button.setFocus()
+        else:
+            self.area.setFocus()
+
+    def refresh(self) -> None:
+        """Show what is known by now."""
+        search = self._search
+        found, news = search.found, search.news
+        if search.running:
+            self.progress.start(tr("Trying changes…"), stoppable=True)
+            if news is not None:
+                done, total = number(news.done + 1), number(news.total)
+                self.progress.bar.setRange(0, max(news.total, 1))
+                self.progress.bar.setValue(news.done)
+                self.progress.label.setText(tr("Change {done} of {total}", done=done, total=total))
+        else:
+            self.progress.finish()
+        self.summary.setText(self._words(found))
+        shown = (found.target, found.answers, found.further) if found is not None else ()
+        if shown != self._shown:
+            self._shown = shown
+            self._fill(found)
+        ended, self._searching = self._searching and not search.running, search.running
+        if ended and found is not None and found.complete and self.area.hasFocus():
+            self.focus_first()
+
+    def _words(self, found: WhyNot | None) -> str:
+        search = self._search
+        if search.error:
+            return tr("The search failed: {error}", error=search.error)
+        if found is not None and (found.complete or search.running):
+            return conclusion(found)
+        if found is not None:
+            return tr("{found} The search was stopped; press Y to search again.", found=conclusion(found))
+        if search.running:
+            return tr("Changes are tried one by one with the engine; nothing is written.")
+        return search.obstacle or tr("Press Y, or the button above, to try changes with the engine.")
+
+    def _fill(self, found: WhyNot | None) -> None:
+        focused = next((place for place, row in enumerate(self.rows) if row.button.hasFocus()), None)
+        keyboard = QApplication.focusWidget()
+        if keyboard is not None and self._list.isAncestorOf(keyboard):
+            self.area.setFocus()  # what has it goes, and Qt would choose a field of the next pane
+        drop_all(self._column)
+        self.rows, self.first_steps = [], []
+        for place, answer in enumerate(found.answers if found is not None else (), start=1):
+            row = AnswerRow(answer, place, self._list)
+            row.applied.connect(partial(self.wanted.emit, answer.change))
+            self._column.addWidget(row)
+            self.rows.append(row)
+        for sentence, changes in further_groups(found.further if found is not None else ()):
+            self._column.addWidget(self._not_enough(sentence, changes))
+        self._column.addStretch(1)
+        if focused is not None and self.rows:
+            self.rows[min(focused, len(self.rows) - 1)].button.setFocus()
+
+    def _not_enough(self, sentence: str, changes: tuple[Change, ...]) -> QWidget:
+        """Changes that are only a first step, with what is in the way after them."""
+        box = QWidget(self._list)
+        column = QVBoxLayout(box)
+        column.setContentsMargins(12, 8, 10, 2)
+        column.setSpacing(2)
+        column.addWidget(_label(tr("Not enough, because then: {sentence}", sentence=sentence), "muted", box))
+        for change in changes:
+            row = QHBoxLayout()
+            row.setSpacing(10)
+            row.addWidget(_label(change.title, "small", box), 1)
+            button = QPushButton(tr("As a first step"), box)
+            button.setProperty("kind", "small")
+            button.setAccessibleName(tr("As a first step: {change}", change=change.title))
+            button.setToolTip(tr("Make this change, then search for what is in the way after it"))
+            button.clicked.connect(partial(self.wanted.emit, change))
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            self.first_steps.append(button)
+            column.addLayout(row)
+        return box
+
+
+def _label(text: str, kind: str, parent: QWidget) -> QLabel:
+    label = QLabel(text, parent)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setMinimumWidth(0)
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if kind:
+        label.setProperty("kind", kind)
+    return label
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"

@@ -1,0 +1,410 @@
+"""Why an entry went in or stayed out: the decision, what would change it, and the whole way through the stages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QGuiApplication, QTextDocument
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QTextBrowser, QToolButton, QWidget
+
+from lorestudio.domain.entry import LeftOutNote
+from lorestudio.studio.compare.value_words import words_of
+from lorestudio.trace.found_keys import keys_of_verdict
+from lorestudio.trace.journey import Cell, CellState, explain_cell
+from lorestudio.trace.model import StageRecord, Trace
+from lorestudio.trace.reason import Explanation
+from lorestudio.trace.similarity import similarities
+from lorestudio.trace.text import entry_as_text
+from lorestudio.ui.features.trace.journey_table import cell_sentence
+from lorestudio.ui.features.why_not.page import WhyNotPage
+from lorestudio.ui.features.why_not.scores import ScorePage, SimilarityPage
+from lorestudio.ui.features.why_not.search import WhyNotSearch, WouldWork
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import sentence_case, tr
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets import html
+from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.marks import Mark, cell_mark, fate_mark, would_mark
+from lorestudio.ui.widgets.paint import mark_pixmap
+from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow, Pane
+
+_SILENT: Final = frozenset({CellState.NOT_REACHED, CellState.ABSENT})
+_INNER: Final = frozenset({"start", "end", "source_id", "refine_start", "refine_end", "refine_source_id"})
+"""Details that help the program and not the reader."""
+_KEYS: Final = {
+    frozenset({False}): "key in message #{message}",
+    frozenset({True}): "refine key in message #{message}",
+    frozenset({False, True}): "key and refine key in message #{message}",
+}
+
+
+class WhyPane(Pane):
+    """Follows the chosen entry, stage and generation; a click on a stage chooses it. `copied` follows a copy.
+
+    `searched` follows the wish to find what would bring the entry in; the answers have a page of their own.
+    """
+
+    copied = Signal()
+    message_wanted = Signal(int)
+    searched = Signal()
+
+    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+        super().__init__("why", tr("Why?"), theme)
+        self._session, self._selection = session, selection
+        self._buttons = QWidget(self)
+        self._head = FoldingRow(self._make_name(), self._buttons, self)
+        self._head.set_margins(12, 7, 6, 2)
+        self._make_buttons()
+        self.browser = QTextBrowser(self)
+        self.browser.setOpenLinks(False)
+        self.browser.anchorClicked.connect(self._follow)
+        self.browser.setAccessibleName(tr("Explanation"))
+        self.browser.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextBrowserInteraction | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.browser.document().setDocumentMargin(10)
+        self.browser.setMinimumHeight(40)
+        self.empty = EmptyState(theme, "question", self)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.browser)
+        self.scores = ScorePage(theme, session.jobs, self)
+        self.scores.entry_chosen.connect(selection.choose_entry)
+        self._pages.addWidget(self.scores)
+        self.similarity = SimilarityPage(theme, self)
+        self.similarity.entry_chosen.connect(selection.choose_entry)
+        self._pages.addWidget(self.similarity)
+        self._pages.addWidget(self.empty)
+        self.told = MessageBar(theme, self)
+        self.told.closed.connect(self.told.hide)
+        self._page: WhyNotPage | None = None
+        self._search: WhyNotSearch | None = None
+        self._would: WouldWork | None = None
+        self.column.addWidget(self._head)
+        self.column.addWidget(self.told)
+        self.column.addWidget(self._pages, 1)
+        for signal in (
+            session.project_changed,
+            session.choice_changed,
+            session.state_changed,
+            session.preview_changed,
+            selection.generation_changed,
+            selection.entry_changed,
+            selection.stage_changed,
+            theme.changed,
+        ):
+            signal.connect(self._show)
+        session.traces_changed.connect(lambda _generations: self._show())
+        self._shown: tuple[object, ...] = ()
+        self._told_about: tuple[object, ...] = ()
+        self._show()
+
+    def _make_name(self) -> QWidget:
+        name = QWidget(self)
+        row = QHBoxLayout(name)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(7)
+        self._icon = QLabel(name)
+        self._title = ElidedLabel(name)
+        self._title.setProperty("kind", "title")
+        self._state = QLabel(name)
+        self._state.setProperty("kind", "small")
+        row.addWidget(self._icon)
+        row.addWidget(self._title, 1)
+        row.addWidget(self._state)
+        return name
+
+    def _make_buttons(self) -> None:
+        row = QHBoxLayout(self._buttons)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(7)
+        self.answers_button = QToolButton(self._buttons)
+        self.answers_button.setProperty("kind", "text")
+        self.answers_button.setCheckable(True)
+        self.answers_button.setText(tr("What would bring it in?"))
+        self.answers_button.setToolTip(tr("Try changes with the engine, and list those that bring the entry in (Y)"))
+        self.answers_button.clicked.connect(self._toggle_answers)
+        self.copy_button = QToolButton(self._buttons)
+        self.copy_button.setAccessibleName(tr("Copy the explanation"))
+        self.copy_button.setToolTip(tr("Copy the explanation"))
+        self.copy_button.clicked.connect(self.copy)
+        self.scores_button = QToolButton(self._buttons)
+        self.scores_button.setCheckable(True)
+        self.scores_button.setAccessibleName(tr("Scores and order"))
+        self.scores_button.setToolTip(tr("Scores and order in numbers (S)"))
+        self.scores_button.clicked.connect(self._toggle_scores)
+        row.addStretch(1)
+        for button in (self.answers_button, self.scores_button, self.copy_button):
+            row.addWidget(button)
+
+    def mount(self, page: WhyNotPage, search: WhyNotSearch, would: WouldWork) -> None:
+        """Take in the page of answers, and what is known of later stages."""
+        self._page, self._search, self._would = page, search, would
+        self._pages.addWidget(page)
+        search.changed.connect(self._show_button)
+        self.refresh()
+
+    def focus_target(self) -> QWidget:
+        """The explanation, the numbers, or the answers."""
+        if self._pages.currentWidget() is self.scores:
+            return self.scores.tree
+        if self._pages.currentWidget() is self.similarity:
+            return self.similarity.view
+        return self._page.area if self._page is not None and self.answers_button.isChecked() else self.browser
+
+    def show_answers(self, on: bool) -> None:
+        """Show what would bring the entry in, or the explanation."""
+        self.answers_button.setChecked(on)
+        if on:
+            self.scores_button.setChecked(False)
+        self.refresh()
+
+    def tell(self, text: str, tone: str, buttons: tuple[tuple[str, str], ...]) -> None:
+        """Say something above the explanation until it is dismissed or another note is chosen."""
+        self.told.say(text, tone, buttons)
+        self._told_about = (self._selection.entry, self._selection.left_out)
+
+    def refresh(self) -> None:
+        """Show everything anew."""
+        self._shown = ()
+        self._show()
+
+    def add_button(self, button: QToolButton) -> None:
+        """Put a button that is about the entry before the one that copies."""
+        row = self._buttons.layout()
+        if isinstance(row, QHBoxLayout):
+            row.insertWidget(row.indexOf(self.copy_button), button)
+
+    def copy(self) -> None:
+        """Put the whole explanation on the clipboard, as plain text; where the numbers are shown, those."""
+        if self._pages.currentWidget() is self.scores:
+            self.scores.copy()
+            self.copied.emit()
+            return
+        trace, entry = self._session.runs.trace(self._selection.generation), self._selection.entry
+        project = self._session.project
+        if trace is not None and entry is not None and project is not None:
+            QGuiApplication.clipboard().setText(entry_as_text(trace, entry, project.index))
+            self.copied.emit()
+
+    @property
+    def text(self) -> str:
+        """What is shown, as plain text."""
+        return self.browser.toPlainText() if self._pages.currentWidget() is self.browser else self.empty.text.text()
+
+    def show_scores(self, shown: bool) -> None:
+        """Show the numbers about the entry, or its explanation again."""
+        self.scores_button.setChecked(shown)
+        self._toggle_scores()
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        selection = self._selection
+        trace, number = self._session.runs.trace(selection.generation), selection.entry
+        note = self._session.entry(number)
+        ref = trace.entries.get(number) if trace is not None and number is not None else None
+        entry = note or ref  # what is no note of the vault is known to the run only: a recap, a lorebook's entry
+        old = self._session.runs.outdated(selection.generation)
+        if self._told_about != (selection.entry, selection.left_out):
+            self.told.hide()
+        if number is None and selection.left_out is not None:
+            self._show_left_out(selection.left_out)
+            return
+        shown = (id(trace), selection.entry, selection.stage, self.theme.palette.name, old)
+        if entry is None or trace is None:
+            self._shown = ()
+            self._show_empty(note is not None)
+            return
+        if shown == self._shown:
+            return
+        self._shown = shown
+        end = self._session.runs.journeys(trace).fate(entry.id)
+        mark = fate_mark(end)
+        self._head.show()
+        self._title.setText(entry.title)
+        self._title.setToolTip(f"{entry.title}\n{entry.filename}")
+        self._show_mark(mark)
+        body = html.paragraph(old, color=self.theme.palette.warning) if old else ""
+        body += self._body(trace, entry.id, end.explain(trace))
+        self.browser.setHtml(html.page(self.theme.palette, body))
+        self._show_page()
+
+    def _show_page(self) -> None:
+        self._show_button()
+        page = self._page if self._page is not None and self.answers_button.isChecked() else None
+        numbers = self._numbers() if page is None and self.scores_button.isChecked() else None
+        self._pages.setCurrentWidget(numbers or page or self.browser)
+
+    def _numbers(self) -> QWidget | None:
+        """The page of numbers, filled; None where there is nothing to count.
+
+        Where vectors ranked the candidates, their similarities are what counts.
+        """
+        trace, entry = self._session.runs.trace(self._selection.generation), self._selection.entry
+        if trace is None or entry is None:
+            return None
+        found = similarities(trace)
+        if found is not None:
+            self.similarity.show_run(found, entry)
+            return self.similarity
+        self.scores.show_entry(trace, entry, self._session.runs.scorer(self._selection.generation))
+        return self.scores if self.scores.nodes or self._session.choice.is_deeplore else None
+
+    def _toggle_scores(self) -> None:
+        if self.scores_button.isChecked():
+            self.answers_button.setChecked(False)
+        self._show_page()
+
+    def _show_button(self) -> None:
+        search = self._search
+        asks = search is not None and search.note is not None and search.takes_part
+        self.answers_button.setVisible(asks)
+        goes_in = search is not None and search.goes_in
+        self.answers_button.setText(tr("What would keep it out?") if goes_in else tr("What would bring it in?"))
+
+    def _toggle_answers(self, on: bool) -> None:
+        if on:
+            self.searched.emit()
+        else:
+            self.show_answers(False)
+
+    def _show_left_out(self, note: LeftOutNote) -> None:
+        """A note that is no entry: why, and what makes it one."""
+        self._shown = ()
+        self._head.show()
+        self._title.setText(note.filename)
+        self._title.setToolTip(note.filename)
+        self._icon.clear()
+        self._state.setText(tr("no entry"))
+        self.browser.setHtml(html.page(self.theme.palette, html.paragraph(note.message, bold=True)))
+        self._show_page()
+
+    def _show_mark(self, mark: Mark) -> None:
+        self._icon.setPixmap(mark_pixmap(mark, self.theme, 18))
+        self._state.setText(tr(mark.word))
+
+    def _show_empty(self, has_entry: bool) -> None:
+        self._head.hide()
+        if has_entry:
+            self.empty.say(tr("No trace to explain yet"), tr("Choose a message of the chat and run it."))
+        else:
+            self.empty.say(tr("Why?"), tr("Choose an entry, or a cell of the journey, to read why it went in or not."))
+        self._pages.setCurrentWidget(self.empty)
+
+    def _body(self, trace: Trace, entry: int, outcome: Explanation) -> str:
+        palette = self.theme.palette
+        records = {record.name: record for record in trace.stages}
+        cells = self._session.runs.journeys(trace).cells(entry)
+        chosen = next((cell for cell in cells if cell.stage == self._selection.stage), None)
+        parts = []
+        parts.append(self._sources(trace, entry))
+        if chosen is not None:
+            record = records[chosen.stage]
+            parts.append(html.paragraph(sentence_case(record.name), color=palette.text_muted, bold=True))
+            parts.append(html.paragraph(cell_sentence(trace, entry, record, chosen)))
+            explanation = explain_cell(trace, entry, chosen)
+            if explanation is not None and explanation.fix:
+                parts.append(self._fix(explanation))
+            if chosen.verdict is not None and chosen.verdict.reason:
+                parts.append(self._details(chosen))
+            parts.append(html.paragraph(tr("In the end"), color=palette.text_muted, bold=True, above=8))
+        parts.append(html.paragraph(outcome.sentence, bold=chosen is None))
+        parts += self._later(trace, entry)
+        if outcome.fix and chosen is None:
+            parts.append(self._fix(outcome))
+        parts.append(html.paragraph(tr("The way through the stages"), color=palette.text_muted, bold=True, above=8))
+        parts.append(self._journey(trace, entry, cells, records))
+        return "".join(parts)
+
+    def _sources(self, trace: Trace, entry: int) -> str:
+        """Where the reasons lead: the message with the key, the entry that woke or pulled this one in."""
+        links: dict[str, str] = {}
+        keys: dict[int, set[bool]] = {}
+        for record in trace.stages:
+            for verdict in record.verdicts:
+                if verdict.entry != entry:
+                    continue
+                source = verdict.details.get("source_id")
+                for found in keys_of_verdict(verdict):
+                    if found.message is not None:
+                        keys.setdefault(found.message, set()).add(found.refine)
+                        links[f"message:{found.message}"] = tr(
+                            _KEYS[frozenset(keys[found.message])], message=found.message
+                        )
+                if isinstance(source, int) and source in trace.entries:
+                    words = tr("by recursion from {title}") if verdict.reason == "recursion" else tr("from {title}")
+                    links[f"entry:{source}"] = words.format(title=trace.entries[source].title)
+        if not links:
+            return ""
+        shown = " · ".join(f"<a href='{link}'>{html.text(text)}</a>" for link, text in links.items())
+        return f"<p style='margin-top:0px;margin-bottom:4px'>{shown}</p>"
+
+    def _later(self, trace: Trace, entry: int) -> list[str]:
+        """What the stages behind the one that stopped it would have done."""
+        would = self._would.of(trace, entry) if self._would is not None else None
+        if would is None:
+            return []
+        return [html.paragraph(tr("It {sentence}.", sentence=sentence)) for sentence in would.sentences]
+
+    def _fix(self, explanation: Explanation) -> str:
+        palette = self.theme.palette
+        tone = str(explanation.tone)
+        ground, ink = getattr(palette, f"{tone}_soft"), getattr(palette, tone)
+        return html.box(explanation.fix, tr("To change this:"), ground, ink)
+
+    def _details(self, cell: Cell) -> str:
+        if cell.verdict is None:
+            return ""
+        items = [f"{name}: {words_of(value)}" for name, value in cell.verdict.details.items() if name not in _INNER]
+        code = tr("reason {code}", code=cell.verdict.reason)
+        return html.paragraph(" · ".join([code, *items]), color=self.theme.palette.text_faint)
+
+    def _journey(self, trace: Trace, entry: int, cells: tuple[Cell, ...], records: dict[str, StageRecord]) -> str:
+        palette = self.theme.palette
+        rows, silent = [], 0
+        would = self._would.of(trace, entry) if self._would is not None else None
+        for cell in cells:
+            record = records[cell.stage]
+            explained = explain_cell(trace, entry, cell)
+            later = would.at(cell.stage) if would is not None and cell.state in _SILENT else None
+            if later is not None and not later.sentence:
+                later = None
+            if (
+                later is None
+                and cell.verdict is None
+                and (cell.state in _SILENT or cell.state is CellState.KEPT)
+                and not (cell.state is CellState.ABSENT and explained is not None)
+            ):
+                silent += 1
+                continue
+            mark = cell_mark(cell, record.phase) if later is None else would_mark(later)
+            picture = f"mark:{mark.icon}:{mark.fill or 'none'}:{'hollow' if mark.hollow else 'full'}"
+            self._add_picture(picture, mark)
+            sentence = cell_sentence(trace, entry, record, cell) if later is None else later.sentence
+            ground = f" bgcolor='{palette.accent_soft}'" if cell.stage == self._selection.stage else ""
+            rows.append(
+                f"<tr><td{ground} width='20' style='padding:2px 3px'><img src='{picture}' width='15' height='15'></td>"
+                f"<td{ground} style='padding:2px 10px 2px 2px' width='118'>"
+                f"<a href='stage:{html.text(cell.stage)}'>{html.text(cell.stage)}</a></td>"
+                f"<td{ground} style='padding:2px 0'>{html.text(sentence)}</td></tr>"
+            )
+        if silent:
+            words = tr("{silent} other stages let it pass, or did not look at it.", silent=silent)
+            style = f"padding-top:3px;color:{palette.text_faint}"
+            first = "<td></td><td colspan='2'" if rows else "<td colspan='3'"
+            rows.append(f"<tr>{first} style='{style}'>{words}</td></tr>")
+        return f"<table cellspacing='0' cellpadding='0' width='100%'>{''.join(rows)}</table>"
+
+    def _add_picture(self, name: str, mark: Mark) -> None:
+        picture = mark_pixmap(mark, self.theme, 16)
+        self.browser.document().addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), picture)
+
+    def _follow(self, link: QUrl) -> None:
+        if link.scheme() == "stage":
+            self._selection.choose_entry(self._selection.entry, link.path())
+        elif link.scheme() == "entry":
+            self._selection.choose_entry(int(link.path()))
+        elif link.scheme() == "message":
+            self.message_wanted.emit(int(link.path()))

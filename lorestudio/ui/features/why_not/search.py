@@ -1,0 +1,303 @@
+"""Searching for the changes that bring the chosen note in, as a job that can be stopped.
+
+What later stages would have done with stopped entries: the chosen one at once, those in sight in the background.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.tryout.held_runs import HeldRuns
+from lorestudio.studio.tryout.system_why_not import SystemWhyNotFinder
+from lorestudio.studio.tryout.why_not import Key, WhyNot, WhyNotFinder, WhyNotNews
+from lorestudio.systems.registry import kind_of
+from lorestudio.trace.held_run import WouldAlso
+from lorestudio.trace.journey import TAKES_NO_PART, FateState
+from lorestudio.trace.model import EntryRef, Trace
+from lorestudio.ui.shell.words import sentence_of, tr
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
+
+KEPT: Final = 8
+"""Searches whose results are kept while the run that they are about is there."""
+
+
+class WhyNotSearch(QObject):
+    """One search at a time, about the chosen note and reply; `changed` follows everything that it learns."""
+
+    changed = Signal()
+
+    def __init__(self, session: Session, selection: Selection, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session, self._selection = session, selection
+        self._found: dict[tuple[Generation, Key], WhyNot] = {}
+        self._cancel: CancelToken | None = None
+        self._about: tuple[Generation, Key] | None = None
+        self.news: WhyNotNews | None = None
+        self.error = ""
+        for signal in (selection.generation_changed, selection.entry_changed):
+            signal.connect(self.stop)
+        for signal in (session.traces_changed, session.state_changed, session.project_changed):
+            signal.connect(self.changed)
+
+    @property
+    def note(self) -> Entry | LeftOutNote | EntryRef | None:
+        """The note that a search would be about, or what else a run of another system knows."""
+        known = self._session.entry(self._selection.entry) or self._selection.left_out
+        if known is not None or self._selection.entry is None:
+            return known
+        trace = self._session.runs.trace(self._selection.generation)
+        return trace.entries.get(self._selection.entry) if trace is not None else None
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether the chosen note is anything that the run could have chosen."""
+        trace, entry = self._session.runs.trace(self._selection.generation), self._selection.entry
+        if trace is None or entry is None:
+            return True
+        return self._session.runs.journeys(trace).fate(entry).reason not in TAKES_NO_PART
+
+    @property
+    def running(self) -> bool:
+        """Whether a search is under way."""
+        return self._cancel is not None
+
+    @property
+    def obstacle(self) -> str:
+        """Why nothing can be searched, "" where it can."""
+        session, generation = self._session, self._selection.generation
+        if self.note is None or generation is None:
+            return tr("Choose an entry first.") if self.note is None else tr("Choose a message of the chat first.")
+        if session.runs.replaying:
+            return tr("The chat is being replayed; what would help can be searched when that is done.")
+        if isinstance(self.note, LeftOutNote) and not session.choice.is_deeplore:
+            return self.note.message
+        if session.runs.simulator(generation) is None and session.runs.system_runs(generation) is None:
+            return tr("Run this reply first, as is chosen now: “Replay all” or “Run to this message”.")
+        if session.runs.preview_of(generation) is not None and session.runs.preview_shown:
+            return tr("What is shown has unsaved text in it. Save it, or look at the run before (B), then search.")
+        return ""
+
+    @property
+    def goes_in(self) -> bool:
+        """Whether the chosen entry goes into the chosen reply."""
+        trace, entry = self._session.runs.trace(self._selection.generation), self._selection.entry
+        if trace is None or entry is None:
+            return False
+        return self._session.runs.journeys(trace).fate(entry).state in {FateState.INJECTED, FateState.TRUNCATED}
+
+    @property
+    def found(self) -> WhyNot | None:
+        """What is known of the chosen note in the run that is shown."""
+        generation, note = self._selection.generation, self.note
+        if generation is None or note is None:
+            return None
+        known = self._found.get((generation, (note.vault, note.filename)))
+        return known if known is not None and known.trace is self._session.runs.traces.get(generation) else None
+
+    def begin(self) -> None:
+        """Search for the chosen note and reply, if that is possible and was not done."""
+        generation, note = self._selection.generation, self.note
+        if generation is None or note is None or self.obstacle or self.running:
+            self.changed.emit()
+            return
+        known = self.found
+        if known is not None and known.complete:
+            self.changed.emit()
+            return
+        try:
+            finder = self._finder(generation)
+        except (ValueError, InputError) as error:
+            self.error = sentence_of(error)
+            self.changed.emit()
+            return
+        if finder is None:
+            self.changed.emit()
+            return
+        target = (note.vault, note.filename)
+        about = self._about = (generation, target)
+        cancel = self._cancel = CancelToken()
+        self.news, self.error = None, ""
+
+        def work(report: Callable[[object], None]) -> WhyNot:
+            return finder.find(target, report, cancel)
+
+        self._session.jobs.start(
+            tr("Finding what would bring it in"),
+            work,
+            done=lambda found: self._ended(about, cancel, found),
+            failed=lambda error: self._failed(cancel, error),
+            reported=lambda news: self._learnt(about, cancel, news),
+        )
+        self.changed.emit()
+
+    def _finder(self, generation: Generation) -> WhyNotFinder | SystemWhyNotFinder | None:
+        """Whoever searches as is chosen now. Raises ValueError and InputError."""
+        session = self._session
+        simulator = session.runs.simulator(generation)
+        if simulator is not None:
+            return WhyNotFinder(simulator, generation)
+        runs = session.runs.system_runs(generation)
+        if runs is None:
+            return None
+        kind = kind_of(session.choice.system)
+        return SystemWhyNotFinder(runs, generation, kind, session.choice.settings or kind.settings())
+
+    def stop(self) -> None:
+        """Stop searching; what was found stays."""
+        if self._cancel is not None:
+            self._cancel.cancel()
+            self._cancel = None
+        self.error = ""
+        self.changed.emit()
+
+    def _learnt(self, about: tuple[Generation, Key], cancel: CancelToken, news: WhyNotNews) -> None:
+        if cancel is self._cancel:
+            self.news = news
+            self._keep(about, news.found)
+            self.changed.emit()
+
+    def _ended(self, about: tuple[Generation, Key], cancel: CancelToken, found: WhyNot) -> None:
+        self._keep(about, found)
+        if cancel is self._cancel:
+            self._cancel = None
+        self.changed.emit()
+
+    def _failed(self, cancel: CancelToken, error: Exception) -> None:
+        if cancel is self._cancel:
+            self._cancel = None
+            self.error = "" if isinstance(error, Cancelled) else sentence_of(error)
+        self.changed.emit()
+
+    def _keep(self, about: tuple[Generation, Key], found: WhyNot) -> None:
+        self._found.pop(about, None)
+        self._found[about] = found
+        while len(self._found) > KEPT:
+            del self._found[next(iter(self._found))]
+
+
+class WouldWork(QObject):
+    """Follows the chosen reply. `found` carries an entry and what was learnt of it.
+
+    Entries are asked about one after the other in one job at a time; a question that is not in sight any more is
+    dropped. Where a reply has not been run as is chosen now, nothing is asked.
+    """
+
+    found = Signal(int, object)  # the entry, WouldAlso
+
+    def __init__(self, session: Session, selection: Selection, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session, self._selection = session, selection
+        self._runs: HeldRuns | None = None
+        self._known: dict[int, WouldAlso | None] = {}
+        self._wanted: tuple[int, ...] = ()
+        self._cancel: CancelToken | None = None
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(0)
+        self._soon.timeout.connect(self._go_on)
+        self.in_sight: Callable[[], Sequence[int]] = tuple
+        for signal in (
+            session.traces_changed, session.preview_changed, session.state_changed, session.project_changed,
+            selection.generation_changed, selection.entry_changed,
+        ):  # fmt: skip
+            signal.connect(self.look)
+
+    @property
+    def trace(self) -> Trace | None:
+        """The run that is asked about."""
+        return self._runs.trace if self._runs is not None else None
+
+    def of(self, trace: Trace | None, entry: int) -> WouldAlso | None:
+        """What is known of an entry in that run."""
+        return self._known.get(entry) if trace is not None and trace is self.trace else None
+
+    def look(self) -> None:
+        """Something else may be in sight: ask about what is not known yet, soon."""
+        self._soon.start()
+
+    def stop(self) -> None:
+        """Ask no more."""
+        self._soon.stop()
+        if self._cancel is not None:
+            self._cancel.cancel()
+
+    def _go_on(self) -> None:
+        self._take_run()
+        runs = self._runs
+        if runs is None:
+            return
+        chosen = self._selection.entry if self._session.entry(self._selection.entry) is not None else None
+        wanted = dict.fromkeys([*([chosen] if chosen is not None else []), *self.in_sight()])
+        self._wanted = tuple(entry for entry in wanted if entry not in self._known)
+        if not self._wanted:
+            return
+        if self._cancel is not None:  # a job is at work; the chosen entry does not wait for what it looks at
+            if self._wanted[0] == chosen:
+                self._cancel.cancel()
+            return
+        cancel = self._cancel = CancelToken()
+        entries = self._wanted
+
+        def work(report: Callable[[object], None]) -> None:
+            for entry in entries:
+                if cancel.cancelled:
+                    return
+                try:
+                    report((runs, entry, runs.of(entry, cancel)))
+                except Cancelled:
+                    return
+
+        self._session.jobs.start(
+            tr("What later stages would have done"),
+            work,
+            done=lambda _none: self._ended(),
+            failed=lambda _error: self._failed(entries),
+            reported=self._learnt,
+            owner=self,
+        )
+
+    def _take_run(self) -> None:
+        session, generation = self._session, self._selection.generation
+        trace = session.runs.trace(generation)
+        simulator = session.runs.simulator(generation)
+        if simulator is None or generation is None or trace is None:
+            if self._runs is not None:
+                self._forget()
+            return
+        if self._runs is not None and self._runs.trace is trace:
+            return
+        self._forget()
+        preview = session.runs.preview_of(generation) if session.runs.preview_shown else None
+        try:
+            runs = HeldRuns(simulator, generation, preview)
+        except ValueError:  # what it builds on is not there, so there is nothing to ask
+            return
+        self._runs = runs if runs.trace is trace else None  # what is shown may be from before a change
+
+    def _forget(self) -> None:
+        self._runs, self._known = None, {}
+        if self._cancel is not None:
+            self._cancel.cancel()
+
+    def _learnt(self, news: tuple[HeldRuns, int, WouldAlso | None]) -> None:
+        runs, entry, would = news
+        if runs is self._runs:
+            self._known[entry] = would
+            if would is not None:
+                self.found.emit(entry, would)
+
+    def _ended(self) -> None:
+        self._cancel = None
+        self.look()
+
+    def _failed(self, entries: Sequence[int]) -> None:
+        self._known.update(dict.fromkeys(entries))  # the real run says what is wrong; this one adds nothing
+        self._ended()

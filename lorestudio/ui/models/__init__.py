@@ -1,1 +1,0 @@
-"""What panes show: item models with accessible texts, and Qt-free views of a trace."""

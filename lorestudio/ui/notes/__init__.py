@@ -1,1 +1,0 @@
-"""Dialogs that make, rename, move and change notes."""

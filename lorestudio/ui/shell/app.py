@@ -1,0 +1,247 @@
+"""Starting the window: application, event loop, theme, and what happens to exceptions nobody caught."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Final
+
+import platformdirs
+from PySide6.QtCore import QEvent, QMessageLogContext, QSettings, Qt, QtMsgType, qInstallMessageHandler
+from PySide6.QtWidgets import QApplication
+from qasync import QEventLoop
+
+from lorestudio.studio.project.answering import Connections, default_profiles_path
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.run_store import default_folder
+from lorestudio.ui.features.projects.actions import stopped_entry
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.process import closed_by_signals, collected_on_gui_thread
+from lorestudio.ui.shell.theme import Theme, prepare_fonts
+from lorestudio.ui.shell.words import Notice, shorten, tr
+from lorestudio.ui.state.session import Session
+from lorestudio.vault import data_folder as note_data
+from lorestudio.vault.cache import default_path as default_cache
+
+logger = logging.getLogger(__name__)
+
+RENDER_SECONDS: Final = 60.0
+"""A picture of the window waits for its replay at most this long."""
+
+RESTING_TURNS: Final = 20
+"""So many turns of the event loop without a job count as rest."""
+
+_LEVELS: Final = {
+    QtMsgType.QtDebugMsg: logging.DEBUG,
+    QtMsgType.QtInfoMsg: logging.INFO,
+    QtMsgType.QtWarningMsg: logging.WARNING,
+    QtMsgType.QtCriticalMsg: logging.ERROR,
+    QtMsgType.QtFatalMsg: logging.CRITICAL,
+}
+
+
+def run(
+    project: Project | None = None,
+    *,
+    screenshot: Path | None = None,
+    settings_file: Path | None = None,
+    folder: Path | None = None,
+) -> int:
+    """Show the window, with `project` where one is given, until it is closed; returns the exit code.
+
+    `screenshot` writes a picture of the window instead and returns at once; it needs no display. `folder` takes the
+    place of the person's own folders for kept runs and provider profiles.
+    """
+    if screenshot is not None:
+        render_window(project, screenshot)
+        return 0
+    app = application()
+    app.setQuitOnLastWindowClosed(False)
+    settings = QSettings(str(settings_file or _settings_file()), QSettings.Format.IniFormat)
+    theme = Theme(str(settings.value("theme", "system")))
+    theme.apply()
+    loop = QEventLoop(app)
+    asyncio.set_event_loop(loop)
+    connections = Connections(default_profiles_path() if folder is None else folder / "profiles.json")
+    session = Session(
+        connections=connections,
+        keep_in=default_folder() if folder is None else folder / "runs",
+        cache_file=default_cache() if folder is None else folder / "vaults.sqlite",
+    )
+    with theme.held_back():
+        window = MainWindow(session, theme, settings)
+    window.session.setParent(window)
+    closed = asyncio.Event()  # connected at once: the window may be closed before the loop's first turn is over
+    window.closed.connect(closed.set)
+    app.aboutToQuit.connect(closed.set)
+    with collected_on_gui_thread(), _hooks(window, loop), closed_by_signals(window.close), loop:
+        window.show()
+        if project is not None:
+            window.session.set_project(project)
+            window.session.reading.follow()
+        window.keep_notes_safe(note_data.default_folder() if folder is None else folder / "notes")
+        loop.run_until_complete(closed.wait())
+        _finish_tasks(loop)
+    return 0
+
+
+def render_window(
+    project: Project | None, path: Path, size: tuple[int, int] = (1280, 800), theme: str = "light"
+) -> None:
+    """Write a picture (PNG) of the window with `project` replayed; needs no display.
+
+    `size` is in device-independent pixels. Raises OSError where the picture cannot be written, and TimeoutError where
+    the replay does not end.
+    """
+    app = application(offscreen=True)
+    dress = Theme(theme)
+    dress.apply()
+    with TemporaryDirectory() as folder:  # a picture neither knows nor changes what the person's window looks like
+        settings = QSettings(str(Path(folder) / "window.ini"), QSettings.Format.IniFormat)
+        session = Session(connections=Connections(Path(folder) / "profiles.json"))
+        with collected_on_gui_thread():
+            with dress.held_back():
+                window = MainWindow(session, dress, settings)
+            _render(project, path, size, window, app)
+
+
+def _render(project: Project | None, path: Path, size: tuple[int, int], window: MainWindow, app: QApplication) -> None:
+    window.session.setParent(window)
+    window.resize(*size)
+    window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    window.show()
+    try:
+        if project is not None:
+            window.session.set_project(project)
+            wait_until_idle(window.session)
+            show_something(window)
+            _come_to_rest(window, app)
+        _settle(app)
+        if not window.grab().save(str(path), "PNG"):
+            message = f"{path}: the picture could not be written; look at the folder and its permissions."
+            raise OSError(message)
+    finally:
+        window.close()
+        window.deleteLater()
+        _settle(app)
+
+
+def application(*, offscreen: bool = False) -> QApplication:
+    """The application, made on first use; `offscreen` only counts then."""
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        return existing
+    if offscreen:
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    app = QApplication(sys.argv[:1])
+    app.setApplicationName("lorestudio")
+    app.setApplicationDisplayName("lorestudio")
+    app.setStyle("Fusion")
+    prepare_fonts(app)
+    return app
+
+
+def wait_until_idle(session: Session, seconds: float = RENDER_SECONDS) -> None:
+    """Handle events until the session's jobs are done; for pictures, not for a window in use."""
+    end = time.monotonic() + seconds
+    while session.busy or not session.jobs.idle:
+        if time.monotonic() > end:
+            message = f"The replay did not end within {seconds:g} seconds."
+            raise TimeoutError(message)
+        QApplication.processEvents()
+        time.sleep(0.005)
+
+
+def show_something(window: MainWindow) -> None:
+    """Choose the reply with the most to tell, and in it an entry that was stopped."""
+    session = window.session
+    told = {
+        key: [record.removed for record in trace.stages if record.removed] for key, trace in session.runs.traces.items()
+    }
+    if not told:
+        return
+    best = max(told, key=lambda key: (len(told[key]), sum(told[key]), key))
+    window.selection.choose_message(best.message, best)
+    stopped = stopped_entry(session.runs.traces[best])
+    if stopped is not None:
+        window.selection.choose_entry(*stopped)
+
+
+def _come_to_rest(window: MainWindow, app: QApplication) -> None:
+    """Wait for what follows from a choice: jobs that start jobs, and heights that are shared in the turn after."""
+    quiet = 0
+    while quiet < RESTING_TURNS:
+        wait_until_idle(window.session)
+        _settle(app)
+        time.sleep(0.005)
+        quiet = quiet + 1 if window.session.jobs.idle else 0
+
+
+def _settle(app: QApplication) -> None:
+    for _ in range(5):
+        app.processEvents()
+        app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def _settings_file() -> Path:
+    return Path(platformdirs.user_config_dir("lorestudio", appauthor=False, ensure_exists=True)) / "window.ini"
+
+
+def _finish_tasks(loop: QEventLoop) -> None:
+    """Cancel what is left and wait for it, so that nothing is destroyed while it runs."""
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+    if left:
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+
+
+@contextmanager
+def _hooks(window: MainWindow, loop: QEventLoop) -> Iterator[None]:
+    """Every exception that nobody caught is logged and shown; Qt's own messages go to the log."""
+
+    def show(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            window.close()
+            return
+        details = "".join(traceback.format_exception(kind, error, trace))
+        logger.critical("unexpected error\n%s", details)
+        text = tr(
+            "Something went wrong inside the program: {error}. Your notes are safe; the details help to mend it.",
+            error=shorten(str(error) or kind.__name__, 200),
+        )
+        window.session.notice.emit(Notice(text, "error", details=details, key="unexpected"))
+
+    def in_thread(args: threading.ExceptHookArgs) -> None:
+        show(args.exc_type, args.exc_value, args.exc_traceback)
+
+    def in_loop(_loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
+        error = context.get("exception")
+        if isinstance(error, BaseException):
+            show(type(error), error, error.__traceback__)
+        else:
+            logger.error("event loop: %s", context.get("message"))
+
+    before, before_thread = sys.excepthook, threading.excepthook
+    sys.excepthook, threading.excepthook = show, in_thread
+    qInstallMessageHandler(_log_qt)
+    loop.set_exception_handler(in_loop)
+    try:
+        yield
+    finally:
+        sys.excepthook, threading.excepthook = before, before_thread
+        qInstallMessageHandler(None)
+
+
+def _log_qt(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+    logging.getLogger("qt").log(_LEVELS.get(kind, logging.WARNING), "%s (%s)", message, context.category)

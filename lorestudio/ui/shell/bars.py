@@ -1,0 +1,184 @@
+"""The line at the bottom: the vault in numbers, the limits in force, and what is going on.
+
+Work that waits until the events of now have been handled.
+
+The title bars of the docks: which one has the keyboard, and which say their name.
+
+The window's first line: the menu bar, the workspaces, the search field's button and the theme switch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMenuBar, QStatusBar, QToolButton, QWidget
+
+from lorestudio.studio.project.project import Project
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.state.session import Session
+
+if TYPE_CHECKING:
+    from lorestudio.ui.shell.main_window import MainWindow
+
+
+def at_next_turn(parent: QObject, work: Callable[[], None]) -> QTimer:
+    """A timer that does the work once events have been handled, however often it was started until then."""
+    timer = QTimer(parent)
+    timer.setSingleShot(True)
+    timer.setInterval(0)
+    timer.timeout.connect(work)
+    return timer
+
+
+class DockTitles(QObject):
+    """Follows the keyboard and where docks stand, once the window has its docks."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._names_timer = at_next_turn(self, self.show_names)
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._focus_changed)
+        for dock in window.docks.values():
+            dock.visibilityChanged.connect(lambda _visible: self._names_timer.start())
+            dock.dockLocationChanged.connect(lambda _area: self._names_timer.start())
+
+    def show_names(self) -> None:
+        """A dock says its name where no tab does."""
+        for dock in self._window.docks.values():
+            dock.bar.show_name(all(other.isHidden() for other in self._window.tabifiedDockWidgets(dock)))
+
+    def _focus_changed(self, _old: QWidget | None, _new: QWidget | None) -> None:
+        current = self._window.current_pane()
+        for dock in self._window.docks.values():
+            dock.bar.set_active(dock.pane is current)
+
+
+FLASH_MS = 4000
+
+
+class StatusLine(QStatusBar):
+    """Follows a session."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.setSizeGripEnabled(False)
+        self._vault, self._broken, self._limits, self._run = (QLabel(self) for _ in range(4))
+        self._run.setAccessibleName(tr("Replay state"))
+        for label in (self._vault, self._broken, self._limits):
+            self.addWidget(label)
+        self.problems = QToolButton(self)
+        """How many errors and warnings there are; a press shows them."""
+        self.problems.setAutoRaise(True)
+        self.problems.setAccessibleName(tr("Problems"))
+        self.problems.hide()
+        self.addPermanentWidget(self.problems)
+        self.addPermanentWidget(self._run)
+        session.project_changed.connect(self._show)
+        session.state_changed.connect(self._show)
+        session.choice_changed.connect(self._show)
+        session.traces_changed.connect(lambda _generations: self._show())
+        self.messageChanged.connect(self._message_changed)
+        self._show()
+
+    def flash(self, text: str) -> None:
+        """Say something that need not stay."""
+        self.showMessage(text, FLASH_MS)
+        self._show()
+
+    def show_problems(self, errors: int, warnings: int) -> None:
+        """Say how many problems the notes have."""
+        told = ", ".join((count(errors, "error", "errors"), count(warnings, "warning", "warnings")))
+        self.problems.setText(told)
+        self.problems.setAccessibleName(tr("Problems: {told}", told=told))
+        self.problems.setToolTip(tr("Show the problems"))
+        self.problems.setVisible(self._session.project is not None)
+
+    def _message_changed(self, text: str) -> None:
+        if not text:
+            self._show()
+
+    def _show(self) -> None:
+        project = self._session.project
+        self._run.setText(self._running())
+        said = bool(self.currentMessage())
+        for label in (self._vault, self._broken, self._limits):  # Qt hides only those that are in sight already
+            label.setVisible(project is not None and not said)
+        if said:  # Qt tells when it is gone
+            return
+        if project is None:
+            self.problems.hide()
+            return
+        left_out = project.index.left_out
+        broken = sum(note.problem.broken for note in left_out)
+        parts = [count(len(project.index.entries), "entry", "entries")]
+        if len(left_out) > broken:
+            parts.append(tr("{notes} left out", notes=count(len(left_out) - broken, "note", "notes")))
+        self._vault.setText(" · ".join(parts))
+        self._broken.setText(f"▲ {count(broken, 'broken note', 'broken notes')}")
+        self._broken.setVisible(bool(broken))
+        self._limits.setText(_limits(project))
+        if not self._session.choice.is_deeplore:  # they are DeepLore's
+            self._limits.hide()
+
+    def _running(self) -> str:
+        session = self._session
+        if session.busy:
+            return session.activity
+        if not session.generations:
+            return tr("No chat")
+        done, total = number(len(session.runs.traces)), number(len(session.generations))
+        done = tr("{done} of {total} replies run", done=done, total=total)
+        tally = session.replays.tally
+        last = f" · {tally.words}" if tally is not None and tally.begun and tally.kept else ""
+        return f"{done}{last} · " + (tr("out of date") if session.runs.stale else session.choice.title)
+
+
+def _limits(project: Project) -> str:
+    settings = project.settings
+    tokens = tr("no token limit") if settings.unlimited_budget else count(settings.max_tokens_budget, "token", "tokens")
+    entries = tr("no entry limit") if settings.unlimited_entries else count(settings.max_entries, "entry", "entries")
+    depth = number(settings.scan_depth)
+    return tr("scan depth {depth} · {tokens} · {entries}", depth=depth, tokens=tokens, entries=entries)
+
+
+class TitleLine(QWidget):
+    """`searched` asks for the palette, `theme_switched` for the other theme."""
+
+    searched = Signal()
+    theme_switched = Signal()
+
+    def __init__(
+        self, theme: Theme, bar: QMenuBar, make_workspaces: Callable[[QWidget], QToolButton], parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 3, 8, 3)
+        row.setSpacing(4)
+        row.addWidget(bar)
+        row.addStretch(1)
+        self._search = QToolButton(self)
+        self._search.setProperty("kind", "text")
+        self._search.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._search.setText(tr("Go to entry or command   Ctrl+P"))
+        self._search.setAccessibleName(tr("Command palette"))
+        self._search.clicked.connect(self.searched)
+        self._switch = QToolButton(self)
+        self._switch.setAccessibleName(tr("Switch between light and dark"))
+        self._switch.setToolTip(tr("Switch between light and dark"))
+        self._switch.clicked.connect(self.theme_switched)
+        row.addWidget(make_workspaces(self))
+        row.addWidget(self._search)
+        row.addWidget(self._switch)
+        theme.changed.connect(self._paint)
+        self._paint()
+
+    def _paint(self) -> None:
+        self._search.setIcon(self._theme.icon("search"))
+        self._switch.setIcon(self._theme.icon("contrast"))

@@ -1,0 +1,61 @@
+"""Texts for people: the one place where wording is looked up, filled in and counted.
+
+News for the person: a sentence with a tone, details for those who want them, and what can be done about it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Tone = Literal["good", "neutral", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One piece of news. `actions` are ids of the action table; `key` lets a later notice replace this one."""
+
+    text: str
+    tone: Tone = "neutral"
+    details: str = ""
+    actions: tuple[str, ...] = ()
+    key: str = ""
+
+
+def tr(text: str, **values: object) -> str:
+    """`text` in the person's language with its `{names}` filled in.
+
+    Every text a person reads goes through here, so that a translation needs one change only.
+    """
+    return text.format(**values) if values else text
+
+
+def number(value: float) -> str:
+    """A number as people read it: thousands apart, no needless fraction, infinity as its sign."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if math.isnan(value):
+        return "?"
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+def count(amount: int, one: str, many: str) -> str:
+    """`1 entry`, `12 entries`: an amount with the form of the noun that belongs to it."""
+    return f"{number(amount)} {tr(one if amount == 1 else many)}"
+
+
+def sentence_case(text: str) -> str:
+    """`text` with a capital first letter and the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def shorten(text: str, limit: int) -> str:
+    """`text` on one line and at most `limit` characters long."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def sentence_of(error: Exception) -> str:
+    """What an error says, or what kind it is where it says nothing."""
+    return str(error) or tr("Something failed without saying why ({kind}).", kind=type(error).__name__)

@@ -1,0 +1,181 @@
+"""What a person chose for a project's runs: system, mode, answer source and switches, remembered per chat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from PySide6.QtCore import QSettings
+
+from lorestudio.settings.behaviour import FIXED, fixed, switches
+from lorestudio.settings.declaration import Section
+from lorestudio.studio.project.answering import AnswerKind, Source
+from lorestudio.studio.project.modes import Mode, mode_of, with_mode
+from lorestudio.studio.project.project import Project
+from lorestudio.systems.registry import DEEPLORE, KINDS
+from lorestudio.ui.shell.words import tr
+
+
+def mode_caption(mode: Mode) -> str:
+    """What a person reads of a mode."""
+    return tr(_MODES[mode][0])
+
+
+def mode_help(mode: Mode) -> str:
+    """What the mode does, in one sentence."""
+    return tr(_MODES[mode][1])
+
+
+_MODES: Final = {
+    Mode.KEYWORDS: ("Keywords only", "Keys alone decide; no model is asked."),
+    Mode.TWO_STAGE: ("Two-stage", "Keys match first; a model chooses from what matched and what that links to."),
+    Mode.AI_ONLY: ("AI only", "A model chooses from the whole vault."),
+}
+
+
+def system_title(system: str) -> str:
+    """What a person reads of a retrieval system."""
+    return tr(KINDS[system].title) if system in KINDS else "DeepLore"
+
+
+def system_help(system: str) -> str:
+    """What the system does, in one sentence."""
+    if system in KINDS:
+        return tr(KINDS[system].summary)
+    return tr("Keys, links and a model choose notes through DeepLore's stages, under its token budget.")
+
+
+def source_title(source: Source) -> str:
+    """What a person reads of an answer source."""
+    if source.kind is AnswerKind.PROVIDER:
+        return tr("Provider: {profile}", profile=source.profile)
+    return tr(_SOURCES[source.kind][0])
+
+
+def source_help(source: Source) -> str:
+    """What choosing the source means."""
+    return tr(_SOURCES[source.kind][1])
+
+
+_SOURCES: Final = {
+    AnswerKind.STAND_IN: (
+        "Offline stand-in (no model)",
+        "A stand-in, no model: it compares words on this computer, so that everything works without a provider.",
+    ),
+    AnswerKind.RECORDED: (
+        "Recorded answers",
+        "Answers from the file beside the chat; exact and free. Requests without a recorded answer fail.",
+    ),
+    AnswerKind.PROVIDER: (
+        "Provider",
+        "A provider is asked, at its cost. Answers are recorded beside the chat and not asked for twice.",
+    ),
+    AnswerKind.TYPED: (
+        "I type the answers",
+        "You see every request and type the reply. Answers are recorded beside the chat.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunChoice:
+    """How a project is run. `fixed` names the behaviour switches that are set to fixed, in reading order.
+
+    Mode, source and switches are DeepLore's; `settings` are those of another system, None for its defaults.
+    """
+
+    mode: Mode = Mode.KEYWORDS
+    source: Source = field(default_factory=Source)
+    fixed: tuple[str, ...] = ()
+    system: str = DEEPLORE
+    settings: Section | None = None
+
+    @classmethod
+    def of(cls, project: Project) -> RunChoice:
+        """What the project's own settings say, answered by the stand-in."""
+        names = tuple(switch.name for switch in switches() if getattr(project.behaviour, switch.name) == FIXED)
+        return cls(mode_of(project.settings), Source(), names)
+
+    def applied(self, project: Project) -> Project:
+        """The project, run as chosen; the same one where that changes nothing."""
+        own = RunChoice.of(project)
+        project = with_mode(project, self.mode)
+        return project if own.fixed == self.fixed else replace(project, behaviour=fixed(self.fixed))
+
+    @property
+    def is_deeplore(self) -> bool:
+        """Whether DeepLore decides, whose stages, modes and settings much of the window is about."""
+        return self.system == DEEPLORE
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether the mode puts questions to the answer source."""
+        return self.is_deeplore and self.mode.asks_model
+
+    @property
+    def effective(self) -> RunChoice:
+        """The choice without what makes no difference: where no model is asked, nobody answers.
+
+        No other system knows DeepLore's modes and switches.
+        """
+        if not self.is_deeplore:
+            return RunChoice(system=self.system, settings=self.settings)
+        return self if self.asks_model else replace(self, source=Source())
+
+    @property
+    def title(self) -> str:
+        """Mode and answer source in a few words; the system where it is another one."""
+        if not self.is_deeplore:
+            return system_title(self.system)
+        return (
+            f"{mode_caption(self.mode)} · {source_title(self.source)}" if self.asks_model else mode_caption(self.mode)
+        )
+
+
+class ChoiceStore:
+    """The choices by chat. Kept in memory, and in a file once `keep_in` names one.
+
+    `systems` are the settings of the systems beside DeepLore, which are the same for all chats.
+    """
+
+    def __init__(self) -> None:
+        self.systems: dict[str, Section] = {}
+        self._known: dict[str, RunChoice] = {}
+        self._settings: QSettings | None = None
+
+    def keep_in(self, settings: QSettings) -> None:
+        """Remember the choices there from now on."""
+        self._settings = settings
+
+    def load(self, chat: str) -> RunChoice | None:
+        """What was chosen for a chat, None where nothing was; what is not known any more counts as not chosen."""
+        if chat not in self._known and self._settings is not None:
+            found = _read(str(self._settings.value(f"runs/{chat}", "")))
+            if found is not None:
+                self._known[chat] = found
+        known = self._known.get(chat)
+        return self.with_settings(known) if known is not None else None
+
+    def with_settings(self, choice: RunChoice) -> RunChoice:
+        """The choice with the settings that its system has now."""
+        settings = None if choice.is_deeplore else self.systems.get(choice.system) or KINDS[choice.system].settings()
+        return replace(choice, settings=settings)
+
+    def save(self, chat: str, choice: RunChoice) -> None:
+        """Remember what was chosen for a chat."""
+        self._known[chat] = choice
+        if self._settings is not None:
+            how = choice.mode.value if choice.is_deeplore else f"{choice.mode.value}@{choice.system}"
+            parts = (how, choice.source.kind.value, ",".join(choice.fixed), choice.source.profile)
+            self._settings.setValue(f"runs/{chat}", "|".join(parts))
+
+
+def _read(text: str) -> RunChoice | None:
+    parts = text.split("|", 3)  # a profile's name comes last, because it may hold anything
+    mode, _, system = parts[0].partition("@")
+    if len(parts) != 4 or mode not in set(Mode) or parts[1] not in set(AnswerKind):
+        return None
+    known = {switch.name for switch in switches()}
+    names = tuple(name for name in parts[2].split(",") if name in known)
+    known_system = system if system in KINDS else DEEPLORE
+    return RunChoice(Mode(mode), Source(AnswerKind(parts[1]), parts[3]), names, known_system)

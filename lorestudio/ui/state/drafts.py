@@ -1,0 +1,207 @@
+"""Texts that were edited and not saved yet, kept per file so that looking elsewhere loses nothing.
+
+While somebody types or moves a setting, the generation that is shown runs again with that.
+
+What unsaved texts and settings would do to the prompt of a reply, as one sentence. Qt is not needed here.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QObject, Signal
+
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.differences import value_text
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.tryout.preview import NoteText, Preview, Previews, prompt_changes
+from lorestudio.studio.tryout.preview_queue import PreviewQueue
+from lorestudio.trace.model import EntryRef
+from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.words import count, number, tr
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An unsaved text and the digest of the file that it started from, None for a file that does not exist."""
+
+    text: str
+    digest: str | None
+
+
+class Drafts(QObject):
+    """All unsaved texts of the window.
+
+    `changed` names a file that has an unsaved text now, or has none any more; `typed` a file whose unsaved text is
+    another one than before.
+    """
+
+    changed = Signal(object)
+    typed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._drafts: dict[Path, Draft] = {}
+
+    @property
+    def all(self) -> Mapping[Path, Draft]:
+        """The unsaved texts by file."""
+        return self._drafts
+
+    def get(self, path: Path) -> Draft | None:
+        """The unsaved text of a file, None where there is none."""
+        return self._drafts.get(path)
+
+    def keep(self, path: Path, draft: Draft) -> None:
+        """Remember the text of a file."""
+        before = self._drafts.get(path)
+        self._drafts[path] = draft
+        if before is None:
+            self.changed.emit(path)
+        if before is None or before.text != draft.text:
+            self.typed.emit(path)
+
+    def drop(self, path: Path) -> None:
+        """Forget the text of a file: it was saved, or thrown away on purpose."""
+        if self._drafts.pop(path, None) is not None:
+            self.changed.emit(path)
+            self.typed.emit(path)
+
+
+logger = logging.getLogger(__name__)
+
+
+class LivePreview(QObject):
+    """Runs previews of all unsaved texts and the settings that are tried out, the newest only.
+
+    `previewed` carries a `Preview`, None once there is none; `failed` the error where none could be made.
+    """
+
+    previewed = Signal(object)
+    failed = Signal(object)
+
+    def __init__(
+        self,
+        drafts: Drafts,
+        jobs: Jobs,
+        project: Callable[[], Project | None],
+        make: Callable[[], Previews | None],
+        parent: QObject | None = None,
+    ) -> None:
+        """`make` gives a previewer of the generation that is shown, None where it was not run."""
+        super().__init__(parent)
+        self._drafts, self._jobs, self._project, self._make = drafts, jobs, project, make
+        self._previewer: Previews | None = None
+        self._settings: Section | None = None
+        self._queue = PreviewQueue()
+        drafts.typed.connect(lambda _path: self.run())
+
+    def forget(self) -> None:
+        """Another project, generation or run is shown: what was previewed does not hold any more."""
+        self._queue.cancel()
+        self._previewer = None
+        self.previewed.emit(None)
+        self.run()
+
+    def try_settings(self, settings: Section | None) -> None:
+        """Try these settings from now on, with the unsaved texts; None goes back to those of the run.
+
+        Settings of a system that is not the one that decides make no difference.
+        """
+        if settings != self._settings:
+            self._settings = settings
+            self.run()
+
+    def run(self) -> None:
+        """Preview what is tried out; where that is nothing, the trace of the real run is what holds."""
+        notes = self._notes()
+        if not notes and self._settings is None:
+            self._queue.cancel()
+            self.previewed.emit(None)
+            return
+        if self._previewer is None:
+            self._previewer = self._make()
+        previewer = self._previewer
+        if previewer is None:
+            return
+        settings = self._settings if self._settings is not None and previewer.takes(self._settings) else None
+        if not notes and settings is None:
+            self._queue.cancel()
+            self.previewed.emit(None)
+        elif self._queue.submit(previewer, notes, settings):
+            self._jobs.start(
+                tr("Trying it out"),
+                self._queue.work,
+                done=lambda _none: None,
+                failed=self._fail,
+                reported=self._show,
+            )
+
+    def _fail(self, error: Exception) -> None:
+        logger.warning("the preview failed: %s", error)
+        self.failed.emit(error)
+
+    def _notes(self) -> tuple[NoteText, ...]:
+        project = self._project()
+        return unsaved_notes(project, self._drafts.all) if project is not None else ()
+
+    def _show(self, preview: object) -> None:
+        if not isinstance(preview, Preview) or self._previewer is None:
+            return
+        if self._settings is not None or self._notes():  # else it was on its way when everything was taken back
+            self.previewed.emit(preview)
+
+
+def unsaved_notes(project: Project, drafts: Mapping[Path, Draft]) -> tuple[NoteText, ...]:
+    """The unsaved texts of notes that lie in the project's vaults."""
+    found = []
+    for path, draft in drafts.items():
+        for vault, folder in zip(project.index.vaults, project.vault_folders, strict=False):
+            if folder is not None and path.is_relative_to(folder):
+                found.append(NoteText(vault, path.relative_to(folder).as_posix(), draft.text))
+                break
+    return tuple(found)
+
+
+MOST_NAMES: Final = 3
+
+
+def preview_words(preview: Preview) -> str:
+    """Which entries enter and leave, what becomes of the tokens, and where a model's answers came from."""
+    changes = prompt_changes(preview.before, preview.trace)
+    parts = []
+    if changes.entered:
+        parts.append(tr("{titles} would enter", titles=_titles(changes.entered)))
+    if changes.left:
+        parts.append(tr("{titles} would leave", titles=_titles(changes.left)))
+    if not parts:
+        parts.append(tr("the same entries go in"))
+    before, after = changes.tokens_before, changes.tokens_after
+    if before == after:
+        parts.append(count(after, "token, as before", "tokens, as before"))
+    else:
+        parts.append(tr("{before} → {after}", before=number(before), after=count(after, "token", "tokens")))
+    sentence = tr("With {what}: {changes}.", what=tried(preview), changes="; ".join(parts))
+    return " ".join([sentence, *preview.remarks])
+
+
+def tried(preview: Preview) -> str:
+    """What was tried out: `the unsaved text of Gate.md`, `Scan depth 6 messages`, or both."""
+    files = ", ".join(edited.note.filename.rpartition("/")[2] for edited in preview.notes)
+    parts = [tr("the unsaved text of {files}", files=files)] if files else []
+    shown = preview.settings[:MOST_NAMES]
+    parts += [f"{tr(one.declaration.title)} {value_text(one.declaration, one.after)}" for one in shown]
+    if len(preview.settings) > MOST_NAMES:
+        parts.append(count(len(preview.settings) - MOST_NAMES, "other setting", "other settings"))
+    return ", ".join(parts)
+
+
+def _titles(entries: Sequence[EntryRef]) -> str:
+    shown = [f"“{entry.title}”" for entry in entries[:MOST_NAMES]]
+    if len(entries) > MOST_NAMES:
+        shown.append(count(len(entries) - MOST_NAMES, "other", "others"))
+    return ", ".join(shown)

@@ -1,0 +1,421 @@
+"""Changes to the files of the open vaults: planned and carried out in jobs, one after the other, and undone."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.change_log import ChangedMeanwhileError, ChangeLog, ChangeSet, default_folder
+from lorestudio.studio.notes.trash import Trashed
+from lorestudio.studio.notes.vault_notes import FreshNotes, Planned, VaultNotes
+from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
+from lorestudio.ui.state.drafts import Drafts
+from lorestudio.ui.state.session import Session
+from lorestudio.vault.writer import sweep
+
+Plan: TypeAlias = Callable[[Sequence[VaultNotes]], Planned]
+"""Says what is to be done, from the notes as they are on disk; called in a worker, and again where they changed."""
+
+SaveAll: TypeAlias = Callable[[Callable[[list[str]], None]], None]
+"""Writes all unsaved texts; what it is given gets a sentence for each that could not be written."""
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done to the files. `undone` says that a step was taken back, `again` that it was done once more."""
+
+    changes: ChangeSet
+    remarks: tuple[str, ...] = ()
+    undone: bool = False
+    again: bool = False
+    saved: bool = False
+    """Whether unsaved texts were written before."""
+
+    @property
+    def moves(self) -> dict[Path, Path]:
+        """Files that have another name now."""
+        return {change.path: change.place for change in self.changes.changes if change.place != change.path}
+
+    @property
+    def made(self) -> tuple[Path, ...]:
+        """Files that were not there before."""
+        return tuple(change.place for change in self.changes.changes if change.before is None)
+
+
+@dataclass(slots=True)
+class _Order:
+    plan: Plan
+    then: Callable[[Done], None] | None = None
+    refused: Callable[[str], None] | None = None
+    about: tuple[Path, ...] = ()
+    tries: int = 0
+    saved: bool = field(default=False)
+
+
+class NoteWork(QObject):
+    """The one place where the window changes several files. `done` follows each change, `changed` the state of undo.
+
+    Until `use` says where to keep what undoes it, nothing is changed at all.
+    """
+
+    done = Signal(object)  # Done
+    changed = Signal()
+    told = Signal(object)  # Notice
+    reading = Signal(str)  # what is being read, where that may take a while; "" once it was
+    clashed = Signal(object)  # ChangedMeanwhileError of an undo that part of can be done
+
+    def __init__(self, session: Session, drafts: Drafts, save_all: SaveAll, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._drafts, self._save_all = session, drafts, save_all
+        self._keep_in: Path | None = None
+        self._folders: tuple[Path, ...] = ()
+        self._log: ChangeLog | None = None
+        self._fresh: FreshNotes | None = None
+        self._orders: deque[_Order] = deque()
+        self._busy = False
+        session.project_changed.connect(self._show_project)
+
+    def use(self, folder: Path) -> None:
+        """Keep the log of changes, the history and the trash in this folder."""
+        self._keep_in = folder
+        self._folders = ()
+        self._show_project()
+
+    # ---- what there is ----------------------------------------------------------------------------------------------
+
+    @property
+    def ready(self) -> bool:
+        """Whether files can be changed: a vault with a folder is open, and what undoes it can be kept."""
+        return bool(self._folders) and self._keep_in is not None
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders of the vaults that are open."""
+        return self._folders
+
+    def log_of(self, folders: Sequence[Path]) -> ChangeLog:
+        """The log of changes of these vaults: the one of the window, else a new one where it keeps none yet."""
+        if self._log is not None and tuple(folders) == self._folders:
+            return self._log
+        return ChangeLog(self._keep_in or default_folder(), folders)
+
+    @property
+    def undo_title(self) -> str:
+        """What would be undone, "" for nothing."""
+        return self._log.undo_title if self._log is not None and not self._busy else ""
+
+    @property
+    def redo_title(self) -> str:
+        """What would be done again, "" for nothing."""
+        return self._log.redo_title if self._log is not None and not self._busy else ""
+
+    # ---- questions --------------------------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        question: Callable[[tuple[VaultNotes, ...]], _Result],
+        answered: Callable[[_Result], object],
+        failed: Callable[[str], object] | None = None,
+        *,
+        with_drafts: bool = False,
+    ) -> None:
+        """Ask about the notes as they are on disk, in a job; `with_drafts`, with their unsaved texts."""
+        fresh = self._fresh
+        if fresh is None:
+            (failed or self._refuse)(tr("No vault with a folder is open."))
+            return
+        drafts = {path: draft.text for path, draft in self._drafts.all.items()} if with_drafts else {}
+
+        def work(_report: object) -> _Result:
+            return question(_overlaid(fresh.get(), drafts))
+
+        job = self._session.jobs.start(
+            tr("Looking at the notes"),
+            work,
+            done=answered,
+            failed=lambda error: (failed or self._refuse)(sentence_of(error)),
+        )
+        if not fresh.loaded:
+            self.reading.emit(tr("Reading the links of the vault…"))
+            job.ended.connect(self._has_read, Qt.ConnectionType.QueuedConnection)
+
+    def trash(self, answered: Callable[[tuple[Trashed, ...]], object]) -> None:
+        """The deleted notes of the open vaults, newest first."""
+        log = self._log
+        if log is None:
+            return
+
+        def work(_report: object) -> tuple[Trashed, ...]:
+            items = [item for folder in self._folders for item in log.trash.list(folder)]
+            return tuple(sorted(items, key=lambda item: item.time, reverse=True))
+
+        self._session.jobs.start(tr("Reading the trash"), work, done=answered, failed=self._failed)
+
+    def _has_read(self) -> None:
+        self.reading.emit("")
+
+    # ---- changes ----------------------------------------------------------------------------------------------------
+
+    def carry_out(
+        self,
+        plan: Plan,
+        then: Callable[[Done], None] | None = None,
+        refused: Callable[[str], None] | None = None,
+        about: Collection[Path] = (),
+    ) -> None:
+        """Do what the plan says, after what was asked for before.
+
+        Unsaved texts of the notes that it changes are saved first, and those of the files in `about`: what was looked
+        at there is the unsaved text.
+
+        `then` is called once it is done, `refused` with a sentence where it cannot be done; without it that is said in
+        the window.
+        """
+        if not self.ready:
+            (refused or self._refuse)(tr("Notes cannot be changed here: the vault has no folder on this computer."))
+            return
+        self._orders.append(_Order(plan, then, refused, tuple(about)))
+        self._next()
+
+    def undo(self, only: Collection[Path] | None = None) -> None:
+        """Take the newest change back; `only`, for these files."""
+        log = self._log
+        if log is not None and log.can_undo:
+            self._step(tr("Undoing {title}", title=log.undo_title), lambda: Done(log.undo(only), undone=True))
+
+    def redo(self) -> None:
+        """Do again what was undone last."""
+        log = self._log
+        if log is not None and log.can_redo:
+            self._step(tr("Doing {title} again", title=log.redo_title), lambda: Done(log.redo(), again=True))
+
+    def restore(
+        self, item: Trashed, path: Path | None = None, failed: Callable[[Exception], None] | None = None
+    ) -> None:
+        """Put a deleted note back, under another name where `path` says so."""
+        log = self._log
+        if log is not None:
+
+            def work() -> Done:
+                changes = log.trash.restoring(item, path)
+                log.restore(item, path)
+                return Done(changes)
+
+            self._step(tr("Putting {name} back", name=item.path.name), work, failed)
+
+    def delete_for_good(self, items: Sequence[Trashed], then: Callable[[], None]) -> None:
+        """Take notes out of the trash."""
+        log = self._log
+        if log is not None:
+
+            def work(_report: object) -> None:
+                for item in items:
+                    log.trash.remove(item)
+
+            self._session.jobs.start(tr("Emptying the trash"), work, done=lambda _none: then(), failed=self._failed)
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _show_project(self) -> None:
+        project = self._session.project
+        folders = tuple(folder for folder in project.vault_folders if folder is not None) if project else ()
+        if folders == self._folders:
+            return
+        self._folders = folders
+        self._fresh = FreshNotes(folders) if folders else None
+        self._log = None
+        self._orders.clear()
+        self.changed.emit()
+        keep_in = self._keep_in
+        if not folders or keep_in is None:
+            return
+
+        def work(_report: object) -> tuple[ChangeLog, tuple[str, ...], list[str]]:
+            log = ChangeLog(keep_in, folders)
+            mended = log.mend_interrupted()
+            log.tidy()
+            left = [sentence for folder in folders for sentence in sweep(folder, time.time()).problems]
+            return log, mended, left
+
+        self._session.jobs.start(
+            tr("Reading the log of changes"),
+            work,
+            done=lambda result: self._opened(folders, *result),
+            failed=self._failed,
+        )
+
+    def _opened(self, folders: tuple[Path, ...], log: ChangeLog, mended: tuple[str, ...], left: Sequence[str]) -> None:
+        """`mended` says what was put right, `left` which files a crash left that cannot be deleted."""
+        if folders != self._folders:
+            return
+        self._log = log
+        for sentence in (*mended, *left, *log.problems):
+            self.told.emit(Notice(sentence, "warning"))
+        if mended:
+            self._session.reading.reload()
+        self.changed.emit()
+        self._next()
+
+    def _next(self) -> None:
+        if self._busy or not self._orders or self._log is None:
+            return
+        self._set_busy(True)
+        order = self._orders.popleft()
+        if any(self._drafts.get(path) is not None for path in order.about):
+            order.tries += 1
+            self._save_all(lambda problems: self._saved(order, problems))
+        else:
+            self._plan(order)
+
+    def _plan(self, order: _Order) -> None:
+        self.ask(order.plan, lambda planned: self._planned(order, planned), lambda text: self._give_up(order, text))
+
+    def _planned(self, order: _Order, planned: Planned) -> None:
+        unsaved = [path for change in planned.changes.changes for path in (change.path, change.place)]
+        unsaved = [path for path in unsaved if self._drafts.get(path) is not None]
+        if not unsaved:
+            self._apply(order, planned)
+        elif order.tries:
+            names = ", ".join(dict.fromkeys(path.name for path in unsaved))
+            self._give_up(order, tr("{names} has unsaved text. Save it, and try again.", names=names))
+        else:
+            order.tries += 1
+            self._save_all(lambda problems: self._saved(order, problems))
+
+    def _saved(self, order: _Order, problems: list[str]) -> None:
+        if problems:
+            text = tr("Nothing was changed, because unsaved text could not be saved first: {why}", why=problems[0])
+            self._give_up(order, text)
+        else:
+            order.saved = True
+            self._plan(order)
+
+    def _apply(self, order: _Order, planned: Planned) -> None:
+        log, fresh = self._log, self._fresh
+        if log is None or fresh is None:
+            self._give_up(order, tr("Another vault was opened meanwhile; nothing was changed."))
+            return
+
+        def work(_report: object) -> None:
+            log.apply(planned.changes)
+            fresh.take(planned.changes)
+
+        def finished(_none: object) -> None:
+            self._ended(Done(planned.changes, planned.remarks, saved=order.saved), order.then)
+
+        self._session.jobs.start(
+            planned.changes.title, work, done=finished, failed=lambda error: self._give_up(order, sentence_of(error))
+        )
+
+    def _step(self, title: str, work: Callable[[], Done], failed: Callable[[Exception], None] | None = None) -> None:
+        if self._busy:
+            self._refuse(tr("Another change is still being written. Try again in a moment."))
+            return
+        self._set_busy(True)
+        if self._drafts.all:
+            self._save_all(lambda problems: self._saved_before(title, work, failed, problems))
+        else:
+            self._do(title, work, failed)
+
+    def _saved_before(
+        self, title: str, work: Callable[[], Done], failed: Callable[[Exception], None] | None, problems: list[str]
+    ) -> None:
+        if problems:
+            self._set_busy(False)
+            self._refuse(
+                tr("Nothing was changed, because unsaved text could not be saved first: {why}", why=problems[0])
+            )
+        else:
+            self._do(title, work, failed)
+
+    def _do(self, title: str, work: Callable[[], Done], failed: Callable[[Exception], None] | None) -> None:
+        fresh = self._fresh
+
+        def job(_report: object) -> Done:
+            done = work()
+            if fresh is not None:
+                fresh.take(done.changes)
+            return done
+
+        def wrong(error: Exception) -> None:
+            self._set_busy(False)
+            if failed is not None:
+                failed(error)
+            elif isinstance(error, ChangedMeanwhileError) and error.others:
+                self.clashed.emit(error)
+            else:
+                self._failed(error)
+            self._next()
+
+        self._session.jobs.start(title, job, done=lambda done: self._ended(done, None), failed=wrong)
+
+    def _ended(self, done: Done, then: Callable[[Done], None] | None) -> None:
+        self._set_busy(False)
+        if done.changes.changes:
+            self.done.emit(done)
+        if then is not None:
+            then(done)
+        self._next()
+
+    def _give_up(self, order: _Order, sentence: str) -> None:
+        self._set_busy(False)
+        (order.refused or self._refuse)(sentence)
+        self._next()
+
+    def _set_busy(self, busy: bool) -> None:
+        self._busy = busy
+        self.changed.emit()
+
+    def _refuse(self, sentence: str) -> None:
+        self.told.emit(Notice(shorten(sentence, 400), "error", key="notes"))
+
+    def _failed(self, error: Exception) -> None:
+        self._refuse(sentence_of(error))
+
+
+def _overlaid(vaults: tuple[VaultNotes, ...], drafts: Mapping[Path, str]) -> tuple[VaultNotes, ...]:
+    """The vaults with these unsaved texts in place of what is on disk."""
+    made = []
+    for vault in vaults:
+        for path, text in drafts.items():
+            filename = vault.filename(path)
+            if filename is not None:
+                vault = vault.changed(filename, text.removeprefix("\ufeff"))  # noqa: PLW2901  # one after the other
+        made.append(vault)
+    return tuple(made)
+
+
+def paths_of(session: Session, notes: Sequence[object]) -> list[Path]:
+    """The files of notes. Raises InputError where one lies behind Obsidian's plugin."""
+    found = []
+    for note in notes:
+        path = session.note_path(note)  # type: ignore[arg-type]  # selections carry notes as objects
+        if path is None:
+            raise InputError("vault", tr("notes behind Obsidian's plugin are changed in Obsidian."))
+        found.append(path)
+    return found
+
+
+def what_was_done(done: Done) -> str:
+    """A sentence about a change that was carried out."""
+    if done.undone:
+        text = tr("Undone: {title}.", title=done.changes.title)
+    elif done.again:
+        text = tr("Done again: {title}.", title=done.changes.title)
+    else:
+        text = tr("Done: {title}.", title=done.changes.title)
+    others = len(done.changes.changes)
+    if others > 1:
+        text += " " + tr("{files} written.", files=count(others, "file was", "files were"))
+    if done.saved:
+        text += " " + tr("Unsaved text was saved first.")
+    return text

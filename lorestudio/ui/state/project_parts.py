@@ -1,0 +1,213 @@
+"""The parts of a project that are changed in the window as steps that can be taken back, and what of them is saved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.state import ChatControls
+from lorestudio.exchange.chats.document import ChatDocument
+from lorestudio.exchange.chats.sillytavern import LoadedChat
+from lorestudio.settings.behaviour import Behaviour
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.systems.recap.chat_file import alters_runs, with_recaps
+from lorestudio.systems.worldinfo.books import WORLD_INFO
+from lorestudio.ui.shell.words import tr
+from lorestudio.ui.state.choices import RunChoice
+from lorestudio.ui.state.undo import Adjustment, Adjustments, Parts, SystemStep
+
+if TYPE_CHECKING:
+    from lorestudio.ui.state.session import Session
+
+
+class ProjectParts:
+    """The one door through which settings, choices for the chat and the chat itself are changed.
+
+    `adjustments` are the steps taken and taken back; `on_disk` is what the files hold, None without a project. Nothing
+    here writes a file: others do, and say so (`saved` and what follows it).
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.adjustments = Adjustments()
+        self.on_disk: Parts | None = None
+
+    def begin(self, project: Project) -> None:
+        """Another project is shown, as its files have it."""
+        self.adjustments.clear()
+        self.on_disk = Parts.of(project)
+
+    # ---- changing ---------------------------------------------------------------------------------------------------
+
+    def adjust(
+        self,
+        title: str,
+        *,
+        settings: DeepLoreSettings | None = None,
+        controls: ChatControls | None = None,
+        behaviour: Behaviour | None = None,
+        chat: Chat | None = None,
+    ) -> None:
+        """Change these parts of the project as one step that can be taken back, and run the chat again.
+
+        No file is written. `title` says what was done, as in “Undo {title}”. Where settings decide how notes are read,
+        the vaults are read again first.
+        """
+        project = self._session.project
+        if project is None:
+            return
+        now = Parts.of(project)
+        after = Parts(
+            now.settings if settings is None else settings,
+            now.controls if controls is None else controls,
+            now.behaviour if behaviour is None else behaviour,
+            now.chat if chat is None else chat,
+        )
+        if after != now:
+            self.adjustments.add(Adjustment(title, now, after))
+            self._show(after, title)
+
+    def undo(self) -> None:
+        """Take the last change of settings, chat or choices for the chat back."""
+        session, step = self._session, self.adjustments.undo()
+        if isinstance(step, SystemStep):
+            session.replays.configure(step.back(session.choices.systems))
+        elif step is not None and session.project is not None:
+            self._show(step.back(Parts.of(session.project)), tr("undo {title}", title=step.title))
+
+    def redo(self) -> None:
+        """Do again what was taken back last."""
+        session, step = self._session, self.adjustments.redo()
+        if isinstance(step, SystemStep):
+            session.replays.configure(step.forward(session.choices.systems))
+        elif step is not None and session.project is not None:
+            self._show(step.forward(Parts.of(session.project)), step.title)
+
+    def begin_chat(self, chat: Chat, document: ChatDocument) -> None:
+        """Show a chat that is in no file yet, with the same vault, card and persona."""
+        project = self._session.project
+        if project is not None:
+            self._session.set_project(
+                replace(project, chat=chat, chat_path=None, document=document, controls=ChatControls(), problems=())
+            )
+
+    def take_setup(self, setup: PromptSetup) -> None:
+        """Card, persona and frame of the prompts from now on. Of all runs only World Info's look at them."""
+        session = self._session
+        if session.project is None:
+            return
+        session.project = replace(session.project, setup=setup)
+        session.runs.drop(lambda choice: choice.system == WORLD_INFO, under_way=True)
+        session.setup_changed.emit()
+        if session.choice.system == WORLD_INFO and session.replays.automatic:
+            session.replays.run_all()
+
+    # ---- what stands in files ---------------------------------------------------------------------------------------
+
+    def saved(
+        self,
+        *,
+        settings: DeepLoreSettings | None = None,
+        controls: ChatControls | None = None,
+        chat: Chat | None = None,
+    ) -> None:
+        """These parts stand in their files now, as they are given here (see `on_disk`)."""
+        known = self.on_disk
+        if known is not None:
+            self.on_disk = Parts(
+                known.settings if settings is None else settings,
+                known.controls if controls is None else controls,
+                known.behaviour,
+                known.chat if chat is None else chat,
+            )
+            self._session.state_changed.emit()
+
+    def chat_saved(self, path: Path, document: ChatDocument, chat: Chat, controls: ChatControls) -> None:
+        """The chat stands in this file now, as it is given here; what was chosen for its runs stays chosen."""
+        session, project = self._session, self._session.project
+        if project is not None and project.chat is not None:
+            session.project = replace(project, chat_path=path, document=document)
+            session.choices.save(chat_id(session.project), session.choice)
+            self.saved(chat=chat, controls=controls)
+
+    def header_saved(self, loaded: LoadedChat) -> None:
+        """The first line of the chat's file was written and read again; where its other lines are those that are known
+        here, what is here goes on from it. Else somebody else wrote, too, and saving the chat will say so.
+        """
+        session, project, known = self._session, self._session.project, self.on_disk
+        if project is None or project.chat is None or known is None or known.chat is None:
+            return
+        if project.document is None or loaded.document.lines[1:] != project.document.lines[1:]:
+            return
+        header, metadata = loaded.chat.header, loaded.chat.metadata
+        chat = replace(project.chat, header=header, metadata=metadata)
+        session.project = replace(project, chat=chat, document=loaded.document)
+        same = known.chat is project.chat
+        self.on_disk = replace(known, chat=chat if same else replace(known.chat, header=header, metadata=metadata))
+        session.state_changed.emit()
+
+    def recaps_written(self, chat: Chat, document: ChatDocument, why: str) -> None:
+        """Recap memory wrote the chat's file, which is this chat now; what is not saved here stays.
+
+        Where other messages are hidden than before, the chat is run again; `why` says so of the runs until then.
+        """
+        session, project, known = self._session, self._session.project, self.on_disk
+        if project is None or project.chat is None or known is None or known.chat is None:
+            return
+        before = known.chat
+        if len(before.messages) != len(chat.messages):
+            return  # somebody else wrote, too; saving the chat will say so
+        made: dict[int, Chat] = {}  # one for each, because steps know their chats by identity
+
+        def chat_of(old: Chat) -> Chat:
+            if id(old) not in made:
+                made[id(old)] = with_recaps(old, before, chat)
+            return made[id(old)]
+
+        after = chat_of(project.chat)
+        self.adjustments.rebase(chat_of)
+        self.on_disk = replace(known, chat=chat_of(before))
+        changed = replace(project, chat=after, document=document)
+        if alters_runs(project.chat, after):
+            session.set_project(changed, renewed=why)
+        else:
+            session.project = changed
+            session.state_changed.emit()
+
+    # ---- showing ----------------------------------------------------------------------------------------------------
+
+    def _show(self, parts: Parts, title: str) -> None:
+        session, project = self._session, self._session.project
+        if project is None:
+            return
+        if project.reads_alike(parts.settings):
+            self._show_read(parts, title, replace(project, settings=parts.settings))
+            return
+
+        def done(read: Project) -> None:
+            now = session.project
+            if now is not None and now.places == project.places:
+                self._show_read(parts, title, replace(now, index=read.index, vault_state=read.vault_state))
+                session.reading.follow_anew()
+
+        session.jobs.start(
+            tr("Reading the vault with other settings"),
+            lambda _report: project.with_settings(parts.settings),
+            done=done,
+            failed=session.fail,
+        )
+
+    def _show_read(self, parts: Parts, title: str, project: Project) -> None:
+        session = self._session
+        changed = replace(
+            project, settings=parts.settings, controls=parts.controls, behaviour=parts.behaviour, chat=parts.chat
+        )
+        own = RunChoice.of(changed)
+        session.choices.save(chat_id(changed), replace(session.choice, mode=own.mode, fixed=own.fixed))
+        why = tr("This run is from before the change “{title}”.", title=title)
+        session.set_project(changed, renewed=why)

@@ -1,0 +1,287 @@
+"""Running the chat: choosing how, replaying all of it or a part, and hearing what the worker makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, QTimer
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.settings.declaration import Section
+from lorestudio.studio.project.answering import Question, Source
+from lorestudio.studio.project.modes import Mode
+from lorestudio.studio.replay.order import Superseded
+from lorestudio.studio.replay.ranges import MessageRange
+from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
+from lorestudio.ui.state.choices import RunChoice
+from lorestudio.ui.state.live_run import LiveBoard, LiveRun
+from lorestudio.ui.state.replay_worker import (
+    Finished,
+    MakeSimulator,
+    Replay,
+    Replayer,
+    ReplayNews,
+    Tallied,
+    Wanted,
+    Withdrawn,
+)
+from lorestudio.ui.state.traces import KnownRuns
+from lorestudio.ui.state.undo import SystemStep
+
+if TYPE_CHECKING:
+    from lorestudio.ui.state.session import Session
+
+REST_MS: Final = 10
+"""Between two reports the window has at least this long for everything else."""
+
+LOOK_MS: Final = 100
+"""While a replay runs, the window looks at the run under way this often."""
+
+
+class Replays(QObject):
+    """One replay at a time, in a worker; the next one that is wanted begins when the last has ended.
+
+    `automatic` says whether a project is replayed as soon as it is shown; `live` is the run under way, `tally` what
+    the last replay did.
+    """
+
+    def __init__(self, session: Session, runs: KnownRuns, make_simulator: MakeSimulator) -> None:
+        super().__init__(session)
+        self._session, self._runs = session, runs
+        self.automatic = True
+        self.live: LiveRun | None = None
+        self.tally: Tallied | None = None
+        self._next: Wanted | None = None
+        self._board = LiveBoard()
+        self._replayer = Replayer(make_simulator, session.connections, session.keep_in, self._board)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self._hear)
+        self._look = QTimer(self)
+        self._look.setInterval(LOOK_MS)
+        self._look.timeout.connect(self._look_at_run)
+
+    # ---- how the chat is run ----------------------------------------------------------------------------------------
+
+    def choose(
+        self,
+        *,
+        mode: Mode | None = None,
+        source: Source | None = None,
+        fixed: Sequence[str] | None = None,
+        system: str | None = None,
+    ) -> None:
+        """Run the project in another way from now on, and replay it; the traces made so far stay until then."""
+        before = self._session.choice
+        choice = RunChoice(
+            before.mode if mode is None else mode,
+            before.source if source is None else source,
+            before.fixed if fixed is None else tuple(fixed),
+            before.system if system is None else system,
+        )
+        self._choose(self._session.choices.with_settings(choice))
+
+    def configure(self, settings: Mapping[str, Section], title: str = "") -> None:
+        """Systems by their names have these settings from now on; the chat is replayed where one of them is chosen.
+
+        With a `title` that is one step that can be taken back, as other changes of the project are.
+        """
+        session, known = self._session, self._session.choices.systems
+        if title:
+            before = {name: known.get(name) or type(each)() for name, each in settings.items()}
+            session.parts.adjustments.add(SystemStep(title, before, dict(settings)))
+        known.update(settings)
+        session.configured.emit()
+        self._choose(session.choices.with_settings(session.choice))
+
+    def system_changed(self, system: str) -> None:
+        """What a system beside DeepLore knows is other than it was: its runs are made again where it is chosen."""
+        self._runs.drop(lambda choice: choice.system == system)
+        if self._session.choice.system == system:
+            self.run_all(fresh=True)
+
+    def _choose(self, choice: RunChoice) -> None:
+        session, before = self._session, self._session.choice
+        if session.project is None or choice == before:
+            return
+        session.choice = choice
+        session.choices.save(chat_id(session.project), choice)
+        session.project = choice.applied(session.project)
+        session.choice_changed.emit()
+        session.state_changed.emit()
+        if choice.effective != before.effective:
+            self.run_all()
+
+    # ---- running it -------------------------------------------------------------------------------------------------
+
+    def run_all(self, *, fresh: bool = False) -> None:
+        """Run every generation of the chat, in order; with `fresh`, all anew and also what has a recorded answer.
+
+        A replay that costs something begins once `begin` agrees to what `cost_known` says.
+        """
+        self._start(Wanted(self._session.choice.effective, fresh=fresh))
+
+    def run_unasked(self) -> None:
+        """Run the chat of a project that is shown now, unless `automatic` is off; nothing that costs is begun."""
+        if self.automatic:
+            self._start(Wanted(self._session.choice.effective, asked=False))
+
+    def run_to(self, generation: Generation) -> None:
+        """Run one generation, and before it what it builds on."""
+        if generation in self._session.generations:
+            self._start(Wanted(self._session.choice.effective, generation))
+
+    def run_range(self, messages: MessageRange) -> None:
+        """Run the replies from one message to another, and before them what they build on where it is missing.
+
+        Raises ValueError, with a sentence, where no reply stands there.
+        """
+        generations = self._session.generations
+        part = messages.part(generations)
+        first, last = generations[part.start], generations[part.stop - 1]
+        self._start(Wanted(self._session.choice.effective, last, first))
+
+    def begin(self, finished: Finished) -> None:
+        """Start the replay whose cost was asked about."""
+        if finished.wanted.choice == self._session.choice.effective:
+            self._start(replace(finished.wanted, agreed=True))
+
+    def cancel(self) -> None:
+        """Stop the replay, also in the middle of a question; the traces made so far stay."""
+        self._next = None
+        self._stop()
+
+    def forget(self) -> None:
+        """Another project is shown: what ran and what was done is not about it."""
+        self.live, self.tally = None, None
+
+    def close(self) -> None:
+        """End the replay and all jobs beside it, and keep what was run."""
+        replay = self._runs.replay
+        self.cancel()
+        self._look.stop()
+        self._rest.stop()
+        self._session.jobs.wait()
+        if replay is not None and replay.tally.begun:  # nobody hears any more that it has ended
+            simulator = replay.simulators.get(replay.wanted.choice)
+            if simulator is not None:
+                self._replayer.save(simulator)
+
+    def _start(self, wanted: Wanted) -> None:
+        session, project = self._session, self._session.project
+        if project is None or not session.generations:
+            return
+        if self._runs.replaying:
+            self._next = wanted
+            self._stop()
+            return
+        if session.busy:
+            return
+        replay = self._runs.begin(wanted)
+        replay.heard.set()
+        self._board.follow(lambda: None)
+        session.set_activity(tr("Replaying the chat…"))
+        self._look.start()
+
+        def do(report: Callable[[object], None]) -> Finished:
+            replay.report = report
+            return self._replayer.work(project, replay)
+
+        session.jobs.start(session.activity, do, done=self._ran, failed=self._failed, reported=self._news)
+
+    def _stop(self) -> None:
+        if self._runs.replay is not None:
+            self._runs.replay.stop()
+
+    # ---- the window's side ------------------------------------------------------------------------------------------
+
+    def _look_at_run(self) -> None:
+        self.live = self._board.look() if self._runs.replaying else None
+        self._session.live_changed.emit()
+
+    def _hear(self) -> None:
+        """The window has had its rest and takes more news."""
+        if self._runs.replay is not None:
+            self._runs.replay.heard.set()
+
+    def _news(self, news: object) -> None:
+        if isinstance(news, ReplayNews):
+            self._replay_news(news)
+        elif isinstance(news, Question):
+            self._look_at_run()  # whoever shows it says which reply it is for
+            self._session.question.emit(news)
+        elif isinstance(news, Withdrawn):
+            self._session.withdrawn.emit(news.question)
+
+    def _replay_news(self, news: ReplayNews) -> None:
+        replay = self._runs.replay
+        if self._runs.take_news(news.traces):
+            self._session.news.emit(news)
+            self._session.progress.emit(news.progress)
+        if replay is not None:
+            replay.seen.set()
+            self._rest.start()
+
+    def _ran(self, finished: Finished) -> None:
+        self._ended(finished.problems)
+        if self._next is not None:
+            self._go_on()
+        elif not finished.cost:
+            if finished.wanted.asked and self.tally is not None:
+                self._session.replayed.emit(self.tally)
+        elif finished.wanted.asked:
+            self._session.cost_known.emit(finished)
+        else:
+            text = tr("{cost} It begins when you say so.", cost=finished.cost)
+            self._session.notice.emit(Notice(text, actions=("replay.all",), key="replay"))
+
+    def _failed(self, error: Exception) -> None:
+        problems = tuple(self._runs.replay.problems) if self._runs.replay is not None else ()
+        self._ended(problems)
+        if self._next is not None:
+            self._go_on()
+        elif isinstance(error, Cancelled | Superseded):
+            done = count(len(self._runs.current), "reply", "replies")
+            text = tr("The replay was stopped. {done} done; the rest can be run again.", done=done)
+            self._session.notice.emit(Notice(text, actions=("replay.all",), key="replay"))
+        else:
+            self._session.fail(error)
+
+    def _ended(self, problems: Sequence[str]) -> None:
+        """Nothing runs any more: take what was made, keep it, and say what went wrong beside it."""
+        replay = self._runs.replay
+        self._rest.stop()
+        if replay is not None:
+            self.tally = replay.tally
+            self._keep(replay)
+        self._look.stop()
+        self.live = None
+        self._runs.end()
+        self._session.set_activity("")
+        self._session.live_changed.emit()
+        self._tell(problems)
+
+    def _keep(self, replay: Replay) -> None:
+        """Keep the runs for the next start, beside whatever comes next."""
+        simulator = replay.simulators.get(replay.wanted.choice)
+        if simulator is not None and replay.tally.begun and self._replayer.keeps:
+            self._session.jobs.start(
+                tr("Keeping the runs"),
+                lambda _report: self._replayer.save(simulator),
+                done=self._tell,
+                failed=lambda error: self._tell((sentence_of(error),)),
+            )
+
+    def _tell(self, problems: Sequence[str]) -> None:
+        for problem in problems:
+            self._session.notice.emit(Notice(problem, "warning"))
+
+    def _go_on(self) -> None:
+        wanted, self._next = self._next, None
+        if wanted is not None:
+            self._start(wanted)

@@ -1,0 +1,361 @@
+"""A replay of the chat as the worker sees it: what was asked for, what it may cost, running it and keeping the runs."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.lifecycle import CancelToken, Progress
+from lorestudio.studio.project.answering import AnswerKind, Asked, Connections, Question, live_cost, make_answers
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.ranges import Pace
+from lorestudio.studio.replay.run_store import ChatRuns, Keeper
+from lorestudio.studio.replay.runs import TraceBook
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.systems.registry import kind_of
+from lorestudio.systems.worldinfo.books import WorldInfoSystem
+from lorestudio.trace.model import Trace
+from lorestudio.ui.shell.jobs import StoppableRun
+from lorestudio.ui.shell.words import count, number, sentence_of, tr
+from lorestudio.ui.state.ai_calls import failed_calls
+from lorestudio.ui.state.choices import RunChoice
+from lorestudio.ui.state.live_run import LiveBoard
+
+REPORT_SECONDS: Final = 1 / 15
+"""Progress reaches the window at most this often."""
+
+COURTESY_SECONDS: Final = 0.1
+"""So long at most a replay holds still while the window shows its news, since both want the same interpreter."""
+
+TURN_SECONDS: Final = 0.0002
+"""How long a thread may compute before another gets its turn, while a replay runs."""
+
+MOST_SIMULATORS: Final = 6
+"""Of so many choices the runs stay in memory, so that going back to one costs nothing."""
+
+MOST_EARLIER: Final = 3
+"""From so many simulators a new one may take over what they have run."""
+
+MakeSimulator = Callable[..., Simulator]
+"""Makes a simulator as `Simulator(project, answers, watcher, model, earlier)` does."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayNews:
+    """What the window learns while a replay runs: how far it came and the traces finished since the last news.
+
+    `left` is how many seconds it will still take, None where nobody can tell. `before` is the number of generations
+    that are run first, for the state that a range begins with; 0 once the range itself is reached.
+    """
+
+    progress: Progress
+    traces: Mapping[Generation, Trace]
+    left: float | None = None
+    before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A replay that was asked for, up to `target`; None means the whole chat. `start` is where a range begins.
+
+    `fresh` asks for recorded answers again. `asked` says that a person wanted it now; `agreed` that the person knows
+    what it costs.
+    """
+
+    choice: RunChoice
+    target: Generation | None = None
+    start: Generation | None = None
+    fresh: bool = False
+    asked: bool = True
+    agreed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What came of a replay. With `cost` it did not begin: a person has to agree to that first."""
+
+    wanted: Wanted
+    cost: str = ""
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Tallied:
+    """What a replay did so far: `ran` generations were run, `before` of them for the state that a range begins with.
+
+    `kept` were not run, because they are known from before; `begun` says that it did anything at all.
+    """
+
+    ran: int = 0
+    kept: int = 0
+    before: int = 0
+    begun: bool = False
+
+    @property
+    def words(self) -> str:
+        """`12 run, 35 kept`."""
+        return tr("{ran} run, {kept} kept", ran=number(self.ran), kept=number(self.kept))
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """Nobody waits for the answer to this question any more."""
+
+    question: Question
+
+
+@dataclass(slots=True, eq=False)
+class Replay:
+    """A replay under way. `heard` is set when the window can take more news, `seen` when it has shown the last.
+
+    `earlier` are simulators of the same chat as it was before, the latest first, to take over from.
+    """
+
+    wanted: Wanted
+    simulators: dict[RunChoice, ChatRuns]
+    report: Callable[[object], None] = lambda _news: None
+    heard: threading.Event = field(default_factory=threading.Event)
+    seen: threading.Event = field(default_factory=threading.Event)
+    token: CancelToken = field(default_factory=CancelToken)
+    run: StoppableRun = field(default_factory=StoppableRun)
+    problems: list[str] = field(default_factory=list)
+    earlier: tuple[Simulator, ...] = ()
+    tally: Tallied = field(default_factory=Tallied)
+
+    def stop(self) -> None:
+        """End it, also in the middle of a question; on any thread."""
+        self.token.cancel()
+        self.run.stop()
+        simulator = self.simulators.get(self.wanted.choice)
+        if simulator is not None:
+            simulator.abandon()
+
+
+class Replayer:
+    """Runs replays, one at a time, in a worker."""
+
+    def __init__(
+        self, make_simulator: MakeSimulator, connections: Connections, keep_in: Path | None, board: LiveBoard
+    ) -> None:
+        self._make_simulator, self._connections = make_simulator, connections
+        self._keep_in, self._board = keep_in, board
+        self._told: set[str] = set()  # remarks on lorebooks are said once
+
+    @property
+    def keeps(self) -> bool:
+        """Whether runs are kept for the next start."""
+        return self._keep_in is not None
+
+    def work(self, project: Project, replay: Replay) -> Finished:
+        """Make or take the simulator, ask what it costs, run, keep. Everything here may wait."""
+        with _short_turns():
+            return self._work(project, replay)
+
+    def _work(self, project: Project, replay: Replay) -> Finished:
+        wanted = replay.wanted
+        simulator = self._simulator_for(project, replay)
+        missing = len(simulator.traces) < _end(simulator, wanted)
+        sentence = self._cost(project, simulator, replay) if missing and not wanted.agreed else ""
+        if not sentence or not wanted.fresh:
+            _remember(replay.simulators, wanted.choice, simulator)
+        replay.tally.kept = min(len(simulator.traces), _end(simulator, wanted))
+        if missing and not sentence:
+            self._run_missing(simulator, replay)
+        if len(simulator.traces) == len(simulator.generations):
+            simulator.release()
+        return Finished(wanted, sentence, tuple(replay.problems))
+
+    def _simulator_for(self, project: Project, replay: Replay) -> ChatRuns:
+        # Made here, because preparing thousands of entries takes longer than a window may wait.
+        wanted = replay.wanted
+        simulator = replay.simulators.get(wanted.choice)
+        if isinstance(simulator, SystemSimulator) or not wanted.choice.is_deeplore:
+            of_system = _of_system(project, replay, simulator)
+            if of_system is not simulator:
+                self._tell_of_books(of_system, replay)
+                if not wanted.fresh:
+                    self._restore(of_system, replay)
+                    if wanted.asked and any(failed_calls(trace) for trace in of_system.traces.values()):
+                        of_system.resume(())
+            return of_system
+        # What is recorded may have grown since; reading it again costs nothing.
+        read_again = wanted.asked and wanted.choice.source.kind is AnswerKind.RECORDED
+        if simulator is None or wanted.fresh or read_again:
+            asked = Asked(replay.report, lambda question: replay.report(Withdrawn(question)))
+            answers, model = make_answers(
+                wanted.choice.source, project.chat_path, self._connections, self._board, asked, fresh=wanted.fresh
+            )
+            known = (each for each in reversed(replay.simulators.values()) if not isinstance(each, SystemSimulator))
+            earlier = () if wanted.fresh else (*known, *replay.earlier)[:MOST_EARLIER]
+            simulator = self._make_simulator(project, answers, self._board, model, earlier)
+            if not wanted.fresh and not earlier:
+                self._restore(simulator, replay)
+        if wanted.asked:
+            _forget_failures(simulator)
+        return simulator
+
+    def _cost(self, project: Project, simulator: ChatRuns, replay: Replay) -> str:
+        """What a person has to know before this replay begins, "" where it costs nothing."""
+        wanted = replay.wanted
+        source = wanted.choice.source
+        # Somebody who chose just now to type is asked at once; nobody is who only opened the window.
+        if not (wanted.choice.asks_model and source.waits) or (source.kind is AnswerKind.TYPED and wanted.asked):
+            return ""
+        path = project.chat_path
+        if wanted.target is not None and project.chat is not None:
+            # Up to one reply: a chat that ends before it.
+            chat = replace(project.chat, messages=project.chat.messages[: wanted.target.message])
+            project = replace(project, chat=chat)
+        cost = replay.run.run(lambda: live_cost(project, path, simulator.model, fresh=wanted.fresh))
+        if not cost.calls:
+            return ""
+        if source.kind is AnswerKind.PROVIDER:
+            return cost.sentence
+        return tr("This replay asks you for the answers to {asks}.", asks=count(cost.calls, "request", "requests"))
+
+    def _run_missing(self, simulator: ChatRuns, replay: Replay) -> None:
+        wanted, until = replay.wanted, _end(simulator, replay.wanted)
+        replay.tally.begun = True
+        if simulator.traces:  # from an earlier start of the window, or an earlier part of this replay
+            replay.heard.clear()
+            replay.report(ReplayNews(Progress(len(simulator.traces), until), TraceBook(simulator.traces)))
+        self._board.follow(lambda: _running(simulator))
+        start = simulator.place(wanted.start) if wanted.start is not None else 0
+        replay.run.run(lambda: _replay(simulator, replay, start, until))
+
+    def _tell_of_books(self, simulator: SystemSimulator, replay: Replay) -> None:
+        """What has no effect in the lorebooks, once."""
+        if isinstance(simulator.system, WorldInfoSystem):
+            told = _lorebook_remarks(simulator.system)
+            replay.problems += [text for text in told if text not in self._told]
+            self._told.update(told)
+
+    def _restore(self, simulator: ChatRuns, replay: Replay) -> None:
+        if self._keep_in is None:
+            return
+        try:
+            with Keeper(self._keep_in) as keeper:
+                keeper.restore(simulator)
+                replay.problems += keeper.problems
+        except OSError as error:
+            replay.problems.append(sentence_of(error))
+
+    def save(self, simulator: ChatRuns) -> tuple[str, ...]:
+        """Keep what was run, where runs are kept; returns sentences about what went wrong. It waits for the disk."""
+        if self._keep_in is None:
+            return ()
+        try:
+            with Keeper(self._keep_in) as keeper:
+                keeper.keep(simulator)
+        except OSError as error:
+            text = tr("The runs of this chat could not be kept for the next start: {error}", error=sentence_of(error))
+            return (text,)
+        return ()
+
+
+@contextmanager
+def _short_turns() -> Iterator[None]:
+    """Let threads take turns more often than every 5 ms.
+
+    Drawing needs many turns, and the window would wait for each while a replay computes.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(TURN_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def _of_system(project: Project, replay: Replay, known: ChatRuns | None) -> SystemSimulator:
+    """What runs the chat with the chosen system: as far as it came, anew where asking for vectors failed.
+
+    Raises InputError and SettingsError where a setting of the system cannot be used.
+    """
+    wanted = replay.wanted
+    if isinstance(known, SystemSimulator) and not wanted.fresh:
+        failed = wanted.asked and any(failed_calls(trace) for trace in known.traces.values())
+        if not failed:
+            return known
+    kind = kind_of(wanted.choice.system)
+    return SystemSimulator(project, kind.make(wanted.choice.settings or kind.settings(), project))
+
+
+def _lorebook_remarks(system: WorldInfoSystem) -> list[str]:
+    """One sentence for the window, which has the others where the lorebooks are listed."""
+    more = len(system.remarks) - 1
+    if more < 1:
+        return [tr("World Info: {remark}", remark=remark) for remark in system.remarks]
+    others = count(more, "more remark", "more remarks")
+    text = tr("World Info: {remark} “Lorebooks of World Info” has {others}.", remark=system.remarks[0], others=others)
+    return [text]
+
+
+def _remember(simulators: dict[RunChoice, ChatRuns], choice: RunChoice, simulator: ChatRuns) -> None:
+    simulators.pop(choice, None)
+    while len(simulators) >= MOST_SIMULATORS:
+        simulators.pop(next(iter(simulators)))
+    simulators[choice] = simulator
+
+
+def _running(simulator: ChatRuns) -> Generation | None:
+    """The generation that a replay works on."""
+    place = len(simulator.traces)
+    return simulator.generations[place] if place < len(simulator.generations) else None
+
+
+def _end(simulator: ChatRuns, wanted: Wanted) -> int:
+    """How many generations have to be there in the end."""
+    return len(simulator.generations) if wanted.target is None else simulator.place(wanted.target) + 1
+
+
+def _forget_failures(simulator: Simulator) -> None:
+    """Let the first generation whose question failed, and all after it, be run again."""
+    done = simulator.generations[: len(simulator.traces)]
+    good = next((place for place, key in enumerate(done) if failed_calls(simulator.traces[key])), len(done))
+    if good < len(done):
+        simulator.rewind(good)
+
+
+async def _replay(simulator: ChatRuns, replay: Replay, start: int, until: int) -> None:
+    """Replay, reporting at most every `REPORT_SECONDS`, and never before the last report was dealt with."""
+    begun = sent = len(simulator.traces)
+    ran_before = simulator.ran
+    pace = Pace()
+    last = 0.0
+
+    def on_progress(progress: Progress) -> None:
+        nonlocal last, sent
+        tally = replay.tally
+        tally.ran = simulator.ran - ran_before
+        tally.kept = progress.done - tally.ran
+        if progress.done <= start:
+            tally.before = tally.ran
+        now = time.monotonic()
+        if now - last < REPORT_SECONDS or not replay.heard.is_set():
+            return
+        last = now
+        pace.note(progress.done - begun)
+        replay.heard.clear()
+        fresh = simulator.generations[sent : progress.done]
+        sent = progress.done
+        replay.seen.clear()
+        before = start - begun if progress.done < start else 0
+        told = replace(progress, total=until, kept=tally.kept)
+        replay.report(ReplayNews(told, _part(simulator, fresh), pace.left(until - progress.done), before))
+        replay.seen.wait(COURTESY_SECONDS)
+
+    await simulator.run_missing(on_progress, replay.token, until)
+
+
+def _part(simulator: ChatRuns, generations: Sequence[Generation]) -> Mapping[Generation, Trace]:
+    traces = simulator.traces
+    return traces.part(generations) if isinstance(traces, TraceBook) else {key: traces[key] for key in generations}

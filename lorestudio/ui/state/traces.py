@@ -1,0 +1,252 @@
+"""What is known of the runs of the chat that is shown: traces, who made them, and whether they still hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.lifecycle import Progress
+from lorestudio.domain.state import AiState
+from lorestudio.studio.compare.causes import RunSide
+from lorestudio.studio.compare.sides import side_of
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.run_store import ChatRuns, chat_id
+from lorestudio.studio.replay.runs import TraceBook
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.studio.tryout.preview import Preview, Previewer, Previews
+from lorestudio.studio.tryout.scoring import Scorer
+from lorestudio.studio.tryout.system_preview import SystemPreviewer
+from lorestudio.systems.registry import kind_of
+from lorestudio.trace.journey import Journeys
+from lorestudio.trace.model import Trace
+from lorestudio.trace.text import turn_words
+from lorestudio.ui.shell.words import tr
+from lorestudio.ui.state.choices import RunChoice
+from lorestudio.ui.state.replay_worker import MOST_EARLIER, Replay, Wanted
+from lorestudio.ui.state.selection import same_numbers
+from lorestudio.ui.state.undo import first_difference
+
+if TYPE_CHECKING:
+    from lorestudio.ui.state.session import Session
+
+
+class KnownRuns:
+    """The traces made so far, the simulators that made them, and views of both.
+
+    `traces` are those that are shown, also of an earlier choice until newer ones are there. `stale` says why none of
+    them is what a run would give now, "" where that is not so. `replay` is the replay that adds to them. A preview of
+    unsaved texts stands before the trace of its generation while `preview_shown`.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.traces = TraceBook()
+        self.stale = ""
+        self.replay: Replay | None = None
+        self.preview_shown = True
+        self._preview: Preview | None = None
+        self._simulators: dict[RunChoice, ChatRuns] = {}
+        self._earlier: tuple[Simulator, ...] = ()
+        self._made_as: dict[Generation, RunChoice] = {}
+        self._older: frozenset[Generation] = frozenset()
+        self._older_why = ""
+        self._journeys: Journeys | None = None
+
+    # ---- traces -----------------------------------------------------------------------------------------------------
+
+    def trace(self, generation: Generation | None) -> Trace | None:
+        """The trace of a generation, None until it was run; with unsaved texts where these are tried out."""
+        if generation is None:
+            return None
+        preview = self.preview_of(generation)
+        return preview.trace if preview is not None and self.preview_shown else self.traces.get(generation)
+
+    def journeys(self, trace: Trace) -> Journeys:
+        """A trace, read so that entries can be asked about; the panes share that of the trace that is shown."""
+        if self._journeys is None or self._journeys.trace is not trace:
+            self._journeys = Journeys(trace)
+        return self._journeys
+
+    def outdated(self, generation: Generation | None) -> str:
+        """Why the trace of a generation is not what a run would give now, "" where it is."""
+        if generation in self._older:
+            return self._older_why
+        choice = self._session.choice
+        made_as = self._made_as.get(generation) if generation is not None else None
+        if made_as is None or made_as == choice.effective:
+            return self.stale
+        if made_as.title != choice.title:
+            text = tr("This run was made with: {before}. Chosen now: {now}.")
+            return text.format(before=made_as.title, now=choice.title)
+        if not made_as.is_deeplore:
+            return tr("This run was made with other settings of {system}.", system=made_as.title)
+        return tr("This run was made with other behaviour switches than are chosen now.")
+
+    # ---- previews of unsaved texts ----------------------------------------------------------------------------------
+
+    def preview_of(self, generation: Generation | None) -> Preview | None:
+        """What unsaved texts would do to a generation, None where nothing is tried out."""
+        return self._preview if self._preview is not None and self._preview.generation == generation else None
+
+    def show_preview(self, preview: Preview | None) -> None:
+        """Show what unsaved texts would do instead of the trace that was made; None goes back to that.
+
+        A text that makes an entry of a note, or makes it none, shifts the numbers of the others and is not shown.
+        """
+        project = self._session.project
+        if preview is not None and (project is None or not same_numbers(project.index, preview.index)):
+            preview = None
+        if preview is not self._preview:
+            self._preview = preview
+            self._session.preview_changed.emit()
+
+    def toggle_preview(self) -> None:
+        """Show the run before the unsaved texts, or again the one with them."""
+        self.preview_shown = not self.preview_shown
+        self._session.preview_changed.emit()
+
+    # ---- simulators -------------------------------------------------------------------------------------------------
+
+    @property
+    def replaying(self) -> bool:
+        """Whether a replay adds to the runs, which can be cancelled."""
+        return self.replay is not None
+
+    @property
+    def chosen(self) -> ChatRuns | None:
+        """Who runs the chat as is chosen now, also while it runs; None until a replay has begun."""
+        return self._simulators.get(self._session.choice.effective)
+
+    @property
+    def current(self) -> Mapping[Generation, Trace]:
+        """The traces that were made as is chosen now."""
+        return self.chosen.traces if self.chosen is not None else {}
+
+    def simulator(self, generation: Generation | None) -> Simulator | None:
+        """DeepLore's simulator that ran a generation as is chosen now.
+
+        None where nothing has, where another system is chosen, or a replay is under way.
+        """
+        simulator = self.finished()
+        return simulator if simulator is not None and generation in simulator.traces else None
+
+    def system_runs(self, generation: Generation | None) -> SystemSimulator | None:
+        """Another system's runs, where one is chosen and has run a generation as is chosen now.
+
+        None also while a replay is under way.
+        """
+        simulator = self.chosen
+        if not isinstance(simulator, SystemSimulator) or self.replaying or generation not in simulator.traces:
+            return None
+        return simulator
+
+    def finished(self) -> Simulator | None:
+        """The simulator whose traces are shown.
+
+        None while it runs, where nothing was run as is chosen now, and where another system than DeepLore is chosen.
+        """
+        simulator = self.chosen
+        return None if self.replaying or isinstance(simulator, SystemSimulator) else simulator
+
+    def complete(self, choice: RunChoice) -> ChatRuns | None:
+        """Who ran the whole chat as this choice says, None where nobody has, or a replay is under way."""
+        found = self._simulators.get(choice.effective)
+        done = found is not None and not self.replaying and len(found.traces) == len(self._session.generations)
+        return found if done else None
+
+    def previewer(self, generation: Generation | None) -> Previews | None:
+        """Tries out other texts and settings on a generation, None where it was not run as is chosen now."""
+        choice, runs = self._session.choice, self.system_runs(generation)
+        simulator = self.simulator(generation)
+        made = runs or simulator
+        if made is None or generation is None or made.project.vault_state is None:
+            return None
+        if runs is None or choice.settings is None:
+            return Previewer(simulator, generation) if simulator is not None else None
+        return SystemPreviewer(runs, generation, kind_of(choice.system), choice.settings)
+
+    def scorer(self, generation: Generation | None) -> Scorer | None:
+        """Explains the scores of a generation, None where it was not run as is chosen now."""
+        simulator = self.simulator(generation)
+        return Scorer(simulator, generation) if simulator is not None and generation is not None else None
+
+    def side(self, generation: Generation | None, title: str = "") -> RunSide | None:
+        """The run of a generation for comparing, None where there is none; with its inputs if it is as chosen now."""
+        trace = self.traces.get(generation) if generation is not None else None
+        if trace is None or generation is None:
+            return None
+        simulator = self.chosen
+        if simulator is not None and simulator.traces.get(generation) is trace:
+            try:
+                return side_of(simulator, generation, title)
+            except ValueError:  # its inputs cannot be had any more
+                pass
+        return RunSide(title or turn_words(trace.turn), trace)
+
+    def ai_before(self, generation: Generation | None) -> AiState | None:
+        """Circuit breaker and AI counters as they stood before a generation, None where it was not run as chosen."""
+        simulator = self.chosen
+        if simulator is None or isinstance(simulator, SystemSimulator) or generation not in simulator.traces:
+            return None
+        place = simulator.generations.index(generation)
+        return simulator.states[place - 1].ai if place else AiState()
+
+    # ---- following what is shown and run ----------------------------------------------------------------------------
+
+    def go_on(self, before: Project | None, project: Project, why: str) -> None:
+        """`project` is shown instead of `before`; `why` is its `renewed` (see `Session.set_project`)."""
+        same_chat = before is not None and chat_id(before) == chat_id(project)
+        ran = [each for each in reversed(self._simulators.values()) if not isinstance(each, SystemSimulator)]
+        self._earlier = (*ran, *self._earlier)[:MOST_EARLIER] if same_chat else ()
+        self._simulators, self._made_as = {}, {}
+        self._preview, self.stale, self._older_why = None, "", why
+        keep = bool(why) and before is not None and same_numbers(before.index, project.index)
+        traces = TraceBook(self.traces) if keep else TraceBook()
+        if before is not None and before.chat is not project.chat:
+            same = first_difference(before.chat, project.chat)
+            traces = traces.part([item for item in traces if item.message <= same])
+        known = frozenset(self._session.generations)
+        self.traces = traces.part([item for item in traces if item in known])
+        self._older = frozenset(self.traces)
+
+    def drop(self, which: Callable[[RunChoice], bool], *, under_way: bool = False) -> None:
+        """Forget who ran the chat by these choices, because that would run it otherwise now.
+
+        Who runs it at this moment stays, unless `under_way` says that it has to begin again, too.
+        """
+        running = self.replay.wanted.choice if self.replay is not None and not under_way else None
+        for choice in [each for each in self._simulators if each != running and which(each)]:
+            del self._simulators[choice]
+
+    def begin(self, wanted: Wanted) -> Replay:
+        """A replay begins that adds to the runs."""
+        self.replay = Replay(wanted, self._simulators, earlier=self._earlier)
+        return self.replay
+
+    def take_news(self, traces: Mapping[Generation, Trace]) -> bool:
+        """The replay made these; returns False where it is one of another choice or project by now."""
+        replay, choice = self.replay, self._session.choice.effective
+        if replay is None or replay.wanted.choice != choice or replay.simulators is not self._simulators:
+            return False
+        self.traces.take(traces)
+        self._note_current(traces)
+        if traces:
+            self._session.traces_changed.emit(tuple(traces))
+        return True
+
+    def end(self) -> None:
+        """The replay is over: show all that was run as is chosen now."""
+        self.replay = None
+        current = self.current
+        self.traces = TraceBook(self.traces)
+        changed = self.traces.take(current)
+        self._note_current(current)
+        if self._simulators:
+            self._session.progress.emit(Progress(len(current), len(self._session.generations)))
+            self._session.traces_changed.emit(changed)
+
+    def _note_current(self, traces: Mapping[Generation, Trace]) -> None:
+        self._made_as.update(dict.fromkeys(traces, self._session.choice.effective))
+        self._older -= traces.keys()

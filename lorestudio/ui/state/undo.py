@@ -1,0 +1,153 @@
+"""What a person changes about a project in the window beside its notes, and the steps back and forth between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TypeAlias
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.state import ChatControls
+from lorestudio.settings.behaviour import Behaviour
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.project.project import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of a project that are changed in the window and written to files only when a person asks for it."""
+
+    settings: DeepLoreSettings
+    controls: ChatControls
+    behaviour: Behaviour
+    chat: Chat | None
+
+    @classmethod
+    def of(cls, project: Project) -> Parts:
+        """The parts as the project has them."""
+        return cls(project.settings, project.controls, project.behaviour, project.chat)
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """One step: what it is called, and the parts before and after it."""
+
+    title: str
+    before: Parts
+    after: Parts
+
+    def forward(self, now: Parts) -> Parts:
+        """The parts of now with what the step changed."""
+        return _moved(now, self.before, self.after)
+
+    def back(self, now: Parts) -> Parts:
+        """The parts of now without what the step changed; what else was changed meanwhile stays."""
+        return _moved(now, self.after, self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemStep:
+    """Settings of systems beside DeepLore, by the systems' names: what the step is called, and both values."""
+
+    title: str
+    before: Mapping[str, Section]
+    after: Mapping[str, Section]
+
+    def forward(self, now: Mapping[str, Section]) -> dict[str, Section]:
+        """The settings of now with what the step changed."""
+        return {name: _section_moved(now.get(name), self.before[name], self.after[name]) for name in self.after}
+
+    def back(self, now: Mapping[str, Section]) -> dict[str, Section]:
+        """The settings of now without what the step changed."""
+        return {name: _section_moved(now.get(name), self.after[name], self.before[name]) for name in self.after}
+
+
+Step: TypeAlias = Adjustment | SystemStep
+
+
+class Adjustments:
+    """The steps taken and taken back, the newest last."""
+
+    def __init__(self) -> None:
+        self._done: list[Step] = []
+        self._undone: list[Step] = []
+
+    @property
+    def undo_title(self) -> str:
+        """What would be taken back, "" where there is nothing."""
+        return self._done[-1].title if self._done else ""
+
+    @property
+    def redo_title(self) -> str:
+        """What would be done again, "" where there is nothing."""
+        return self._undone[-1].title if self._undone else ""
+
+    def add(self, step: Step) -> None:
+        """A step was taken; what was taken back before cannot be done again."""
+        self._done.append(step)
+        self._undone.clear()
+
+    def undo(self) -> Step | None:
+        """Move one step back and return it; None where there is none."""
+        if self._done:
+            self._undone.append(self._done.pop())
+            return self._undone[-1]
+        return None
+
+    def redo(self) -> Step | None:
+        """Move one step forth and return it; None where there is none."""
+        if self._undone:
+            self._done.append(self._undone.pop())
+            return self._done[-1]
+        return None
+
+    def rebase(self, chat_of: Callable[[Chat], Chat]) -> None:
+        """What the chats of all steps are by now; `chat_of` gives the same object for the same one."""
+
+        def moved(parts: Parts) -> Parts:
+            return parts if parts.chat is None else replace(parts, chat=chat_of(parts.chat))
+
+        for steps in (self._done, self._undone):
+            steps[:] = [
+                replace(step, before=moved(step.before), after=moved(step.after))
+                if isinstance(step, Adjustment)
+                else step
+                for step in steps
+            ]
+
+    def clear(self) -> None:
+        """Another project is shown."""
+        self._done.clear()
+        self._undone.clear()
+
+
+def first_difference(before: Chat | None, after: Chat | None) -> int:
+    """The first message that is not the same in both chats; where one goes on from the other, the shorter's length."""
+    one, other = (chat.messages if chat is not None else () for chat in (before, after))
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (old, new) in pairs if old != new), min(len(one), len(other)))
+
+
+def _moved(now: Parts, source: Parts, target: Parts) -> Parts:
+    changes = {name: getattr(target.settings, name) for name in DeepLoreSettings.model_fields}
+    changes = {name: value for name, value in changes.items() if getattr(source.settings, name) != value}
+    return Parts(
+        now.settings.model_copy(update=changes) if changes else now.settings,
+        _fields_moved(now.controls, source.controls, target.controls),
+        target.behaviour if source.behaviour != target.behaviour else now.behaviour,
+        target.chat if source.chat is not target.chat else now.chat,
+    )
+
+
+def _section_moved(now: Section | None, source: Section, target: Section) -> Section:
+    if now is None:
+        return target
+    names = [name for name in type(target).model_fields if getattr(source, name) != getattr(target, name)]
+    return now.model_copy(update={name: getattr(target, name) for name in names})
+
+
+def _fields_moved(now: ChatControls, source: ChatControls, target: ChatControls) -> ChatControls:
+    names = [each.name for each in fields(ChatControls)]
+    changes = {name: getattr(target, name) for name in names if getattr(source, name) != getattr(target, name)}
+    return replace(now, **changes) if changes else now

@@ -1,1 +1,0 @@
-"""The timeline of a chat and the comparison of two runs, as the window shows them."""

@@ -1,0 +1,181 @@
+"""Two texts as one list of lines: what stays, what goes, what comes, and the words that differ.
+
+What differs between two texts, by lines and within a line by words. Qt is not needed here.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final
+
+from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+
+from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.words import count, tr
+
+AROUND: Final = 2
+"""So many equal lines are shown around a difference."""
+
+_WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
+
+Span = tuple[int, int]
+"""A piece of a text: start and end in code points."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """One line to show. `sign` is "-" for a line that goes, "+" for one that comes, " " for one that stays.
+
+    `spans` are the words that differ. `folded` counts equal lines that are left out here.
+    """
+
+    text: str
+    sign: str = " "
+    spans: tuple[Span, ...] = ()
+    folded: int = 0
+
+
+def diff_lines(before: str, after: str) -> tuple[DiffLine, ...]:
+    """The lines of two texts in one row, equal ones far from a difference folded."""
+    old, new = before.splitlines(), after.splitlines()
+    matcher = SequenceMatcher(None, old, new, autojunk=len(old) > 3000)
+    lines: list[DiffLine] = []
+    shown = 0
+    for group in matcher.get_grouped_opcodes(AROUND):
+        if group[0][1] > shown:
+            lines.append(DiffLine("", folded=group[0][1] - shown))
+        for tag, first, last, first_new, last_new in group:
+            if tag == "equal":
+                lines += [DiffLine(line) for line in old[first:last]]
+            else:
+                lines += _changed(old[first:last], new[first_new:last_new])
+        shown = group[-1][2]
+    if lines and shown < len(old):
+        lines.append(DiffLine("", folded=len(old) - shown))
+    return tuple(lines)
+
+
+def _changed(gone: Sequence[str], come: Sequence[str]) -> list[DiffLine]:
+    pairs = min(len(gone), len(come))
+    spans = [word_spans(gone[place], come[place]) for place in range(pairs)]
+    rest: tuple[tuple[Span, ...], tuple[Span, ...]] = ((), ())
+    return [
+        *(DiffLine(line, "-", (spans[place] if place < pairs else rest)[0]) for place, line in enumerate(gone)),
+        *(DiffLine(line, "+", (spans[place] if place < pairs else rest)[1]) for place, line in enumerate(come)),
+    ]
+
+
+def word_spans(before: str, after: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+    """The words of each text that the other has not; nothing where hardly anything is the same."""
+    old, new = _WORD.findall(before), _WORD.findall(after)
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    if len(old) * len(new) > 4_000_000 or matcher.quick_ratio() < 0.3:
+        return (), ()
+    first: list[Span] = []
+    second: list[Span] = []
+    for tag, start, end, start_new, end_new in matcher.get_opcodes():
+        if tag != "equal":
+            first += _span(old, start, end)
+            second += _span(new, start_new, end_new)
+    return tuple(first), tuple(second)
+
+
+def _span(words: Sequence[str], start: int, end: int) -> list[Span]:
+    at = sum(map(len, words[:start]))
+    return [(at, at + sum(map(len, words[start:end])))] if end > start else []
+
+
+def marked_html(text: str, spans: Sequence[Span], style: str) -> str:
+    """`text` for a rich label, with the spans in a CSS style; blanks and line ends stay as they are."""
+    parts = []
+    at = 0
+    for start, end in spans:
+        parts += [html.escape(text[at:start]), f'<span style="{style}">{html.escape(text[start:end])}</span>']
+        at = end
+    parts.append(html.escape(text[at:]))
+    return f'<div style="white-space: pre-wrap">{"".join(parts)}</div>'
+
+
+class DiffView(QWidget):
+    """Shows what differs between two texts. `summary` says it in words, for a screen reader too."""
+
+    def __init__(self, theme: Theme, titles: tuple[str, str], parent: QWidget | None = None) -> None:
+        """`titles` are what the two texts are called, the one with minus signs first."""
+        super().__init__(parent)
+        self._theme = theme
+        self._lines: tuple[DiffLine, ...] = ()
+        self.summary = QLabel(self)
+        self.summary.setProperty("kind", "small")
+        head = QHBoxLayout()
+        for sign, title in zip("-+", titles, strict=True):
+            label = QLabel(f"{sign}  {title}", self)
+            label.setProperty("kind", "section")
+            head.addWidget(label)
+            head.addSpacing(16)
+        head.addStretch(1)
+        head.addWidget(self.summary)
+        self.view = QPlainTextEdit(self)
+        self.view.setReadOnly(True)
+        self.view.setObjectName("Diff")
+        self.view.setFont(fixed_font(self.font().pointSizeF()))
+        self.view.setAccessibleName(tr("What differs"))
+        self.view.setTabChangesFocus(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addWidget(self.view, 1)
+        theme.changed.connect(self._fill)
+
+    def show_texts(self, before: str, after: str) -> None:
+        """Show two texts."""
+        self._lines = diff_lines(before, after)
+        changed = sum(line.sign != " " for line in self._lines)
+        words = tr("{lines} differ", lines=count(changed, "line", "lines"))
+        if not changed:
+            words = tr("The texts are the same.") if before == after else tr("Only line ends differ.")
+        self.summary.setText(words)
+        self.view.setAccessibleDescription(words)
+        self._fill()
+
+    def _fill(self) -> None:
+        theme = self._theme
+        grounds = {"-": theme.color("error_soft"), "+": theme.color("good_soft")}
+        marked = QTextCharFormat()
+        marked.setBackground(theme.color("mark"))
+        marked.setForeground(theme.color("on_mark"))
+        faint = QTextCharFormat()
+        faint.setForeground(theme.color("text_faint"))
+        plain = QTextCharFormat()
+        plain.setForeground(theme.color("text"))
+        self.view.clear()
+        cursor = QTextCursor(self.view.document())
+        for place, line in enumerate(self._lines):
+            block = QTextBlockFormat()
+            if line.sign in grounds:
+                block.setBackground(grounds[line.sign])
+            if place:
+                cursor.insertBlock(block, plain)
+            else:
+                cursor.setBlockFormat(block)
+            if line.folded:
+                cursor.insertText(tr("⋯ {lines} alike", lines=count(line.folded, "line", "lines")), faint)
+                continue
+            cursor.insertText(f"{line.sign} ", faint if line.sign == " " else plain)
+            at = 0
+            for start, end in line.spans:
+                cursor.insertText(line.text[at:start], plain)
+                cursor.insertText(line.text[start:end], marked)
+                at = end
+            cursor.insertText(line.text[at:], plain)
+        self._go_to_first()
+
+    def _go_to_first(self) -> None:
+        first = next((place for place, line in enumerate(self._lines) if line.sign != " "), 0)
+        self.view.setTextCursor(QTextCursor(self.view.document().findBlockByNumber(first)))
+        self.view.centerCursor()

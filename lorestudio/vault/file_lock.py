@@ -1,0 +1,134 @@
+"""Locks between processes: two studios, or the window and the command line, on one data folder."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from lorestudio.vault.files import SaveError
+from lorestudio.vault.writer import process_runs
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+WAIT_S: Final = 30.0
+"""How long is waited for another process, in seconds."""
+
+_POLL_S: Final = 0.02
+_HELD: Final = frozenset({errno.EACCES, errno.EAGAIN, errno.EDEADLK})
+_NO_LOCKS: Final = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
+
+
+class FileLock:
+    """A lock that is held through an open file, so the system lets go of it however its process ends.
+
+    Where the disk has no locks, the process number in the file decides. Two objects exclude each other within one
+    process as well.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def try_acquire(self) -> bool:
+        """Take the lock, or say that somebody else has it. Its folder must exist; raises OSError."""
+        while True:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+            try:
+                if not _lock(descriptor):
+                    os.close(descriptor)
+                    return False
+                if _is_file(self._path, descriptor):
+                    break  # else its last holder has deleted it meanwhile
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0) if hasattr(os, "pwrite") else None
+        self._descriptor = descriptor
+        return True
+
+    def release(self, *, delete: bool = False) -> None:
+        """Let go; `delete` removes the file first."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is None:
+            return
+        if delete:
+            with suppress(OSError):
+                self._path.unlink()
+        else:
+            with suppress(OSError):
+                os.ftruncate(descriptor, 0)
+        os.close(descriptor)
+
+
+@contextmanager
+def locked(
+    path: Path,
+    wait_s: float = WAIT_S,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Iterator[None]:
+    """Hold the lock at `path`, whose folder is made, waiting for other holders.
+
+    Raises SaveError where it cannot be had in time or the folder cannot be written.
+    """
+    lock = FileLock(path)
+    deadline = clock() + wait_s
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        while not (held := lock.try_acquire()) and clock() < deadline:
+            sleep(_POLL_S)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SaveError(
+            f"The studio's folder “{path.parent}” cannot be written ({reason}). Nothing was changed. "
+            "Make room or correct its permissions, and try again."
+        ) from error
+    if not held:
+        raise SaveError(
+            f"Another lorestudio has been using “{path.parent}” for {wait_s:g} s. "
+            "Wait until it has finished its work, or close it, and try again."
+        )
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _is_file(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock the open file without waiting. Raises OSError."""
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _HELD:
+            return False
+        if error.errno in _NO_LOCKS:
+            return not _other_process_runs(descriptor)
+        raise
+    return True
+
+
+def _other_process_runs(descriptor: int) -> bool:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    written = os.read(descriptor, 20)
+    return written.isdigit() and int(written) != os.getpid() and process_runs(int(written))

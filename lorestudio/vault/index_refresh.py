@@ -1,0 +1,321 @@
+"""Following a vault's changes: only changed files are parsed again, and the index is that of a full build.
+
+Source: spec deeplore-engine 1.13. The original leaves a stripped reference stripped when its target appears; here the
+whole index is always finalised.
+
+When the index is made anew before a generation (spec: deeplore-engine 1.13, "When does the index refresh?").
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.vault.entries import ParseRules, read_fields
+from lorestudio.vault.folder_scan import KnownFile, KnownVault, ScannedVault, parser_key, scan_folder
+from lorestudio.vault.index import Assembly, FieldDefinitions, assemble, definition_path, field_definitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from lorestudio.domain.tokens import TokenCounter
+    from lorestudio.settings.deeplore import DeepLoreSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedEntry:
+    """Names an entry that has changed; of a removed one it is the last that is known."""
+
+    vault: str
+    filename: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexChanges:
+    """What differs between two indexes (spec 1.13, step 6, and 12.4).
+
+    Entries are the same when vault and file name are. `modified` have another text, `keys_changed` other keys and a
+    title that is not among the modified ones. DeepLore reports these four. `other` are entries whose file differs in
+    something else, which DeepLore does not mention.
+    """
+
+    added: tuple[ChangedEntry, ...] = ()
+    removed: tuple[ChangedEntry, ...] = ()
+    modified: tuple[ChangedEntry, ...] = ()
+    keys_changed: tuple[ChangedEntry, ...] = ()
+    other: tuple[ChangedEntry, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.modified or self.keys_changed or self.other)
+
+
+NO_CHANGES: Final = IndexChanges()
+
+
+@dataclass(frozen=True, slots=True)
+class VaultState:
+    """The vaults as they were last read, and the index made of them."""
+
+    vaults: tuple[KnownVault, ...]
+    assembly: Assembly = field(repr=False)
+
+    @property
+    def index(self) -> VaultIndex:
+        """The snapshot that a run takes."""
+        return self.assembly.index
+
+    def files(self, number: int, parser: str | None = None) -> dict[str, KnownFile]:
+        """The files of a vault by name; none where `parser` is given and they were parsed with other rules."""
+        vault = self.vaults[number] if number < len(self.vaults) else KnownVault("")
+        return {file.filename: file for file in vault.files} if parser in (None, vault.parser) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """The state after a look at the vaults.
+
+    `read` and `parsed` count files; a file whose stamp is the known one is not read. `failures` are sentences about
+    vaults and files that could not be read, whose previous entries were kept. `finalised` is whether DeepLore would
+    have made its index anew and so have dropped its cached AI selection: when something changed, and always when some
+    file is no entry (spec 1.13, 12.7).
+    """
+
+    state: VaultState
+    changes: IndexChanges = NO_CHANGES
+    read: int = 0
+    parsed: int = 0
+    finalised: bool = True
+    failures: tuple[str, ...] = ()
+
+
+def refresh(
+    previous: VaultState | None,
+    folders: Sequence[Path],
+    settings: DeepLoreSettings,
+    counter: TokenCounter,
+    on_progress: Callable[[int, int], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    *,
+    clock_ns: Callable[[], int] = time.time_ns,
+) -> Refreshed:
+    """Look at the folders and take in what has changed since `previous`, which is of the same folders.
+
+    The result is the one that a build from nothing gives; entries that are the same as before are the same objects.
+    Raises VaultError where a folder cannot be read, and ReadingCancelledError.
+    """
+    path = definition_path(settings)
+    scanned: list[ScannedVault] = []
+    parser = None
+    for number, folder in enumerate(folders):
+        known = {} if previous is None else previous.files(number, parser)
+        found = scan_folder(folder, known, None, on_progress, cancelled, definition_path=path, clock_ns=clock_ns)
+        if parser is None:
+            parser = current_parser(previous, found, settings, counter)
+            if previous is not None and known and not previous.files(number, parser):
+                found = scan_folder(folder, {}, None, on_progress, cancelled, definition_path=path, clock_ns=clock_ns)
+        scanned.append(found)
+    return update(previous, scanned, settings, counter)
+
+
+def current_parser(
+    previous: VaultState | None, primary: ScannedVault, settings: DeepLoreSettings, counter: TokenCounter
+) -> str:
+    """The key of the rules that hold now; `primary` is the first vault as it is now.
+
+    Files of a vault whose key is another one have to be scanned with nothing known.
+    """
+    return parser_key(_rules(previous, primary, settings)[1], counter)
+
+
+def update(
+    previous: VaultState | None, scanned: Sequence[ScannedVault], settings: DeepLoreSettings, counter: TokenCounter
+) -> Refreshed:
+    """Take in what was seen of the vaults, in vault order.
+
+    A vault with a failure keeps its previous files, also when other rules hold now. Every text whose digest or rules
+    are new must have been read; raises ValueError otherwise.
+    """
+    definitions, rules = _rules(previous, scanned[0] if scanned else ScannedVault(""), settings)
+    parser = parser_key(rules, counter)
+    vaults: list[KnownVault] = []
+    parsed = 0
+    failures: list[str] = []
+    for number, vault in enumerate(scanned):
+        before = _before(previous, number, vault.name)
+        failures += [vault.failure] * bool(vault.failure) + list(vault.remarks)
+        if vault.failure and before.files:
+            vaults.append(before)
+            continue
+        known = {file.filename: file for file in before.files} if before.parser == parser else {}
+        files, fresh = _known_files(vault, known, rules, counter, definition_path(settings))
+        parsed += fresh
+        vaults.append(KnownVault(vault.name, files, vault.left_out, parser))
+    assembly = assemble(
+        vaults,
+        definitions,
+        settings.multi_vault_conflict_resolution,
+        previous.assembly if previous is not None else None,
+    )
+    state = VaultState(tuple(vaults), assembly)
+    return Refreshed(
+        state,
+        NO_CHANGES if previous is None else changes_between(previous.index, assembly.index),
+        read=sum(vault.read for vault in scanned),
+        parsed=parsed,
+        finalised=previous is None or assembly.index is not previous.index or _some_file_is_no_entry(state),
+        failures=tuple(failures),
+    )
+
+
+def state_of(vaults: Sequence[KnownVault], settings: DeepLoreSettings) -> VaultState:
+    """The state made of known vaults alone; they must have been parsed under the rules that now hold."""
+    definitions = known_definitions(vaults[:1], settings)
+    return VaultState(tuple(vaults), assemble(vaults, definitions, settings.multi_vault_conflict_resolution))
+
+
+def known_definitions(primary: Sequence[KnownVault], settings: DeepLoreSettings) -> FieldDefinitions:
+    """The gating fields that the first vault defined when it was last read; the built-in ones without a vault."""
+    path = definition_path(settings)
+    return field_definitions(primary[0].text(path) if primary else "", path)
+
+
+def changes_between(old: VaultIndex, new: VaultIndex) -> IndexChanges:
+    """What a person is told about a new index (spec 1.13, step 6)."""
+    if old is new:
+        return NO_CHANGES
+    before = {(entry.vault, entry.filename): entry for entry in old.entries}
+    after = {(entry.vault, entry.filename) for entry in new.entries}
+    added, modified, keys_changed, other = [], [], [], []
+    modified_titles: set[str] = set()
+    for entry in new.entries:
+        earlier = before.get((entry.vault, entry.filename))
+        if earlier is None:
+            added.append(_name(entry))
+            continue
+        if earlier is entry:
+            continue
+        if earlier.content != entry.content:
+            modified.append(_name(entry))
+            modified_titles.add(entry.title)
+        if earlier.keys != entry.keys and entry.title not in modified_titles:
+            keys_changed.append(_name(entry))
+        elif earlier.content == entry.content and earlier.content_hash != entry.content_hash:
+            other.append(_name(entry))
+    removed = [_name(entry) for entry in old.entries if (entry.vault, entry.filename) not in after]
+    return IndexChanges(tuple(added), tuple(removed), tuple(modified), tuple(keys_changed), tuple(other))
+
+
+def _rules(
+    previous: VaultState | None, primary: ScannedVault, settings: DeepLoreSettings
+) -> tuple[FieldDefinitions, ParseRules]:
+    """The field definitions of the first vault and the rules that they and the settings make."""
+    path = definition_path(settings)
+    before = _before(previous, 0, primary.name)
+    text = before.text(path) if primary.failure and before.files else primary.text(path)
+    definitions = field_definitions(text, path)
+    return definitions, ParseRules.from_settings(settings, definitions.fields)
+
+
+def _before(previous: VaultState | None, number: int, name: str) -> KnownVault:
+    """What was known of the vault at that place; nothing where another vault stood there."""
+    if previous is not None and number < len(previous.vaults) and previous.vaults[number].name == name:
+        return previous.vaults[number]
+    return KnownVault(name)
+
+
+def _known_files(
+    vault: ScannedVault, known: dict[str, KnownFile], rules: ParseRules, counter: TokenCounter, definitions: str
+) -> tuple[tuple[KnownFile, ...], int]:
+    """The files of a vault, known or newly parsed, and how many were parsed."""
+    files: list[KnownFile] = []
+    parsed = 0
+    for file in vault.files:
+        kept_text = file.text if file.filename == definitions else None
+        before = known.get(file.filename)
+        if before is not None and before.digest == file.digest:
+            same = before.stamp == file.stamp and before.text == kept_text
+            files.append(before if same else replace(before, stamp=file.stamp, text=kept_text))
+            continue
+        if file.text is None:
+            message = f"The text of {file.filename} is needed and was not read."
+            raise ValueError(message)
+        note = None
+        if file.filename.endswith(".md"):
+            note = read_fields(file.text, file.filename, vault.name, rules, counter)
+            parsed += 1
+        files.append(KnownFile(file.filename, file.digest, note, file.stamp, kept_text))
+    return tuple(files), parsed
+
+
+def _some_file_is_no_entry(state: VaultState) -> bool:
+    indexed = {(entry.vault, entry.filename) for entry in state.index.entries}
+    return any(
+        (vault.name, file.filename) not in indexed
+        for vault in state.vaults
+        for file in vault.files
+        if file.note is not None
+    )
+
+
+def _name(entry: Entry) -> ChangedEntry:
+    return ChangedEntry(entry.vault, entry.filename, entry.title)
+
+
+DEFAULT_INTERVAL: Final = 10
+"""Generations between two readings where the setting is 0 or empty."""
+
+
+class RefreshReason(StrEnum):
+    """Why the vaults are looked at."""
+
+    OPENED = "opened"
+    EMPTY = "empty"
+    EXPIRED = "expired"
+    GENERATIONS = "generations"
+    POLL = "poll"
+    CHANGED_ON_DISK = "changed on disk"
+    SETTINGS = "settings changed"
+    MANUAL = "manual"
+
+
+@dataclass(frozen=True, slots=True)
+class LastRefresh:
+    """When the vaults were last looked at; `at_ms` is None before the first time.
+
+    `generation` is the chat's generation count then; it starts again at 0 with another chat (spec 6.1).
+    """
+
+    at_ms: int | None = None
+    generation: int = 0
+
+
+def refresh_due(
+    settings: DeepLoreSettings, last: LastRefresh, now_ms: int, generation: int, *, empty: bool
+) -> RefreshReason | None:
+    """Why the index has to be refreshed before this generation, None where it does not.
+
+    Times are in ms of one clock; `generation` is the chat's generation count; `empty` is whether the index has no
+    entry. An unknown trigger counts as `ttl`, the default.
+    """
+    if empty:
+        return RefreshReason.EMPTY
+    trigger = settings.index_rebuild_trigger
+    if trigger == "manual":
+        return None
+    if trigger == "generation":
+        interval = settings.index_rebuild_generation_interval or DEFAULT_INTERVAL
+        return RefreshReason.GENERATIONS if generation - last.generation >= interval else None
+    ttl_ms = 1000 * settings.cache_ttl
+    if not ttl_ms or last.at_ms is None or now_ms - last.at_ms > ttl_ms:
+        return RefreshReason.EXPIRED
+    return None
+
+
+def polling_seconds(settings: DeepLoreSettings) -> float | None:
+    """How often the vaults are looked at in the background, None for never (setting `syncPollingInterval`)."""
+    return settings.sync_polling_interval if settings.sync_polling_interval > 0 else None

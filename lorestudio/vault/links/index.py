@@ -1,0 +1,255 @@
+"""All notes of one vault with their references: who links to a note, and where its name merely stands in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from lorestudio.domain.javascript import Json, fold, to_string, trim
+from lorestudio.vault import cleaning, front_matter
+from lorestudio.vault.files import NoteFile
+from lorestudio.vault.folder import ReadingCancelledError
+from lorestudio.vault.links.mentions import Mention, MentionIndex, MentionSource
+from lorestudio.vault.links.references import Excerpt, Reference, aliases, excerpt, references
+from lorestudio.vault.links.targets import FoundBy, LinkTargets, NoteNames, Target, base_name
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedNote:
+    """One note with what is looked up in it; `keys` and `tags` are the front matter's, trimmed.
+
+    Tags are in lower case; a text with commas counts as several, as in Obsidian.
+    """
+
+    filename: str
+    text: str
+    names: NoteNames
+    keys: tuple[str, ...]
+    tags: tuple[str, ...]
+    references: tuple[Reference, ...]
+    naming: Mapping[str, tuple[Reference, ...]] = field(repr=False)
+    """The references by what they name, in the form in which names are looked up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backlink:
+    """One reference to a note. `by` says what it names of it, `in_deeplore` whether DeepLore finds the note too."""
+
+    source: str
+    reference: Reference
+    by: FoundBy
+    in_deeplore: bool
+    excerpt: Excerpt
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingLink:
+    """One reference of a note and the file that it leads to."""
+
+    reference: Reference
+    target: Target
+    in_deeplore: bool
+    excerpt: Excerpt
+
+
+def index_note(filename: str, text: str) -> IndexedNote:
+    """One note on its own. Never raises, whatever the text is."""
+    yaml_text, body = front_matter.split(text)
+    values = front_matter.parse(yaml_text) if yaml_text is not None else {}
+    lower = {name.lower(): value for name, value in reversed(values.items())}
+    names = NoteNames(filename, cleaning.title(body, filename), aliases(text))
+    keys = _texts(values.get("keys", lower.get("keys")))
+    tags = tuple(tag.lower() for tag in _texts(values.get("tags", lower.get("tags"))))
+    found = references(text)
+    return IndexedNote(filename, text, names, keys, tags, found, _by_name(found))
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    """A list, or a text with commas, as trimmed texts; empty ones are left out."""
+    items = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else ()
+    return tuple(text for item in items if (text := trim(to_string(item))))
+
+
+class LinkIndex:
+    """The notes of one vault and how they name each other. Immutable: `changed` makes another that shares the rest.
+
+    Building it and `changed` take their time and belong off the thread of the window; the questions are quick.
+    """
+
+    def __init__(
+        self,
+        notes: Mapping[str, IndexedNote],
+        targets: LinkTargets,
+        naming: Mapping[str, frozenset[str]],
+        mentions: MentionIndex,
+    ) -> None:
+        self.notes = notes
+        self.targets = targets
+        self._naming = naming
+        self._mentions = mentions
+
+    @classmethod
+    def build(
+        cls,
+        files: Iterable[NoteFile],
+        attachments: Iterable[str] = (),
+        on_progress: Callable[[int, int], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> LinkIndex:
+        """The index of these notes (others than `.md` are passed over); `attachments` are the vault's other files.
+
+        `on_progress` gets steps done and all steps; a note is one step when it is read and one when it is searched.
+        Raises ReadingCancelledError.
+        """
+        listed = [file for file in files if file.filename.endswith(".md")]
+        notes: dict[str, IndexedNote] = {}
+        naming: dict[str, set[str]] = {}
+        for file in _steps(listed, 0, 2 * len(listed), on_progress, cancelled):
+            note = notes[file.filename] = index_note(file.filename, file.text)
+            for name in note.naming:
+                naming.setdefault(name, set()).add(file.filename)
+        searched = _steps(list(notes.values()), len(listed), 2 * len(listed), on_progress, cancelled)
+        return cls(
+            notes,
+            LinkTargets([note.names for note in notes.values()], attachments),
+            {name: frozenset(sources) for name, sources in naming.items()},
+            MentionIndex.build(_sources(notes.values()), _sources(searched)),
+        )
+
+    def changed(self, filename: str, text: str | None) -> LinkIndex:
+        """With this text of the note; None takes the note out. Names and keys that come or go are looked up anew."""
+        before = self.notes.get(filename)
+        after = None if text is None else index_note(filename, text)
+        notes = dict(self.notes)
+        naming = dict(self._naming)
+        if before is not None:
+            del notes[filename]
+            for name in before.naming:
+                naming[name] -= {filename}
+        if after is not None:
+            notes[filename] = after
+            for name in after.naming:
+                naming[name] = naming.get(name, frozenset()) | {filename}
+        targets = self.targets
+        if before is None or after is None or before.names != after.names:
+            targets = targets.changed({filename: None if after is None else after.names})
+        mentions = self._mentions.changed(
+            None if before is None else _source(before),
+            None if after is None else _source(after),
+            _sources(notes.values()),
+        )
+        return LinkIndex(notes, targets, naming, mentions)
+
+    def backlinks(self, filename: str) -> tuple[Backlink, ...]:
+        """The references of other notes to this one, in the order of the notes' names and of their texts."""
+        names = self.targets.notes.get(filename)
+        if names is None:
+            return ()
+        found = []
+        wanted = _keys_of(names)
+        for source in sorted(self.naming(names)):
+            if source == filename:
+                continue
+            note = self.notes[source]
+            known = (0, 1)
+            named = {reference.start: reference for key in wanted for reference in note.naming.get(key, ())}
+            for start in sorted(named):
+                reference = named[start]
+                target = self.targets.find(reference, source)
+                in_deeplore = self._deeplore_target(reference) == filename
+                if target.filename == filename or in_deeplore:
+                    place = excerpt(note.text, reference.start, reference.end, known)
+                    known = (reference.start, place.line)
+                    by = target.by if target.filename == filename else FoundBy.TITLE
+                    found.append(Backlink(source, reference, by, in_deeplore, place))
+        return tuple(found)
+
+    def naming(self, names: NoteNames) -> set[str]:
+        """The notes with a reference that could mean this one."""
+        sources: set[str] = set()
+        for key in _keys_of(names):
+            sources |= self._naming.get(key, frozenset())
+        return sources
+
+    def outgoing(self, filename: str) -> tuple[OutgoingLink, ...]:
+        """The references of this note in the order of its text, links into itself left out."""
+        note = self.notes.get(filename)
+        if note is None:
+            return ()
+        return tuple(
+            OutgoingLink(
+                reference,
+                target := self.targets.find(reference, filename),
+                target.exists and self._deeplore_target(reference) == target.filename,
+                excerpt(note.text, reference.start, reference.end),
+            )
+            for reference in note.references
+            if reference.target
+        )
+
+    def missing(self) -> dict[str, tuple[str, ...]]:
+        """Targets that do not exist yet, as written at their first place, with the notes that name them."""
+        found: dict[str, tuple[str, list[str]]] = {}
+        for note in self.notes.values():
+            for reference in note.references:
+                if reference.target and not self.targets.find(reference, note.filename).exists:
+                    sources = found.setdefault(_key(reference.target), (reference.target, []))[1]
+                    if note.filename not in sources:
+                        sources.append(note.filename)
+        return {target: tuple(sources) for target, sources in found.values()}
+
+    def mentions(self, filename: str) -> tuple[Mention, ...]:
+        """Where other notes have a name or a key of this one in plain text, in the order of names and texts."""
+        note = self.notes.get(filename)
+        return () if note is None else self._mentions.of(_source(note), lambda source: self.notes[source].text)
+
+    def _deeplore_target(self, reference: Reference) -> str | None:
+        """The note that DeepLore finds for the reference; whether that note is an entry is not asked here."""
+        if reference.deeplore_name is None:
+            return None
+        target = self.targets.by_title(reference.deeplore_name)
+        return None if target is None else target.filename
+
+
+def _key(name: str) -> str:
+    return fold(base_name(name))
+
+
+def _keys_of(names: NoteNames) -> set[str]:
+    return {_key(name) for name in (names.base_name, names.title, *names.aliases)}
+
+
+def _by_name(found: Iterable[Reference]) -> dict[str, tuple[Reference, ...]]:
+    """References by target and by DeepLore's name for it. Of a path the last part counts."""
+    named: dict[str, tuple[Reference, ...]] = {}
+    for reference in found:
+        for key in {_key(name) for name in (reference.target, reference.deeplore_name) if name}:
+            named[key] = (*named.get(key, ()), reference)
+    return named
+
+
+def _sources(notes: Iterable[IndexedNote]) -> Iterator[MentionSource]:
+    return (_source(note) for note in notes)
+
+
+def _source(note: IndexedNote) -> MentionSource:
+    return MentionSource(note.filename, note.text, note.names, note.keys, note.references)
+
+
+def _steps(
+    items: Sequence[_Item],
+    done: int,
+    total: int,
+    on_progress: Callable[[int, int], None] | None,
+    cancelled: Callable[[], bool] | None,
+) -> Iterator[_Item]:
+    """The items one by one, with word of how far it is. Raises ReadingCancelledError."""
+    for count, item in enumerate(items, done + 1):
+        if cancelled is not None and cancelled():
+            raise ReadingCancelledError
+        yield item
+        if on_progress is not None:
+            on_progress(count, total)

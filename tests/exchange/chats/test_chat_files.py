@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lorestudio.exchange.chats.loading import load_chat
+from lorestudio.exchange.problems import InputError
+
+CHAT = '{"user_name": "Wren", "character_name": "Ottoline", "chat_metadata": {}}\n' + json.dumps(
+    {"name": "Wren", "is_user": True, "mes": "Café."}, ensure_ascii=False
+)
+
+
+def written(tmp_path: Path, name: str, data: str | bytes) -> Path:
+    path = tmp_path / name
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+@pytest.mark.parametrize("name", ["chat.jsonl", "chat.json", "chat"])
+def test_json_lines_are_read_whatever_the_ending(tmp_path: Path, name: str) -> None:
+    loaded = load_chat(written(tmp_path, name, "\ufeff" + CHAT))
+    assert [message.text for message in loaded.chat.messages] == ["Café."]
+
+
+@pytest.mark.parametrize("name", ["chat.txt", "chat.md", "chat"])
+def test_plain_text_is_read_whatever_the_ending(tmp_path: Path, name: str) -> None:
+    loaded = load_chat(written(tmp_path, name, "Wren: Hello.\r\nOttoline: You are early.\r\n"))
+    assert [(message.name, message.text) for message in loaded.chat.messages] == [
+        ("Wren", "Hello."),
+        ("Ottoline", "You are early."),
+    ]
+
+
+def test_text_that_begins_with_a_brace_stays_text_where_the_ending_says_so(tmp_path: Path) -> None:
+    loaded = load_chat(written(tmp_path, "chat.txt", "{smiles}\nWren: Hello."))
+    assert loaded.chat.messages[0].text == "{smiles}"
+
+
+def test_a_chat_file_without_any_json_is_not_taken_for_plain_text(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"chat\.jsonl: no line is a message or a header\. Line 1 is no JSON"):
+        load_chat(written(tmp_path, "chat.jsonl", "Wren: Hello."))
+
+
+@pytest.mark.parametrize("name", ["chat.jsonl", "chat.txt"])
+def test_an_empty_file_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=name):
+        load_chat(written(tmp_path, name, b""))
+
+
+def test_a_binary_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"picture\.jsonl: this is no text"):
+        load_chat(written(tmp_path, "picture.jsonl", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"))
+
+
+def test_text_in_another_encoding_is_refused_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        load_chat(written(tmp_path, "chat.txt", "Wren: one\nWren: Café\n".encode("latin-1")))
+    assert caught.value.line == 2
+    assert "byte 19 of the file is not UTF-8" in str(caught.value)
+
+
+def test_files_that_are_not_there_and_folders_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"gone\.jsonl: the chat cannot be read: No such file"):
+        load_chat(tmp_path / "gone.jsonl")
+    with pytest.raises(InputError, match="the chat cannot be read"):
+        load_chat(tmp_path)

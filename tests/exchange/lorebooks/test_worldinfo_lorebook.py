@@ -1,0 +1,105 @@
+"""Lorebook documents: native, in a card, of other programs; and what is said of fields that have no effect."""
+
+from __future__ import annotations
+
+import pytest
+
+from lorestudio.exchange.lorebooks.entry import BookError, Extra, Place
+from lorestudio.exchange.lorebooks.reading import read_book, read_lorebook
+
+
+def remarks(entry: dict[str, object]) -> str:
+    return " ".join(read_lorebook({"entries": {"0": entry}}).remarks)
+
+
+def test_every_field_of_an_entry_is_read() -> None:
+    raw = {
+        "uid": 4, "key": ["a"], "vectorized": True, "position": 7, "outletName": "lore", "triggers": ["swipe"],
+        "ignoreBudget": True, "matchScenario": True, "matchPersonaDescription": True, "group": "one, two",
+        "characterFilter": {"isExclude": True, "names": ["Skarn"], "tags": ["t1"]},
+    }  # fmt: skip
+    entry = read_book({"entries": {"4": raw}})[0]
+    assert (entry.vectorized, entry.place, entry.outlet, entry.triggers) == (True, Place.OUTLET, "lore", ("swipe",))
+    assert (entry.ignores_budget, entry.extras) == (True, (Extra.PERSONA, Extra.SCENARIO))
+    assert (entry.groups, entry.group, entry.tags) == (("one", "two"), "one, two", ("t1",))
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ({"mystery": 3}, "the field “mystery”"),
+        ({"extensions": {"plugin": 1}}, "“extensions.plugin”"),
+        ({"automationId": "open"}, "no quick reply runs"),
+        ({"characterFilter": {"names": [], "tags": ["t"]}}, "filter by tags"),
+        ({"position": 9}, "stands nowhere"),
+        ({"position": 7}, "none is named"),
+        ({"key": ["/(/"]}, "no usable pattern"),
+        ({"key": ["a", 3]}, "no text"),
+    ],
+)
+def test_what_has_no_effect_is_said(field: dict[str, object], words: str) -> None:
+    assert words in remarks({"key": ["a"], **field})
+
+
+def test_of_an_ordinary_entry_nothing_is_said() -> None:
+    raw = {
+        "uid": 0, "key": ["a"], "keysecondary": [], "comment": "", "content": "", "constant": False,
+        "vectorized": False, "selective": True, "selectiveLogic": 0, "addMemo": True, "order": 100, "position": 0,
+        "disable": False,
+        "excludeRecursion": False, "preventRecursion": False, "delayUntilRecursion": False, "probability": 100,
+        "useProbability": True, "depth": 4, "group": "", "groupOverride": False, "groupWeight": 100, "scanDepth": None,
+        "caseSensitive": None, "matchWholeWords": None, "useGroupScoring": None, "automationId": "", "role": None,
+        "sticky": 0, "cooldown": 0, "delay": 0, "displayIndex": 0, "matchScenario": False, "outletName": "",
+        "triggers": [], "ignoreBudget": False, "extensions": {},
+    }  # fmt: skip
+    assert not remarks(raw)
+
+
+def test_the_book_in_a_card() -> None:
+    """Spec 5.5: the mapping and its defaults."""
+    entry = {
+        "id": 3, "keys": ["a"], "secondary_keys": ["b"], "name": "N", "content": "x", "enabled": True,
+        "use_regex": True, "insertion_order": 3, "extensions": {
+            "vectorized": True, "prevent_recursion": True, "group_weight": 7, "match_scenario": True,
+            "display_index": 2, "other": 1,
+        },
+    }  # fmt: skip
+    card = {"spec": "chara_card_v2", "data": {"name": "S", "character_book": {"token_budget": 9, "entries": [entry]}}}
+    book = read_lorebook(card)
+    made = book.entries[0]
+    assert (made.uid, made.keys, made.secondary, made.comment, made.order) == ("3", ("a",), ("b",), "N", 3)
+    assert (made.vectorized, made.prevent_recursion, made.group_weight, made.selective) == (True, True, 7, False)
+    assert (made.place, made.probability, made.depth) == (Place.AFTER, 100, 4)
+    assert made.extras == (Extra.SCENARIO,)
+    told = " ".join(book.remarks)
+    assert "token_budget" in told
+    assert "“extensions.other”" in told
+    assert "use_regex" not in told
+
+
+def test_a_cards_entry_is_on_only_where_it_says_so() -> None:
+    entries = [{"keys": ["a"], "enabled": True}, {"keys": ["a"]}]
+    assert [entry.disabled for entry in read_book({"entries": entries})] == [False, True]
+
+
+def test_books_of_other_programs() -> None:
+    """Spec 5.3: what each field becomes; all of them stand before the character."""
+    memory = {"keywords": ["k"], "name": "N", "entry": "T", "weight": 7, "enabled": False}
+    lore = {"key": "a, b", "secondkey": "c", "comment": "N", "content": "T", "alwaysActive": True, "selective": True}
+    tale = {"keys": ["k"], "displayName": "N", "text": "T", "enabled": True, "contextConfig": {"budgetPriority": 400}}
+    agnai = {"kind": "memory", "entries": [memory]}
+    risu = {"type": "risu", "data": [{**lore, "insertorder": 4, "activationPercent": 30}]}
+    novel = {"lorebookVersion": 5, "entries": [tale]}
+    one, two, three = (read_book(document)[0] for document in (agnai, risu, novel))
+    assert (one.keys, one.comment, one.content, one.order, one.disabled) == (("k",), "N", "T", 7, True)
+    assert (two.keys, two.secondary, two.constant, two.order, two.probability) == (("a", "b"), ("c",), True, 4, 30)
+    assert (three.keys, three.comment, three.content, three.order, three.disabled) == (("k",), "N", "T", 400, False)
+    assert {entry.place for entry in (one, two, three)} == {Place.BEFORE}
+    assert "NovelAI" in read_lorebook(novel).remarks[0]
+
+
+def test_a_bare_list_is_a_book_and_a_word_is_none() -> None:
+    assert [entry.keys for entry in read_book([{"key": ["a"]}, {"key": ["b"]}])] == [("a",), ("b",)]
+    for document in ("word", 3, {"type": "risu"}, {"character_book": {}}):
+        with pytest.raises(BookError):
+            read_book(document)

@@ -1,0 +1,293 @@
+"""World Info on a vault and a chat: what becomes of each note, and why."""
+
+import asyncio
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lorestudio.domain.chat import AuthorsNote, Message
+from lorestudio.domain.entry import Entry, Position, VaultIndex
+from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.exchange.lorebooks.books import BookRole
+from lorestudio.exchange.lorebooks.entry import Extra, Logic, Place
+from lorestudio.exchange.lorebooks.reading import read_lorebook
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.systems.base import Moment
+from lorestudio.systems.deeplore.reasons import explain, explain_stage
+from lorestudio.systems.worldinfo.mapping import as_book_entry
+from lorestudio.systems.worldinfo.surroundings import Surroundings
+from lorestudio.systems.worldinfo.system import WorldInfoSystem
+from lorestudio.trace.journey import FOREIGN_IDS, Journeys, renumbered
+from lorestudio.trace.model import RunOutcome, Turn
+from lorestudio.trace.similarity import similarities
+from lorestudio.trace.summary import summary
+
+WORLD = (
+    Entry(0, "Skarn.md", "v", "Skarn", "A dragon of the fortress.", ("dragon",), priority=10),
+    Entry(1, "Dawnkeep.md", "v", "Dawnkeep", "High walls.", ("fortress",), priority=20),
+    Entry(2, "Crown.md", "v", "Crown", "Lost.", ("crown",), ("king",), priority=30),
+    Entry(3, "Rules.md", "v", "Rules", "Be kind.", constant=True, position=Position.IN_CHAT, depth=2, role=1),
+    Entry(4, "Guide.md", "v", "Guide", "Write well.", guide=True),
+    Entry(5, "Bell.md", "v", "Bell", "It rings.", ("bell",), system_fields={"wi_sticky": 3}),
+)
+
+
+def decide(texts, settings=None, state=None, controls=None, book=None, entries=WORLD, **more):
+    chat = tuple(Message("Wren", text, is_user=True) for text in texts)
+    moment = Moment(
+        VaultIndex(entries), chat, Turn(len(chat), 0, 0), controls or ChatControls(), timer=lambda: 0.0,
+        character="Skarn", context_size=more.pop("context_size", 0),
+    )  # fmt: skip
+    return asyncio.run(WorldInfoSystem(settings or WorldInfoSettings(), book, **more).decide(moment, state))
+
+
+def lorebook(*raws, name="Eldoria", role=BookRole.GLOBAL):
+    """A lorebook whose entries are always active unless they say otherwise."""
+    entries = {str(uid): {"uid": uid, "constant": True, "comment": f"e{uid}", **raw} for uid, raw in enumerate(raws)}
+    return (read_lorebook({"entries": entries}, name, role),)
+
+
+PLAIN = {"constant": False}
+
+
+def blocks(trace):
+    return {block.tag: block.text for block in trace.prompt}
+
+
+def noted(text, **more):
+    return Surroundings(note=AuthorsNote(text, **more), by_user=(True,) * 10)
+
+
+def titles(trace):
+    return [injection.title for injection in trace.injections]
+
+
+def reason(trace, entry):
+    return Journeys(trace).fate(entry).reason
+
+
+def test_keys_recursion_and_the_order_in_the_prompt():
+    trace = decide(["the dragon and the crown"]).trace
+    assert trace.outcome is RunOutcome.INJECTED
+    assert set(titles(trace)) == {"Skarn", "Dawnkeep", "Rules"}
+    before = next(block for block in trace.prompt if block.tag == "worldInfo_before")
+    assert before.text == "High walls.\nA dragon of the fortress."  # a higher order stands later
+    assert (reason(trace, 2), reason(trace, 4), reason(trace, 5)) == ("wi_secondary", "guide_hidden", "wi_no_key")
+    came = next(v for record in trace.stages for v in record.verdicts if v.entry == 1 and v.reason == "wi_key")
+    assert explain(came, trace).sentence == "The key “fortress” was found in the text of “Skarn”."
+    rules = next(block for block in trace.prompt if block.tag == "customDepthWI-2-1")
+    assert (rules.position, rules.depth, rules.role) == (1, 2, 1)
+
+
+def test_timed_effects_go_from_turn_to_turn():
+    first = decide(["a bell"])
+    assert "Bell" in titles(first.trace)
+    second = decide(["a bell", "nothing", "nothing"], state=first.state)
+    assert "Bell" in titles(second.trace)
+    assert "wi_sticky" in [v.reason for record in second.trace.stages for v in record.verdicts if v.entry == 5]
+    third = decide(["a bell", "x", "x", "x", "x"], state=second.state)
+    assert "Bell" not in titles(third.trace)
+
+
+def test_a_blocked_note_is_switched_off():
+    trace = decide(["the dragon"], controls=ChatControls(blocks=(EntryRule("Skarn"),))).trace
+    assert reason(trace, 0) == "wi_disabled"
+
+
+def test_a_small_context_ends_the_scan_and_says_so():
+    trace = decide(["the dragon"], WorldInfoSettings(context=40, budget=10)).trace
+    assert trace.warnings
+    assert reason(trace, 0) in {"wi_over_budget", "wi_behind_budget"}
+    assert trace.limits[0].maximum == 4
+
+
+def test_a_lorebook_takes_the_place_of_the_vault():
+    document = {"entries": {"7": {"uid": 7, "key": ["dragon"], "content": "Of {{char}}.", "comment": "Wyrm"}}}
+    trace = decide(["the dragon"], book=(read_lorebook(document, "Eldoria"),)).trace
+    assert titles(trace) == ["Wyrm"]
+    assert trace.prompt[0].text == "Of Skarn."
+    assert (trace.entries[0].vault, trace.entries[0].filename) == ("Eldoria", "uid 7")
+
+
+def test_entries_of_one_order_stand_the_first_one_last():
+    trace = decide(
+        ["x"], book=lorebook({"content": "one"}, {"content": "two"}, {"content": "high", "order": 200})
+    ).trace
+    assert blocks(trace)["worldInfo_before"] == "two\none\nhigh"
+
+
+def test_what_has_no_text_or_no_place_is_active_and_stands_nowhere():
+    book = lorebook({"content": ""}, {"content": "t", "position": 9}, {"content": "t", "position": 7},
+                    {"content": "t", "position": 7, "outletName": "lore"})  # fmt: skip
+    trace = decide(["x"], book=book).trace
+    assert [reason(trace, entry) for entry in range(3)] == ["wi_empty", "wi_nowhere", "wi_nowhere"]
+    assert [(block.tag, block.position) for block in trace.prompt] == [("customWIOutlet_lore", -1)]
+
+
+def test_entries_around_the_authors_note():
+    """Spec 5.6: wrapped around the note, at its place, and only in the turns in which it is inserted."""
+    book = lorebook({"content": "above", "position": 2}, {"content": "below", "position": 3})
+    trace = decide(["x"], book=book, around=noted("{{char}} hums.", depth=6, role=1)).trace
+    block = trace.prompt[0]
+    assert block.text == "above\nSkarn hums.\nbelow"
+    assert (block.position, block.depth, block.role) == (1, 6, 1)
+    assert [block.text[part.start : part.end] for part in block.parts] == ["above", "Skarn hums.", "below"]
+    assert blocks(decide(["x"], book=book[:1], around=noted("")).trace)["2_floating_prompt"].startswith("above")
+    every_third = noted("n", interval=3)
+    assert [bool(decide(["x"] * count, book=book, around=every_third).trace.prompt) for count in (1, 2, 3, 4, 6)] == [
+        False, False, True, False, True,
+    ]  # fmt: skip
+    assert reason(decide(["x"], book=book, around=every_third).trace, 0) == "wi_note_not_due"
+
+
+def test_the_note_is_searched_where_that_is_allowed_and_while_it_is_inserted():
+    book = lorebook({"key": ["gale"], "constant": False, "content": "t"})
+    allowed = WorldInfoSettings(scan_note=True)
+    for settings, note, expected in (
+        (allowed, noted("a gale"), ["e0"]),
+        (WorldInfoSettings(), noted("a gale"), []),
+        (allowed, noted("a gale", interval=2), []),
+        (allowed, Surroundings(extras={Extra.DEPTH_PROMPT: "a gale"}), ["e0"]),
+    ):
+        assert titles(decide(["calm"], settings, book=book, around=note).trace) == expected
+
+
+def test_the_budget_is_a_share_of_the_context_without_the_reply():
+    trace = decide(["x"], WorldInfoSettings(budget=50), context_size=1000, around=Surroundings(reply_tokens=400)).trace
+    assert trace.limits[0].maximum == 300
+
+
+def test_a_character_filter_knows_the_pictures_name():
+    book = lorebook({"characterFilter": {"names": ["quay_v2"]}, "content": "t"})
+    assert not titles(decide(["x"], book=book).trace)
+    assert titles(decide(["x"], book=book, around=Surroundings(characters=frozenset({"quay_v2"}))).trace) == ["e0"]
+    named = WorldInfoSettings(avatar="other")
+    assert not titles(decide(["x"], named, book=book, around=Surroundings(characters=frozenset({"quay_v2"}))).trace)
+
+
+def test_hidden_messages_do_not_age_timed_effects():
+    """Spec 5.6: effects count the messages that the scan is given; hidden ones are not among them."""
+    book = lorebook({"key": ["x"], "constant": False, "content": "t", "delay": 3})
+    chat = (Message("Wren", "x", is_user=True),) * 2
+    moment = Moment(VaultIndex(()), chat, Turn(9, 0, 0), timer=lambda: 0.0, positions=(0, 8))
+    assert reason(asyncio.run(WorldInfoSystem(books=book).decide(moment)).trace, 0) == "wi_delay"
+
+
+# ---- several books, similarity --------------------------------------------------------------------------------------
+
+
+def test_each_entry_is_named_after_its_book_and_the_stage_says_what_is_scanned():
+    books = (*lorebook({"content": "g"}, name="World"), *lorebook({"content": "c"}, name="Skarn", role=BookRole.CHAT))
+    trace = decide(["x"], book=books).trace
+    assert {(ref.vault, ref.filename) for ref in trace.entries.values()} == {("World", "uid 0"), ("Skarn", "uid 0")}
+    assert trace.index_size == 2
+    assert "World (global, 1) and Skarn (chat, 1)" in explain_stage(trace.stages[0], trace)
+
+
+def test_a_turn_in_which_nothing_came_in_is_summed_up():
+    book = lorebook({**PLAIN, "key": ["gale"]}, {**PLAIN, "key": ["calm"], "disable": True})
+    assert summary(decide(["calm"], book=book[:1]).trace) == "Nothing came in: 1 of 2 entries was kept out."
+    silent = lorebook({**PLAIN, "key": ["gale"]})
+    assert "none of the keys of 1 entry is in the last message" in summary(decide(["calm"], book=silent).trace)
+    assert "there is no lorebook to scan" in summary(decide(["calm"], book=()).trace)
+
+
+def test_a_note_of_the_vault_takes_no_part_where_lorebooks_are_scanned():
+    over_books = renumbered(decide(["x"], book=lorebook({"content": "t"})).trace, FOREIGN_IDS)
+    assert reason(over_books, 0) == "wi_not_in_book"
+    assert reason(decide(["x"]).trace, 0) == "wi_no_key"
+
+
+class Letters:
+    """Vectors that count letters."""
+
+    label = "letters"
+
+    def __init__(self):
+        self.asked = []
+
+    async def of(self, texts):
+        self.asked += texts
+        return {text: np.array([text.count(letter) for letter in "abc"], dtype=float) for text in texts}
+
+
+SIMILAR = WorldInfoSettings(vectors=True, vector_threshold=0.9, vector_entries=1)
+
+
+def test_a_vectorised_entry_comes_in_by_likeness_to_the_newest_messages():
+    """Spec 5.6, "Vectorised": the last two messages, a threshold, so many at most, and only marked entries."""
+    book = lorebook(
+        {**PLAIN, "content": "aab", "vectorized": True}, {**PLAIN, "content": "ab", "vectorized": True},
+        {**PLAIN, "content": "cc", "vectorized": True}, {**PLAIN, "content": "ab"},
+        {**PLAIN, "content": "ab", "vectorized": True, "disable": True},
+    )  # fmt: skip
+    vectors = Letters()
+    trace = decide(["ccc", "a", "b"], SIMILAR, book=book, vectors=vectors).trace
+    assert vectors.asked == ["b\na", "aab", "ab", "cc"]
+    assert titles(trace) == ["e1"]
+    assert trace.injections[0].label == "similarity 1.00"
+    assert [reason(trace, entry) for entry in (0, 2, 3, 4)] == [
+        "wi_similar_beyond", "wi_unlike", "wi_no_key", "wi_disabled",
+    ]  # fmt: skip
+    found = similarities(trace)
+    assert found is not None
+    assert [(each.title, each.taken) for each in found.entries] == [("e1", True), ("e0", False), ("e2", False)]
+    for_all = SIMILAR.model_copy(update={"vectors_for_all": True})
+    assert titles(decide(["a", "b"], for_all, book=book, vectors=Letters()).trace) == ["e3", "e1"]  # of the same text
+
+
+def test_without_the_extension_a_vectorised_entry_has_its_keys_alone():
+    book = lorebook({**PLAIN, "content": "ab", "vectorized": True})
+    trace = decide(["ab"], book=book, vectors=Letters()).trace
+    assert not trace.injections
+    record = trace.stage("vector activation")
+    assert "1 entry is marked as vectorised" in explain_stage(record, trace)
+
+
+def test_vectors_that_fail_leave_the_keys_to_decide():
+    class Failing(Letters):
+        async def of(self, texts):
+            self.asked += texts
+            raise LlmError(ErrorKind.CONNECTION, "the server is gone")
+
+    book = lorebook({"content": "ab", "vectorized": True, "key": ["x"], **PLAIN})
+    trace = decide(["x"], SIMILAR, book=book, vectors=Failing()).trace
+    assert titles(trace) == ["e0"]
+    assert "the server is gone" in trace.warnings[0]
+    assert "nobody makes vectors" in decide(["x"], SIMILAR, book=book).trace.warnings[0]
+
+
+def test_a_note_as_an_entry_of_a_lorebook():
+    entry = Entry(0, "A.md", "v", "A", "Text.", ("a",), ("b",), priority=40, probability=0.5, cooldown=3,
+                  position=Position.BEFORE, scan_depth=7,
+                  system_fields={"wi_group": "g", "wi_logic": 3, "wi_order": 5})  # fmt: skip
+    made = as_book_entry(entry)
+    assert (made.probability, made.cooldown, made.place, made.scan_depth) == (50, 6, Place.BEFORE, 7)
+    assert (made.groups, made.logic, made.order, made.secondary) == (("g",), Logic.AND_ALL, 5, ("b",))
+    assert as_book_entry(Entry(0, "A.md", "v", "A", priority=40)).order == 960
+
+
+@given(
+    st.lists(st.sampled_from(["dragon", "crown king", "bell", "fortress", "nothing"]), max_size=4),
+    st.builds(
+        lambda recursive, depth, budget, fewest: WorldInfoSettings(
+            recursive=recursive, depth=depth, context=budget, budget=50, min_activations=fewest
+        ),
+        st.booleans(),
+        st.integers(0, 4),
+        st.integers(1, 60),
+        st.integers(0, 3),
+    ),
+)
+def test_stages_add_up(texts, settings):
+    trace = decide(texts, settings).trace
+    candidates = ()
+    for record in trace.stages:
+        assert set(record.entered) == set(candidates)
+        assert len(record.entered) + record.added == len(record.left) + record.removed
+        candidates = record.left
+        assert all(explain(verdict, trace).sentence.endswith(".") for verdict in record.verdicts)
+    assert {injection.entry for injection in trace.injections} == set(candidates)
+    assert trace == decide(texts, settings).trace

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import gzip
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.scenario_file import read_records, read_scenarios
+
+SCENARIO: dict[str, Any] = {
+    "id": "one",
+    "vaults": [{"name": "v", "files": [["Lamp.md", "---\ntags: [lorebook]\nkeys: [lamp]\n---\nLight."]]}],
+    "messages": [{"name": "Wren", "is_user": True, "mes": "A lamp!"}],
+    "generations": [{"now_ms": 1_700_000_000_000, "chat": [0]}],
+}
+
+
+def scenario(**changes: Any) -> dict[str, Any]:
+    return {**deepcopy(SCENARIO), **changes}
+
+
+def without(key: str) -> dict[str, Any]:
+    return {name: value for name, value in scenario().items() if name != key}
+
+
+def written(tmp_path: Path, data: str | bytes, name: str = "s.json") -> Path:
+    path = tmp_path / name
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def ids(path: Path) -> list[str]:
+    return [item.id for item in read_scenarios(path)]
+
+
+def refused(tmp_path: Path, data: str | bytes, name: str = "s.json") -> InputError:
+    with pytest.raises(InputError) as caught:
+        read_scenarios(written(tmp_path, data, name))
+    assert str(tmp_path / name) in str(caught.value)
+    return caught.value
+
+
+TWO = json.dumps(scenario()) + "\n" + json.dumps(scenario(id="two")) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (json.dumps(SCENARIO), ["one"]),
+        (json.dumps(SCENARIO, indent=2), ["one"]),
+        ("\ufeff" + json.dumps(SCENARIO), ["one"]),
+        (TWO, ["one", "two"]),
+        (TWO.replace("\n", "\r\n"), ["one", "two"]),
+        ("\n" + TWO + "\n\n", ["one", "two"]),
+        (json.dumps([scenario(id="b"), scenario(id="a")]), ["b", "a"]),
+        (json.dumps({"id": "x", "tags": ["t"], "scenario": SCENARIO, "expected": {}}), ["one"]),
+        (json.dumps({"id": "x", "scenario": SCENARIO}) + "\n" + json.dumps(scenario(id="two")), ["one", "two"]),
+    ],
+    ids=["object", "indented", "mark", "lines", "crlf", "blank lines", "list", "recorded line", "mixed lines"],
+)
+def test_what_a_file_may_be(tmp_path: Path, text: str, expected: list[str]) -> None:
+    assert ids(written(tmp_path, text)) == expected
+    assert ids(written(tmp_path, gzip.compress(text.encode()), "packed")) == expected
+
+
+def test_what_a_scenario_need_not_say(tmp_path: Path) -> None:
+    (read,) = read_scenarios(written(tmp_path, json.dumps(SCENARIO)))
+    assert (read.rng_seed, read.tokenizer, read.character, read.settings) == (0, "chars4", "", {})
+    generation = read.generations[0]
+    assert (generation.type, generation.context_size, generation.character) == ("normal", 8192, None)
+
+
+def test_records_know_where_they_stood(tmp_path: Path) -> None:
+    in_lines = read_records(written(tmp_path, "\n" + TWO))
+    assert [(record.line, record.prefix) for record in in_lines] == [(2, ""), (3, "")]
+    in_list = read_records(written(tmp_path, json.dumps([SCENARIO, {"scenario": SCENARIO}])))
+    assert [(record.line, record.prefix) for record in in_list] == [(None, "0."), (None, "1.scenario.")]
+
+
+@pytest.mark.parametrize("data", [b"", b"\n \n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
+def test_an_empty_file(tmp_path: Path, data: bytes) -> None:
+    assert "the file is empty" in str(refused(tmp_path, data))
+
+
+def test_an_empty_list(tmp_path: Path) -> None:
+    assert "there is no scenario in it" in str(refused(tmp_path, "[]"))
+
+
+def test_a_broken_line_is_named(tmp_path: Path) -> None:
+    error = refused(tmp_path, TWO + '{"id": "three", "vaults": [\n')
+    assert error.line == 3
+    assert "this is no JSON" in error.message
+
+
+def test_a_broken_first_line_is_named(tmp_path: Path) -> None:
+    assert refused(tmp_path, '{"id": "zero",\n' + TWO).line == 1
+
+
+def test_a_broken_line_of_an_indented_object_is_named(tmp_path: Path) -> None:
+    text = json.dumps(SCENARIO, indent=2).replace('"messages": [', '"messages": [,')
+    error = refused(tmp_path, text)
+    assert error.line == text[: text.index("[,")].count("\n") + 1
+    assert "column" in error.message
+
+
+def test_a_single_broken_object(tmp_path: Path) -> None:
+    error = refused(tmp_path, json.dumps(SCENARIO)[:-3])
+    assert error.line == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "field", "words"),
+    [
+        (without("vaults"), "vaults", "Field required"),
+        (without("generations"), "generations", "Field required"),
+        (scenario(vaults=[{"files": []}]), "vaults.0.name", "Field required"),
+        (scenario(vaults=[{"name": "v"}]), "vaults.0", "either “files” or “ref”"),
+        (scenario(vaults=[{"name": "v", "files": [["a.md"]]}]), "vaults.0.files.0.1", "Field required"),
+        (scenario(messages={"0": "x"}), "messages", "valid list"),
+        (scenario(messages=["text"]), "messages.0", "valid dictionary"),
+        (scenario(tokenizer="cl100k"), "tokenizer", "'chars4' or 'st335'"),
+        (scenario(rng_seed=-1), "rng_seed", "greater than or equal to 0"),
+        (scenario(generations=[{"now_ms": "noon", "chat": [0]}]), "generations.0.now_ms", "valid integer"),
+        (scenario(generations=[{"now_ms": 1, "chat": [0, 1]}]), "generations.0.chat.1", "there is no message 1"),
+        (scenario(generations=[{"now_ms": 1, "chat": [-1]}]), "generations.0.chat.0", "there is no message -1"),
+        (scenario(messages=[]), "generations.0.chat.0", "there are no messages"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_wrong_field_is_named(tmp_path: Path, changed: dict[str, Any], field: str, words: str) -> None:
+    alone = refused(tmp_path, json.dumps(changed))
+    assert alone.field == field
+    assert words in alone.message
+    assert f"field “{field}”" in str(alone)
+    in_lines = refused(tmp_path, json.dumps(SCENARIO) + "\n" + json.dumps(changed))
+    assert (in_lines.line, in_lines.field) == (2, field)
+    recorded = refused(tmp_path, json.dumps({"id": "x", "scenario": changed}))
+    assert recorded.field == f"scenario.{field}"
+    in_list = refused(tmp_path, json.dumps([SCENARIO, changed]))
+    assert in_list.field == f"1.{field}"
+
+
+def test_further_problems_are_counted(tmp_path: Path) -> None:
+    error = refused(tmp_path, json.dumps({"id": "x"}))
+    assert error.field == "vaults"
+    assert "(2 more problems follow it)" in error.message
+
+
+@pytest.mark.parametrize("data", ["5", '"text"', "[3]", '{"scenario": []}', json.dumps(SCENARIO) + "\n7\n"])
+def test_what_is_no_object(tmp_path: Path, data: str) -> None:
+    assert "a scenario is a JSON object" in refused(tmp_path, data).message
+
+
+def test_deep_nesting_is_refused(tmp_path: Path) -> None:
+    assert "nested too deeply" in refused(tmp_path, "[" * 200_000).message
+
+
+def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
+    error = refused(tmp_path, b'{"id":\n "caf\xe9"}')
+    assert error.line == 2
+    assert "byte 12 of the file is not UTF-8" in error.message
+
+
+@pytest.mark.parametrize("cut", [slice(0, 40), slice(0, -8)])
+def test_a_damaged_gz_file(tmp_path: Path, cut: slice) -> None:
+    packed = gzip.compress(TWO.encode())
+    assert "cannot be read" in refused(tmp_path, packed[cut], "s.gz").message
+
+
+def test_garbage_behind_the_gz_mark(tmp_path: Path) -> None:
+    packed = bytearray(gzip.compress(TWO.encode()))
+    packed[12:40] = b"\xff" * 28
+    assert "cannot be read" in refused(tmp_path, bytes(packed), "s.gz").message
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"gone\.json: the file cannot be read: No such file"):
+        read_scenarios(tmp_path / "gone.json")

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from lorestudio.domain.entry import Folder
+from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.exchange.chats.loading import load_chat
+from lorestudio.exchange.chats.sillytavern import LoadedChat
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.chat import editing
+from lorestudio.studio.chat.saving import (
+    NO_HEADER,
+    ChatChangedError,
+    ChatLosesError,
+    ChatToSave,
+    new_chat,
+    save_branch,
+    save_chat,
+)
+
+NOW = datetime(2024, 9, 28, 14, 5, 9)  # noqa: DTZ001  # SillyTavern notes local time without its zone
+HEADER = '{"user_name":"Wren","character_name":"Ada","chat_metadata":{"deeplore_pins":["Lamp"],"x":1.0}}'
+FILE = HEADER + '\n{"name":"Ada","mes":"Welcome."}\n{"name":"Wren","is_user":true,"mes":"Hi."}'
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "chats" / "Ada.jsonl"
+    path.parent.mkdir()
+    path.write_text(FILE, "utf-8")
+    return path
+
+
+def wanted(loaded: LoadedChat, controls: ChatControls | None = None) -> ChatToSave:
+    return ChatToSave(loaded.document, loaded.chat, controls or ChatControls(pins=(EntryRule("Lamp"),)))
+
+
+def edited(path: Path) -> ChatToSave:
+    loaded = load_chat(path)
+    return replace(wanted(loaded), chat=editing.edit(loaded.chat, 1, "Hello!"))
+
+
+def test_saving_changes_what_was_changed(path: Path, tmp_path: Path) -> None:
+    saved = save_chat(edited(path), path, tmp_path / "backups", NOW)
+    assert path.read_text() == FILE.replace("Hi.", "Hello!")
+    assert saved.backup is not None
+    assert saved.backup.read_text() == FILE
+    assert load_chat(path).document.digest == saved.document.digest
+
+
+def test_the_first_version_is_kept_and_later_ones_of_our_own_are_not(path: Path, tmp_path: Path) -> None:
+    first = edited(path)
+    saved = save_chat(first, path, tmp_path / "backups", NOW)
+    again = replace(first, document=saved.document, chat=editing.edit(first.chat, 1, "Hey."))
+    later = save_chat(again, path, tmp_path / "backups", NOW.replace(second=10))
+    assert later.backup is None
+    assert path.read_text() == FILE.replace("Hi.", "Hey.")
+    assert [each.read_text() for each in (tmp_path / "backups").rglob("*.jsonl")] == [FILE]
+
+
+def test_a_file_that_somebody_else_changed_is_left_alone_until_the_person_says_so(path: Path, tmp_path: Path) -> None:
+    ours = edited(path)
+    path.write_text(FILE + "\n", "utf-8")
+    with pytest.raises(ChatChangedError, match="another program") as caught:
+        save_chat(ours, path, tmp_path / "backups", NOW)
+    assert str(path) in str(caught.value)
+    assert path.read_text() == FILE + "\n"
+    saved = save_chat(ours, path, tmp_path / "backups", NOW, overwrite=True)
+    assert saved.backup is not None
+    assert saved.backup.read_text() == FILE + "\n"
+    assert path.read_text() == FILE.replace("Hi.", "Hello!")
+
+
+def test_a_file_that_is_gone_is_written_anew(path: Path) -> None:
+    ours = edited(path)
+    path.unlink()
+    save_chat(ours, path, None, NOW)
+    assert load_chat(path).chat.messages[1].text == "Hello!"
+
+
+def test_saving_elsewhere_keeps_every_line_and_asks_before_it_replaces(path: Path, tmp_path: Path) -> None:
+    other = tmp_path / "copy.jsonl"
+    save_chat(edited(path), other, None, NOW, elsewhere=True)
+    assert other.read_text() == FILE.replace("Hi.", "Hello!")
+    assert path.read_text() == FILE
+    with pytest.raises(ChatChangedError):
+        save_chat(edited(path), other, None, NOW, elsewhere=True)
+
+
+def test_choices_for_the_chat_go_into_its_header(path: Path) -> None:
+    controls = ChatControls(
+        pins=(EntryRule("Lamp"), EntryRule("Tide", "v")), context={"era": "now"}, notebook="Mind.", folders=("a",)
+    )
+    save_chat(wanted(load_chat(path), controls), path, None, NOW)
+    header = path.read_text().split("\n")[0]
+    assert header == (
+        '{"user_name":"Wren","character_name":"Ada","chat_metadata":{"deeplore_pins":["Lamp",'
+        '{"title":"Tide","vaultSource":"v"}],"x":1.0,"deeplore_folder_filter":["a"],'
+        '"deeplore_context":{"era":"now"},"deeplore_notebook":"Mind."}}'
+    )
+
+
+def test_a_folder_that_the_vault_does_not_have_is_not_lost_from_the_filter(path: Path) -> None:
+    text = FILE.replace('"x":1.0', '"deeplore_folder_filter":["a","gone"]')
+    path.write_text(text, "utf-8")
+    controls = ChatControls(pins=(EntryRule("Lamp"),), folders=("a",))
+    save_chat(replace(wanted(load_chat(path), controls), folders=(Folder("a", 1),)), path, None, NOW)
+    assert path.read_text() == text
+
+
+def test_a_group_chat_without_a_header_says_what_was_not_saved(path: Path) -> None:
+    path.write_text(FILE.split("\n", 1)[1], "utf-8")
+    saved = save_chat(wanted(load_chat(path)), path, None, NOW)
+    assert saved.remarks == (NO_HEADER,)
+    assert path.read_text() == FILE.split("\n", 1)[1]
+
+
+def test_plain_text_becomes_lines_of_json_and_back(path: Path, tmp_path: Path) -> None:
+    text = tmp_path / "chat.txt"
+    text.write_text("Wren: Hello.\nAda: Late!\n", "utf-8")
+    loaded = load_chat(text)
+    other = tmp_path / "chat.jsonl"
+    save_chat(ChatToSave(loaded.document, loaded.chat, ChatControls()), other, None, NOW, elsewhere=True)
+    again = load_chat(other)
+    assert (again.chat.messages, again.chat.user_name, again.chat.character_name) == (
+        loaded.chat.messages, "Wren", "Ada",
+    )  # fmt: skip
+    back = tmp_path / "back.txt"
+    save_chat(ChatToSave(again.document, again.chat, ChatControls()), back, None, NOW, elsewhere=True)
+    assert load_chat(back).chat.messages == loaded.chat.messages
+
+
+def test_a_header_that_came_with_saving_stays_when_it_is_saved_again(tmp_path: Path) -> None:
+    text = tmp_path / "chat.txt"
+    text.write_text("Wren: Hello.\nAda: Late!\n", "utf-8")
+    loaded = load_chat(text)
+    wanted = ChatToSave(loaded.document, loaded.chat, ChatControls(notebook="Mind."))
+    path = tmp_path / "chat.jsonl"
+    saved = save_chat(wanted, path, None, NOW, elsewhere=True)
+    first = path.read_bytes()
+    save_chat(replace(wanted, document=saved.document), path, None, NOW)
+    assert path.read_bytes() == first
+    assert load_chat(path).chat.metadata == {"deeplore_notebook": "Mind."}
+
+
+def test_what_plain_text_cannot_hold_is_said_before_anything_is_written(path: Path, tmp_path: Path) -> None:
+    other = tmp_path / "chat.txt"
+    with pytest.raises(ChatLosesError, match="Pins, blocks") as caught:
+        save_chat(wanted(load_chat(path)), other, None, NOW, elsewhere=True)
+    assert not other.exists()
+    assert len(caught.value.losses) == 1
+    save_chat(wanted(load_chat(path)), other, None, NOW, elsewhere=True, lossy=True)
+    assert other.read_text() == "Ada: Welcome.\nWren: Hi."
+
+
+def test_a_branch_is_a_file_beside_the_chat(path: Path) -> None:
+    loaded = load_chat(path)
+    made = editing.branch(loaded.chat, 0, path.stem, NOW)
+    found = save_branch(loaded.document, made, path.parent)
+    assert found.name == "Branch #0 - 2024-09-28@14h05m09s.jsonl"
+    chat = load_chat(found).chat
+    assert [each.text for each in chat.messages] == ["Welcome."]
+    assert chat.metadata["main_chat"] == "Ada"
+    assert path.read_text() == FILE
+    with pytest.raises(InputError, match="there is a file of this name"):
+        save_branch(loaded.document, made, path.parent)
+
+
+def test_a_chat_that_begins_here(tmp_path: Path) -> None:
+    chat, document = new_chat("Wren", "Ada", NOW)
+    chat = editing.append(chat, editing.new_message(chat, "Hello?", editing.Voice.YOU, NOW))
+    path = tmp_path / "new.jsonl"
+    save_chat(ChatToSave(document, chat, ChatControls()), path, None, NOW, elsewhere=True)
+    again = load_chat(path)
+    assert again.chat == chat
+    assert again.problems == ()
+    assert path.read_text().split("\n")[0] == (
+        '{"user_name":"Wren","character_name":"Ada","create_date":"2024-09-28@14h05m09s","chat_metadata":{}}'
+    )
+
+
+def test_a_folder_that_cannot_be_written_is_said_and_nothing_is_lost(path: Path, tmp_path: Path) -> None:
+    blocked = tmp_path / "backups"
+    blocked.write_text("a file where a folder should be")
+    with pytest.raises(InputError, match="could not be kept"):
+        save_chat(edited(path), path, blocked, NOW)
+    assert path.read_text() == FILE

@@ -1,0 +1,229 @@
+"""Which difference between two runs did what: always checked against what the engine does with it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.settings.behaviour import fixed
+from lorestudio.studio.compare.causes import MOST_TRIED, RunSide, What, effects, find_causes
+from lorestudio.studio.compare.differences import DifferenceKind, input_differences
+from lorestudio.studio.compare.note_differences import note_changes, renamed
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.deeplore.run import run
+from lorestudio.trace.diff import compare
+from lorestudio.trace.model import Trace
+from tests.studio.previews import CHAT, TEXTS, TWO_STAGE, project_of
+
+LAST = Generation(5)
+
+
+def side(project: Project, generation: Generation = LAST, title: str = "") -> RunSide:
+    simulator = Simulator(project)
+    trace = asyncio.run(simulator.generate(generation))
+    return RunSide(title, trace, simulator.context(generation))
+
+
+def edited(**texts: str | None) -> Project:
+    files = {**TEXTS, **{f"{name}.md": text for name, text in texts.items() if text is not None}}
+    for name, text in texts.items():
+        if text is None:
+            del files[f"{name}.md"]
+    return project_of(files)
+
+
+def pinned(*titles: str, **controls: Any) -> Project:
+    return replace(project_of(), controls=ChatControls(tuple(map(EntryRule, titles)), **controls))
+
+
+def titles(trace: Trace) -> list[str]:
+    return [injection.title for injection in trace.injections]
+
+
+def told(before: Project, after: Project) -> list[tuple[DifferenceKind, str]]:
+    one, other = side(before).context, side(after).context
+    assert one is not None
+    assert other is not None
+    return [(each.kind, each.sentence) for each in input_differences(one, other)]
+
+
+# ---- what differs ---------------------------------------------------------------------------------------------------
+
+
+def test_the_same_inputs_have_no_differences() -> None:
+    assert told(project_of(), project_of()) == []
+
+
+def test_a_setting_is_told_with_both_values() -> None:
+    (found,) = [each for each in told(project_of(), project_of(scan_depth=9)) if each[0] is DifferenceKind.SETTING]
+    assert found[1].endswith(": 4 → 9")
+
+
+def test_a_setting_that_no_run_reads_is_not_told() -> None:
+    settings = project_of().settings.model_copy(update={"graph_repulsion": 0.1234})
+    assert told(project_of(), replace(project_of(), settings=settings)) == []
+
+
+def test_notes_are_told_by_what_was_written() -> None:
+    gate = "---\ntags: [lorebook]\nkeys: [lamp]\n---\nThe gate is open.\n"
+    after = edited(Gate=gate, Dice=None, New="---\ntags: [lorebook]\nkeys: [tide]\n---\nNew.\n")
+    found = [sentence for kind, sentence in told(project_of(), after) if kind is DifferenceKind.NOTE]
+    assert found == ["Dice: is no entry any more", "Gate: text, keys changed", "New: is an entry only now"]
+
+
+def test_a_note_whose_reference_leads_nowhere_now_is_not_the_one_that_was_changed() -> None:
+    changes = [change.title for change in note_changes(project_of().index, edited(Lamp=None).index)]
+    assert changes == ["Lamp"]  # and not Tide, which requires it
+
+
+def test_choices_for_the_chat() -> None:
+    after = pinned("Gate", context={"era": "old"}, folders=("sea",))
+    assert told(project_of(), after)[:3] == [
+        (DifferenceKind.CHOICE, "Pins: none → Gate"),
+        (DifferenceKind.CHOICE, "Folder filter: none → sea"),
+        (DifferenceKind.CHOICE, "Context: era: none → old"),
+    ]
+
+
+def test_behaviour_switches() -> None:
+    after = replace(project_of(), behaviour=fixed(["window_filter"]))
+    assert (DifferenceKind.SWITCH, "Hidden messages in the window: deeplore → fixed") in told(project_of(), after)
+
+
+def test_an_edited_message_is_told_by_its_number() -> None:
+    messages = (*CHAT.messages[:4], Message("Wren", "Nothing.", is_user=True))
+    after = replace(project_of(), chat=replace(CHAT, messages=messages))
+    assert (DifferenceKind.CHAT, "Message #4: Then the lamp goes out. → Nothing.") in told(project_of(), after)
+
+
+def test_a_later_turn_differs_by_its_messages_and_by_what_the_turns_left() -> None:
+    simulator = Simulator(project_of())
+    asyncio.run(simulator.replay())
+    one, other = simulator.context(Generation(1)), simulator.context(Generation(3))
+    kinds = [(each.kind, each.after) for each in input_differences(one, other)]
+    assert (DifferenceKind.CHAT, "with messages #1 to #2") in kinds
+    assert DifferenceKind.TRACKERS in {kind for kind, _ in kinds}
+
+
+LAMP_GATE = TEXTS["Gate.md"].replace("portcullis", "lamp")
+OTHER_END = replace(CHAT, messages=(*CHAT.messages[:4], Message("Wren", "The tide again.", is_user=True)))
+PAIRS = {
+    "settings": (project_of(), project_of(scan_depth=1, max_entries=1, recursive_scan=True)),
+    "notes": (project_of(), edited(Gate=LAMP_GATE, Dice=None, Ash=TEXTS["Gate.md"])),
+    "choices": (pinned("Gate"), pinned("Dice", blocks=(EntryRule("Lamp"),), context={"era": "x"})),
+    "chat": (project_of(), replace(project_of(), chat=OTHER_END)),
+    "switches": (project_of(**TWO_STAGE), replace(project_of(), behaviour=fixed(["all"]), seed=9)),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_all_differences_together_make_the_second_run_of_the_first(name: str) -> None:
+    before, after = (side(project) for project in PAIRS[name])
+    assert before.context is not None
+    assert after.context is not None
+    context = before.context
+    for difference in input_differences(before.context, after.context):
+        context = difference.carry(context, after.context)
+    context = replace(context, clock_ms=after.context.clock_ms)
+    again = asyncio.run(run(context)).trace
+    assert not compare(after.trace, again)
+    assert again.labels == after.trace.labels
+    assert list(input_differences(context, after.context)) == []
+
+
+# ---- who did it -----------------------------------------------------------------------------------------------------
+
+
+def test_the_setting_that_did_it_is_told_from_one_that_did_nothing() -> None:
+    before, after = side(project_of()), side(project_of(max_entries=1, fuzzy_search_min_score=0.4))
+    assert len(titles(before.trace)) > 1
+    causes = find_causes(before, after)
+    first = causes.causes[0]
+    assert first.difference.sentence == "Most entries: 10 → 1"
+    assert set(first.alone) == set(effects(compare(before.trace, after.trace)))
+    assert not causes.unexplained
+    assert not any(
+        cause.does_something for cause in causes.causes[1:] if cause.difference.kind is DifferenceKind.SETTING
+    )
+
+
+def test_an_edit_and_a_pin_are_each_told_with_their_own() -> None:
+    gate = TEXTS["Gate.md"].replace("portcullis", "lamp")
+    after = replace(edited(Gate=gate), controls=ChatControls(pins=(EntryRule("Dice"),)))
+    before, later = side(project_of()), side(after)
+    assert "Gate" not in titles(before.trace)
+    assert "Gate" in titles(later.trace)
+    causes = find_causes(before, later)
+    (cause,) = causes.of((What.ENTERED, ("v", "Gate.md")))
+    assert cause.difference.note == ("v", "Gate.md")
+    assert (What.ENTERED, ("v", "Gate.md")) in cause.alone
+
+
+def test_what_needs_two_differences_is_told_of_both() -> None:
+    """Gate requires Lamp, which is blocked before: it comes in with the new key and without the block only."""
+    gate = "---\ntags: [lorebook]\nkeys: [{key}]\nrequires: [Lamp]\n---\nThe gate is shut.\n"
+    blocks = ChatControls(blocks=(EntryRule("Lamp"),))
+    before = side(replace(edited(Gate=gate.format(key="portcullis")), controls=blocks))
+    after = side(edited(Gate=gate.format(key="lamp")))
+    entered = (What.ENTERED, ("v", "Gate.md"))
+    assert entered in effects(compare(before.trace, after.trace))
+    causes = find_causes(before, after)
+    found = causes.of(entered)
+    assert {cause.difference.kind for cause in found} >= {DifferenceKind.NOTE, DifferenceKind.CHOICE}
+    assert all(entered in cause.together and entered not in cause.alone for cause in found)
+    (lamp,) = causes.of((What.ENTERED, ("v", "Lamp.md")))
+    assert lamp.difference.title == "Blocks"
+
+
+def test_progress_and_stopping() -> None:
+    before, after = side(project_of()), side(project_of(max_entries=1))
+    seen: list[Progress] = []
+    causes = find_causes(before, after, on_progress=seen.append)
+    assert [each.done for each in seen] == list(range(1, causes.runs + 1))
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        find_causes(before, after, token)
+
+
+def test_a_run_whose_inputs_are_not_known_is_said_to_be_one() -> None:
+    before = side(project_of())
+    with pytest.raises(ValueError, match="not kept"):
+        find_causes(replace(before, context=None), before)
+
+
+def test_many_notes_are_tried_as_one_but_those_in_the_prompt_alone() -> None:
+    note = "---\ntags: [lorebook]\nkeys: [{key}]\n---\n{text}\n"
+    many = {f"N{place}": note.format(key=f"never{place}", text=f"old {place}") for place in range(MOST_TRIED + 10)}
+    before = side(edited(**many))
+    changed = {name: text.replace("old", "new") for name, text in many.items()}
+    changed["N45"] = note.format(key="lamp", text="new 45")
+    after = side(edited(**changed))
+    causes = find_causes(before, after)
+    assert len(causes.causes) <= MOST_TRIED
+    (cause,) = causes.of((What.ENTERED, ("v", "N45.md")))
+    assert cause.difference.title == "N45"
+    assert any("other notes" in each.difference.title for each in causes.causes)
+
+
+def test_two_copies_of_a_vault_are_the_same_vault() -> None:
+    copy = project_of()
+    index = replace(renamed(copy.index, ["copy"]), digest="copy")
+    assert {entry.vault for entry in index.entries} == {"copy"}
+    assert list(note_changes(copy.index, renamed(index, ["v"]))) == []
+
+
+def test_a_chat_without_messages_can_be_compared() -> None:
+    empty = replace(project_of(), chat=Chat())
+    before, after = (
+        side(empty, Generation(0)),
+        side(replace(empty, controls=ChatControls(pins=(EntryRule("Gate"),))), Generation(0)),
+    )
+    assert find_causes(before, after).of((What.ENTERED, ("v", "Gate.md")))

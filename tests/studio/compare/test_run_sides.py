@@ -1,0 +1,103 @@
+"""Comparisons in words and as data: every change is told once, with who did it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.studio.compare.causes import RunSide, What, effects, find_causes
+from lorestudio.studio.compare.sides import replay_differences, side_of, turn_diffs, with_vaults_of
+from lorestudio.studio.compare.text import change_lines, comparison_json, comparison_markdown, tokens_words
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.diff import compare
+from tests.studio.previews import project_of
+
+LAST = Generation(5)
+
+
+def run(project: Project) -> Simulator:
+    simulator = Simulator(project)
+    asyncio.run(simulator.replay())
+    return simulator
+
+
+def sides(**settings: object) -> tuple[RunSide, RunSide]:
+    pins = ChatControls(pins=(EntryRule("Gate"),))
+    after = replace(project_of(**settings), controls=pins)
+    return side_of(run(project_of()), LAST, "A *first*"), side_of(run(after), LAST, "B")
+
+
+def test_each_change_has_one_line() -> None:
+    before, after = sides()
+    diff = compare(before.trace, after.trace)
+    lines = change_lines(diff, find_causes(before, after))
+    assert [line.effect for line in lines] == list(effects(diff))
+    (gate,) = [line for line in lines if line.title == "Gate"]
+    assert gate.what is What.ENTERED
+    assert gate.sign == "+"
+    assert gate.tokens == next(each.tokens for each in after.trace.injections if each.title == "Gate")
+    assert gate.who == "by Pins: none → Gate"
+    assert "before: no key found" in gate.words
+
+
+def test_markdown_names_both_runs_and_escapes_them() -> None:
+    before, after = sides()
+    diff = compare(before.trace, after.trace)
+    text = comparison_markdown(before, after, diff, find_causes(before, after))
+    assert text.startswith("# A \\*first\\* → B\n")
+    assert "## Entered\n\n- **Gate**: " in text
+    assert "- Pins: none → Gate (did 1 change by itself)" in text
+    assert tokens_words(diff) in text
+    assert "## Left" not in text
+
+
+def test_markdown_of_runs_that_are_alike() -> None:
+    before, _after = sides()
+    text = comparison_markdown(before, before, compare(before.trace, before.trace))
+    assert "The same entries went in, in the same order." in text
+    assert "What was different" not in text
+
+
+def test_json_has_all_sections() -> None:
+    before, after = sides()
+    diff = compare(before.trace, after.trace)
+    told = comparison_json(before, after, diff)
+    assert isinstance(told, dict)
+    for what in What:
+        group = told[what.value]
+        assert isinstance(group, list)
+        assert len(group) == sum(effect[0] is what for effect in effects(diff))
+    assert told["tokens"] == list(diff.tokens)
+
+
+def test_whole_replays_side_by_side() -> None:
+    before, after = run(project_of()), run(replace(project_of(), controls=ChatControls(pins=(EntryRule("Gate"),))))
+    turns = tuple(turn_diffs(before, after))
+    assert [turn.generation for turn in turns] == sorted(before.generations)
+    assert all(turn.differs for turn in turns)
+    assert [each.title for each in replay_differences(before, after)] == ["Pins"]
+    assert not any(turn.differs for turn in turn_diffs(before, before))
+
+
+def test_a_reply_that_one_replay_does_not_have() -> None:
+    project = project_of()
+    assert project.chat is not None
+    shorter = replace(project, chat=replace(project.chat, messages=project.chat.messages[:3]))
+    turns = {turn.generation: turn for turn in turn_diffs(run(project), run(shorter))}
+    assert turns[LAST].after is None
+    assert turns[LAST].differs
+    assert turns[Generation(1)].diff is not None
+
+
+def test_another_vault_goes_by_the_names_of_the_first(tmp_path: Path) -> None:
+    folder = tmp_path / "backup"
+    folder.mkdir()
+    (folder / "Lamp.md").write_text("---\ntags: [lorebook]\nkeys: [lamp]\n---\nAnother lamp.\n", encoding="utf-8")
+    other = with_vaults_of(project_of(), [folder])
+    assert other.index.vaults == ("v",)
+    assert {(entry.vault, entry.filename) for entry in other.index.entries} == {("v", "Lamp.md")}
+    assert other.chat is project_of().chat

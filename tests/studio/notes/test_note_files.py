@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.tokens import CHARS_4
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.note_files import (
+    BUILT_IN,
+    Template,
+    fill,
+    plan_delete,
+    plan_duplicate,
+    plan_new,
+    templates,
+)
+from lorestudio.vault.entries import ParseRules, parse_note
+from lorestudio.vault.note.document import NoteDocument
+from tests.studio.notes import applied, write_vault
+
+TODAY = date(2024, 10, 5)
+
+
+def test_a_new_note_is_made_with_its_folder(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault", {"A.md": ""})
+    template = Template("x", '---\nkeys: ["{{title}}"]\nmade: {{date}}\n---\n# {{title}}\n')
+    planned = plan_new([vault], vault, "people/dead", " Hob ", template, TODAY)
+    assert planned.changes.title == "New note Hob"
+    after = applied(planned, vault)
+    assert after["people/dead/Hob.md"] == '---\nkeys: ["Hob"]\nmade: 2024-10-05\n---\n# Hob\n'
+
+
+def test_a_new_note_without_template(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault", {})
+    assert applied(plan_new([vault], vault, "", "Hob", None, TODAY), vault) == {"Hob.md": "# Hob\n"}
+
+
+@pytest.mark.parametrize(
+    ("title", "message"), [("A", "of this name"), ("a", "same name"), ("Bee", "this title"), ("x/y", "cannot stand")]
+)
+def test_new_names_that_cannot_be_had(tmp_path: Path, title: str, message: str) -> None:
+    vault = write_vault(tmp_path / "vault", {"A.md": "", "b.md": "# Bee\n"})
+    with pytest.raises(InputError, match=message):
+        plan_new([vault], vault, "", title, None, TODAY)
+
+
+@pytest.mark.parametrize("template", BUILT_IN, ids=lambda template: template.name)
+@pytest.mark.parametrize("title", ["Hob", "Wren's, the 2nd", "- x", "true", "12", "A & b"])
+def test_built_in_templates_make_entries(template: Template, title: str) -> None:
+    text = fill(template.text, title, TODAY)
+    entry = parse_note(text, f"{title}.md", "v", ParseRules(), CHARS_4)
+    assert isinstance(entry, Entry)
+    assert (entry.title, entry.keys, entry.warnings, entry.summary) == (title, (title,), (), "")
+    document = NoteDocument(text)
+    assert document.problems == ()
+    assert all(found.reading is None for found in document.properties)
+
+
+def test_a_title_is_quoted_where_the_template_does_not(tmp_path: Path) -> None:
+    text = fill("---\nkeys: [{{title}}, old {{title}}]\nother:   [x]\n---\n# {{title}}\n", "Bell, Book", TODAY)
+    assert text == '---\nkeys: ["Bell, Book", "old Bell, Book"]\nother:   [x]\n---\n# Bell, Book\n'
+
+
+def test_templates_of_the_vault_come_first_and_take_names(tmp_path: Path) -> None:
+    vault = write_vault(
+        tmp_path / "vault", {"Templates/Place.md": "own", "Templates/sub/Beast.md": "b", "a/templates/x.md": "no"}
+    )
+    found = templates(vault)
+    assert [(one.name, one.filename) for one in found] == [
+        ("Place", "Templates/Place.md"), ("Beast", "Templates/sub/Beast.md"),
+        ("character", ""), ("faction", ""), ("event", ""), ("rule", ""),
+    ]  # fmt: skip
+    assert found[0].text == "own"
+
+
+def test_duplicate_with_heading_takes_the_next_free_number(tmp_path: Path) -> None:
+    vault = write_vault(
+        tmp_path / "vault", {"a/Lamp.md": "---\ntitle: The Lamp\n---\n# The Lamp\nold\n", "b/c.md": "# The Lamp 2\n"}
+    )
+    planned = plan_duplicate([vault], [vault.path("a/Lamp.md")])
+    assert planned.changes.title == "Duplicate The Lamp"
+    assert applied(planned, vault)["a/Lamp 3.md"] == "---\ntitle: The Lamp 3\n---\n# The Lamp 3\nold\n"
+
+
+def test_duplicate_of_a_duplicate_counts_on(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault", {"Lamp.md": "a", "Lamp 2.md": "b", "lamp 3.md": "c"})
+    assert applied(plan_duplicate([vault], [vault.path("Lamp 2.md")]), vault)["Lamp 4.md"] == "b"
+
+
+def test_copies_of_several_notes_are_one_step_and_take_different_names(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault", {"Lamp.md": "a", "Lamp 2.md": "b", "Oil.md": "c"})
+    planned = plan_duplicate([vault], [vault.path("Lamp.md"), vault.path("Lamp 2.md"), vault.path("Oil.md")])
+    assert planned.changes.title == "Duplicate 3 notes"
+    after = applied(planned, vault)
+    assert (after["Lamp 3.md"], after["Lamp 4.md"], after["Oil 2.md"]) == ("a", "b", "c")
+
+
+def test_delete_tells_whose_references_lead_nowhere(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault", {"A.md": "[[B]]", "B.md": "", "C.md": "[[A]] [[B]] [[B]]", "D.md": "[[A]]"})
+    planned = plan_delete([vault], [vault.path("A.md"), vault.path("B.md")])
+    assert planned.changes.title == "Delete 2 notes"
+    assert planned.remarks == (
+        "References to A.md will lead nowhere: C.md, D.md.",
+        "References to B.md will lead nowhere: C.md.",
+    )
+    assert applied(planned, vault).keys() == {"C.md", "D.md"}

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.replacing import Replacer, plan_replace
+from lorestudio.studio.notes.search import FoundNote, SearchOptions, Where, parse_query, search
+from lorestudio.studio.notes.vault_notes import VaultNotes
+from tests.studio.notes import applied, write_vault
+
+REGEX = SearchOptions(regex=True)
+
+
+def searched(
+    vault: VaultNotes, query: str, words: str, options: SearchOptions | None = None
+) -> tuple[Replacer, list[FoundNote]]:
+    parsed = parse_query(query, options)
+    return Replacer(parsed, words), list(search(vault, parsed))
+
+
+@pytest.mark.parametrize(
+    ("query", "words", "options", "text", "expected"),
+    [
+        ("bell", "gong", None, "A bell, BELL, bells", "A gong, gong, gongs"),
+        ("bell", "$1 \\n", None, "A bell", "A $1 \\n"),
+        ('"the bell"', "it", None, "the\nbell", "it"),
+        ("bell", "gong", SearchOptions(word=True), "bell bells", "gong bells"),
+        (r"(\w+) of (?P<place>\w+)", "$2: $1 ${place} $$5", REGEX, "king of Ys", "Ys: king Ys $5"),
+        (r"a(b)?", r"[$1]\t\\", REGEX, "ab a", "[b]\t\\ []\t\\"),
+        (r"^(?=x)x", "y", REGEX, "x\nx", "y\ny"),
+    ],
+)
+def test_replacing_all(
+    tmp_path: Path, query: str, words: str, options: SearchOptions | None, text: str, expected: str
+) -> None:
+    vault = write_vault(tmp_path / "vault", {"N.md": text, "M.md": "zzz"})
+    replacer, notes = searched(vault, query, words, options)
+    assert applied(plan_replace(replacer, notes), vault) == {"N.md": expected, "M.md": "zzz"}
+
+
+def test_the_preview_and_the_chosen_hits_only(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault", {"A.md": "\ufeff---\nkeys: [bell]\n---\nbell bell\n", "B.md": "bell"})
+    replacer, notes = searched(vault, "bell", "gong")
+    (first, second) = notes
+    assert [one.text for one in replacer.replacements(first)] == ["gong"] * 3
+    chosen = [replace(first, hits=first.hits[1:2]), replace(second, hits=())]
+    planned = plan_replace(replacer, chosen)
+    assert planned.changes.title == "Replace 1 place in 1 note"
+    assert applied(planned, vault) == {"A.md": "\ufeff---\nkeys: [bell]\n---\ngong bell\n", "B.md": "bell"}
+
+
+def test_names_and_titles_are_told(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault", {"Bell.md": "x", "B.md": "# Bell\n"})
+    replacer, notes = searched(vault, "bell", "Gong")
+    planned = plan_replace(replacer, notes)
+    assert applied(planned, vault) == {"Bell.md": "x", "B.md": "# Gong\n"}
+    titled, named = planned.remarks
+    assert titled.startswith("B.md: its title changes")
+    assert named.startswith("Bell.md: its name stays")
+
+
+def test_a_property_that_breaks_is_told(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault", {"B.md": '---\nkeys: ["bell"]\n---\n'})
+    replacer, notes = searched(vault, "bell", 'go"ng')
+    (remark,) = plan_replace(replacer, notes).remarks
+    assert remark.startswith("B.md, line 2:")
+
+
+def test_a_note_that_changed_meanwhile_stays(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault", {"A.md": "bell", "B.md": "bell", "C.md": "bell"})
+    replacer, notes = searched(vault, "bell", "gong")
+    vault.path("A.md").write_text("bell bell")
+    vault.path("C.md").unlink()
+    planned = plan_replace(replacer, notes)
+    assert applied(planned, vault) == {"A.md": "bell bell", "B.md": "gong"}
+    assert [remark.split(" ", 1)[0] for remark in planned.remarks] == ["A.md", "“C.md”"]
+
+
+@pytest.mark.parametrize("query", ["bell gong", "bell OR gong", "path:x"])
+def test_only_one_thing_can_be_replaced(query: str) -> None:
+    with pytest.raises(InputError, match="only one thing"):
+        Replacer(parse_query(query), "x")
+
+
+@pytest.mark.parametrize(("words", "place"), [("$2", 1), ("ab ${no}", 4)])
+def test_groups_that_are_not_there(words: str, place: int) -> None:
+    with pytest.raises(InputError, match=f"character {place}"):
+        Replacer(parse_query("(a)", REGEX), words)
+
+
+def test_hits_outside_the_chosen_parts_stay(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault", {"A.md": "---\nkeys: [bell]\n---\n# bell\nbell"})
+    replacer, notes = searched(vault, "bell", "gong", SearchOptions(where=frozenset({Where.BODY})))
+    assert applied(plan_replace(replacer, notes), vault) == {"A.md": "---\nkeys: [bell]\n---\n# bell\ngong"}

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.search import FoundNote, SearchOptions, Where, parse_query, search
+from lorestudio.studio.notes.vault_notes import VaultNotes
+from tests.studio.notes import write_vault
+
+NOTES = {
+    "people/Hob.md": (
+        "---\ntags: [lorebook, npc/thief]\nkeys: [Hob, Thistlewick]\nsummary: A ferry thief.\n---\n"
+        "# Hob Thistlewick\n\nHob stole the long\nflood bell. Hobbled?\n"
+    ),
+    "places/Ferry Quay.md": "---\ntags: npc, place\n---\nThe ferry. THE FERRY! Ferryman.\n",
+    "Bell.md": "# Old Bell\n渡ferry口 and a long flood.\n",
+}
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> VaultNotes:
+    return write_vault(tmp_path / "vault", NOTES)
+
+
+def words(note: FoundNote) -> list[str]:
+    return [note.excerpt(hit).text[note.excerpt(hit).start : note.excerpt(hit).end] for hit in note.hits]
+
+
+def found(vault: VaultNotes, query: str, options: SearchOptions | None = None) -> dict[str, list[str]]:
+    return {note.filename: words(note) for note in search(vault, parse_query(query, options))}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("hob", {"people/Hob.md": ["Hob", "Hob", "Hob", "Hob", "Hob"]}),
+        ("ferry thistlewick", {"people/Hob.md": ["Thistlewick", "ferry", "Thistlewick"]}),
+        ('"the ferry"', {"places/Ferry Quay.md": ["The ferry", "THE FERRY"]}),
+        ('"long flood"', {"Bell.md": ["long flood"], "people/Hob.md": ["long"]}),
+        ("quay OR stole", {"people/Hob.md": ["stole"], "places/Ferry Quay.md": ["Quay"]}),
+        ("flood -hob", {"Bell.md": ["flood"]}),
+        ("path:people/ bell", {"people/Hob.md": ["bell"]}),
+        ("-path:people/ flood", {"Bell.md": ["flood"]}),
+        ('path:"ferry quay" the', {"places/Ferry Quay.md": ["The", "THE"]}),
+        ("file:quay", {"places/Ferry Quay.md": []}),
+        ("tag:npc", {"people/Hob.md": [], "places/Ferry Quay.md": []}),
+        ("tag:#npc/thief", {"people/Hob.md": []}),
+        ("tag:thief", {}),
+        ("key:thistle", {"people/Hob.md": []}),
+        ("-tag:npc", {"Bell.md": []}),
+        ("nobody", {}),
+    ],
+)
+def test_queries(vault: VaultNotes, query: str, expected: dict[str, list[str]]) -> None:
+    assert found(vault, query) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "options", "expected"),
+    [
+        ("FERRY", SearchOptions(case=True), {"places/Ferry Quay.md": ["FERRY"]}),
+        (
+            "ferry",
+            SearchOptions(word=True),
+            {
+                "people/Hob.md": ["ferry"],
+                "places/Ferry Quay.md": ["Ferry", "ferry", "FERRY"],
+                "Bell.md": ["ferry"],
+            },
+        ),
+        ("hob", SearchOptions(where=frozenset({Where.TITLE})), {"people/Hob.md": ["Hob", "Hob"]}),
+        ("hob", SearchOptions(where=frozenset({Where.PROPERTIES})), {"people/Hob.md": ["Hob"]}),
+        ("hob", SearchOptions(where=frozenset({Where.BODY})), {"people/Hob.md": ["Hob", "Hob"]}),
+        ("thief -bell", SearchOptions(where=frozenset({Where.PROPERTIES})), {"people/Hob.md": ["thief", "thief"]}),
+        ("lorebook ferry", SearchOptions(where=frozenset({Where.BODY})), {}),
+        (r"hob\w+", SearchOptions(regex=True), {"people/Hob.md": ["Hobbled"]}),
+        (r"^the (\w+)", SearchOptions(regex=True), {"places/Ferry Quay.md": ["The ferry"]}),
+        (r"path:places  f\w+y\b", SearchOptions(regex=True), {"places/Ferry Quay.md": ["Ferry", "ferry", "FERRY"]}),
+        (
+            r"hob|hobbled",
+            SearchOptions(regex=True, word=True),
+            {"people/Hob.md": ["Hob", "Hob", "Hob", "Hob", "Hobbled"]},
+        ),
+        (r"x*", SearchOptions(regex=True), {}),
+    ],
+)
+def test_options(vault: VaultNotes, query: str, options: SearchOptions, expected: dict[str, list[str]]) -> None:
+    assert found(vault, query, options) == expected
+
+
+def test_where_a_hit_is(vault: VaultNotes) -> None:
+    (note,) = search(vault, parse_query("hob path:people"))
+    places = [(hit.where, note.excerpt(hit).line, hit.in_name) for hit in note.hits]
+    assert places == [
+        (Where.TITLE, 0, True), (Where.PROPERTIES, 3, False), (Where.TITLE, 6, False), (Where.BODY, 8, False),
+        (Where.BODY, 9, False),
+    ]  # fmt: skip
+    assert note.excerpt(note.hits[3]).text == "Hob stole the long"
+    assert note.text[note.hits[3].start : note.hits[3].end] == "Hob"
+    assert (note.title, note.path) == ("Hob Thistlewick", vault.path("people/Hob.md"))
+
+
+def test_notes_come_one_by_one_and_the_search_can_be_stopped(vault: VaultNotes) -> None:
+    cancel = CancelToken()
+    stream = search(vault, parse_query("e"), cancel)
+    assert next(stream).hits
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        next(stream)
+
+
+@pytest.mark.parametrize("query", ["", "  ", "path:", '""', "tag:  "])
+def test_nothing_to_look_for(query: str) -> None:
+    with pytest.raises(InputError, match="nothing to look for"):
+        parse_query(query)
+
+
+@pytest.mark.parametrize(("query", "place"), [("(ab", 4), ("path:x (ab", 11), ("a{2,1}", 3), ("*a", 1), ("ab\\", 4)])
+def test_a_bad_expression_is_told_with_its_place(query: str, place: int) -> None:
+    with pytest.raises(InputError, match="not well formed") as caught:
+        parse_query(query, SearchOptions(regex=True))
+    said = int(caught.value.message.split("character ")[1].split(":")[0])
+    assert abs(said - place) <= 1
+
+
+def test_an_expression_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lorestudio.studio.notes.search._PATIENCE_SECONDS", 0.2)
+    vault = write_vault(tmp_path / "vault", {"A.md": "a" * 60 + "b"})
+    with pytest.raises(InputError, match=r"A\.md.*takes too long"):
+        list(search(vault, parse_query("(a|aa|c?a)+$", SearchOptions(regex=True))))

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import tomllib
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+from lorestudio.studio.project import doctor
+from lorestudio.studio.project.answering import Connections, KeySource, Profile, ProfileFile, default_profiles_path
+from lorestudio.studio.project.doctor import Finding, examine
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(autouse=True)
+def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folders of this test's own, so that nobody's are touched."""
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    return tmp_path
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which every library is there, Qt included."""
+    monkeypatch.setattr(doctor, "version", lambda _name: "1.0")
+
+
+def by_subject(findings: tuple[Finding, ...]) -> dict[str, Finding]:
+    return {finding.subject: finding for finding in findings}
+
+
+@pytest.mark.usefixtures("installed")
+def test_all_is_well() -> None:
+    findings = by_subject(examine(has_display=True))
+    assert [finding.subject for finding in findings.values() if not finding.ok] == []
+    assert "72 entries, 27 generations." in findings["Demo"].message
+    assert findings["Display"].message == "a window can be opened"
+
+
+@pytest.mark.usefixtures("installed")
+def test_no_display_is_no_fault() -> None:
+    display = by_subject(examine(has_display=False))["Display"]
+    assert display.ok
+    assert display.message.startswith("none;")
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_window_that_does_not_load_is_a_fault() -> None:
+    window = by_subject(examine(has_display=True, window_problem="libEGL is missing."))["Window"]
+    assert window == Finding("Window", ok=False, message="libEGL is missing.")
+
+
+def test_a_missing_library_is_named_with_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(doctor, "version", missing)
+    findings = by_subject(examine(has_display=True))
+    assert findings["numpy"] == Finding("numpy", ok=False, message="not installed. Run: pip install numpy")
+
+
+def test_the_libraries_are_those_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {requirement.split(">")[0].split("<")[0] for requirement in project["dependencies"]}
+    assert set(doctor.LIBRARIES) == names
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_folder_that_cannot_be_written(homes: Path) -> None:
+    (homes / "xdg_data_home").write_text("a file stands where the folder should be")
+    finding = by_subject(examine(has_display=True))["Data folder"]
+    assert not finding.ok
+    assert "cannot be written" in finding.message
+    assert "xdg_data_home" in finding.message
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_demo_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lorestudio.studio.project.project.resource", tmp_path.joinpath)
+    finding = by_subject(examine(has_display=True))["Demo"]
+    assert not finding.ok
+    assert str(tmp_path) in finding.message
+    assert finding.message.endswith("Install the program again.")
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_store_that_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(path: Path) -> None:
+        raise RuntimeError("no such module: sqlite")
+
+    monkeypatch.setattr(doctor, "TraceStore", broken)
+    finding = by_subject(examine(has_display=True))["Trace store"]
+    assert finding == Finding("Trace store", ok=False, message="SQLite does not work here: no such module: sqlite")
+
+
+@pytest.mark.usefixtures("installed")
+def test_who_can_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answers() -> Finding:
+        return by_subject(examine(has_display=True))["Answers"]
+
+    assert answers() == Finding("Answers", ok=True, message="offline stand-in")
+    monkeypatch.setenv("SET_KEY", "secret-value")
+    monkeypatch.delenv("GONE_KEY", raising=False)
+    profiles = (
+        Profile("Local", url="http://127.0.0.1:11434/v1"),
+        Profile("Ring", url="https://ring.test", key_source=KeySource.KEYRING),
+        Profile("Set", url="https://set.test", key_source=KeySource.ENVIRONMENT, key_variable="SET_KEY"),
+        Profile("Gone", url="https://gone.test", key_source=KeySource.ENVIRONMENT, key_variable="GONE_KEY"),
+    )
+    Connections(default_profiles_path()).save(ProfileFile(profiles))
+    assert answers().ok
+    assert answers().message == (
+        "offline stand-in, “Local” (127.0.0.1:11434, no key), “Ring” (ring.test, key in the keyring), "
+        "“Set” (set.test, key in SET_KEY), “Gone” (gone.test, key in GONE_KEY, which is not set)"
+    )
+    default_profiles_path().write_text("{}")
+    assert not answers().ok
+    assert "is not a file of profiles" in answers().message

@@ -1,0 +1,585 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
+from lorestudio.studio.project.library import Library, LibraryListener, LibraryNews, changes_text, read_once
+from lorestudio.vault.cache import VaultCache
+from lorestudio.vault.index_refresh import ChangedEntry, IndexChanges, RefreshReason
+from lorestudio.vault.obsidian.breaker import CircuitBreakers
+from lorestudio.vault.obsidian.vault import ObsidianVault
+from lorestudio.vault.sources import FolderSource, ObsidianSource, VaultSource
+from lorestudio.vault.watching import WatchMode, WatchStatus, WatchTimes
+from tests.vault.obsidian.obsidian_server import KEY, ObsidianServer, running
+
+WAIT_S = 20
+QUICK = WatchTimes(debounce_ms=50, check_s=0.1, poll_s=0.1, retry_s=1)
+SETTINGS = DeepLoreSettings()
+
+
+def lore(body: str = "", **front: str) -> str:
+    lines = "".join(f"{name}: {value}\n" for name, value in front.items())
+    return f"---\ntags: [lorebook]\n{lines}---\n{body}"
+
+
+def run(work: Awaitable[None]) -> None:
+    async def limited() -> None:
+        async with asyncio.timeout(WAIT_S):
+            await work
+
+    asyncio.run(limited())
+
+
+class Heard:
+    """What a library told."""
+
+    def __init__(self) -> None:
+        self.news: list[LibraryNews] = []
+        self.statuses: list[WatchStatus] = []
+        self.problems: list[str] = []
+        self.listener = LibraryListener(
+            self.news.append, lambda _source, status: self.statuses.append(status), self.problems.append
+        )
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        while not condition():  # noqa: ASYNC110 - what is waited for is not always something that is told
+            await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "vault"
+    place.mkdir()
+    write(place, a=lore("one"), b=lore("two"))
+    return place
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[VaultCache]:
+    with VaultCache(tmp_path / "cache.sqlite") as opened:
+        yield opened
+
+
+def write(place: Path, **texts: str) -> None:
+    """Notes that look old, so that their stamps count."""
+    for title, text in texts.items():
+        (place / f"{title}.md").write_text(text)
+
+
+def library(*sources: VaultSource | Path, heard: Heard | None = None, **options: Any) -> Library:
+    every = [FolderSource(source) if isinstance(source, Path) else source for source in sources]
+    listener = heard.listener if heard is not None else LibraryListener()
+    return Library(every, options.pop("settings", SETTINGS), listener=listener, times=QUICK, **options)
+
+
+def titles(index: Any) -> list[str]:
+    return [entry.title for entry in index.entries]
+
+
+def contents(index: Any) -> list[str]:
+    return [entry.content for entry in index.entries]
+
+
+# ---- opening --------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_cache_the_vault_is_read(folder: Path) -> None:
+    async def work() -> None:
+        heard = Heard()
+        async with library(folder, heard=heard) as opened:
+            assert opened.index.entries == ()
+            news = await opened.open()
+            assert (news.confirmed, news.parsed, news.reason) == (True, 2, RefreshReason.OPENED)
+            assert contents(opened.index) == ["one", "two"]
+            assert heard.news == [news]
+
+    run(work())
+
+
+def test_a_known_vault_is_there_at_once_and_checked_afterwards(folder: Path, cache: VaultCache) -> None:
+    async def work() -> None:
+        async with library(folder, cache=cache) as first:
+            await first.open()
+        write(folder, b=lore("changed"), c=lore("new"))
+        heard = Heard()
+        async with library(folder, heard=heard, cache=cache) as second:
+            news = await second.open()
+            assert (news.confirmed, second.confirmed) == (False, False)
+            assert contents(news.index) == ["one", "two"]
+            await second.settled()
+            assert second.confirmed
+            checked = heard.news[1]
+            assert checked.parsed == 2
+            assert changes_text(checked.changes) == "1 added (c); 1 changed (b)"
+            assert contents(second.index) == ["one", "changed", "new"]
+            assert second.index.entries[0] is news.index.entries[0]
+        async with library(folder, cache=cache) as third:
+            assert contents((await third.open()).index) == ["one", "changed", "new"]
+
+    run(work())
+
+
+def test_nothing_is_parsed_where_nothing_changed(folder: Path, cache: VaultCache) -> None:
+    async def work() -> None:
+        async with library(folder, cache=cache) as first:
+            await first.open()
+        heard = Heard()
+        async with library(folder, heard=heard, cache=cache) as second:
+            await second.open()
+            await second.settled()
+        opened, checked = heard.news
+        assert checked.index is opened.index
+        assert (checked.parsed, checked.changed, checked.finalised) == (0, False, False)
+        assert not checked.changes
+
+    run(work())
+
+
+def test_other_rules_do_not_use_the_cache(folder: Path, cache: VaultCache) -> None:
+    other = sanitise({"lorebookTag": "tale"}).settings
+
+    async def work() -> None:
+        async with library(folder, cache=cache) as first:
+            await first.open()
+        async with library(folder, cache=cache, settings=other) as second:
+            news = await second.open()
+            assert (news.confirmed, news.parsed, news.index.entries) == (True, 2, ())
+
+    run(work())
+
+
+def test_all_vaults_are_cached_or_none(folder: Path, tmp_path: Path, cache: VaultCache) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    write(other, c=lore("three", requires="[a]"))
+
+    async def work() -> None:
+        async with library(folder, cache=cache) as first:
+            await first.open()
+        async with library(folder, other, cache=cache) as second:
+            news = await second.open()
+            assert news.confirmed
+            assert [(entry.vault, entry.title) for entry in news.index.entries] == [
+                ("vault", "a"), ("vault", "b"), ("other", "c"),
+            ]  # fmt: skip
+        async with library(folder, other, cache=cache) as third:
+            news = await third.open()
+            assert not news.confirmed
+            assert news.index.entries[2].requires == ("a",)
+
+    run(work())
+
+
+def test_a_damaged_cache_is_told_and_does_no_harm(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    path.write_bytes(b"rubbish" * 1000)
+    heard = Heard()
+
+    async def work() -> None:
+        with VaultCache(path) as cache:
+            async with library(folder, heard=heard, cache=cache) as opened:
+                await opened.open()
+                assert contents(opened.index) == ["one", "two"]
+
+    run(work())
+    (problem,) = heard.problems
+    assert "was damaged" in problem
+
+
+def test_a_vault_that_is_not_there(folder: Path, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with library(folder, tmp_path / "gone") as opened:
+            news = await opened.open()
+            assert titles(news.index) == ["a", "b"]
+            (failure,) = news.failures
+            assert "gone" in failure
+            assert not news.confirmed
+
+    run(work())
+
+
+def test_no_vault() -> None:
+    async def work() -> None:
+        async with library() as opened:
+            assert (await opened.open()).index.entries == ()
+
+    run(work())
+
+
+def test_reading_once(folder: Path, cache: VaultCache) -> None:
+    first = read_once([FolderSource(folder)], SETTINGS, cache=cache)
+    write(folder, a=lore("new"))
+    second = read_once([FolderSource(folder, "Named")], SETTINGS, cache=cache)
+    assert (first.parsed, second.parsed) == (2, 1)
+    assert contents(second.index) == ["new", "two"]
+    assert second.index.vaults == ("Named",)
+
+
+# ---- refreshing -----------------------------------------------------------------------------------------------------
+
+
+def age(folder: Path) -> None:
+    for path in folder.iterdir():
+        os.utime(path, (1e9, 1e9))
+
+
+def test_a_manual_refresh_reads_every_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lorestudio.vault.folder_scan.SETTLING_NS", -(10**12))
+
+    async def work() -> None:
+        async with library(folder) as opened:
+            await opened.open()
+            assert (await opened.refresh(RefreshReason.POLL)).read == 0
+            assert (await opened.refresh()).read == 2
+            assert (await opened.refresh(RefreshReason.POLL)).read == 0
+
+    run(work())
+
+
+def test_the_settings_say_when_a_generation_needs_a_refresh(folder: Path) -> None:
+    now = 1_000_000
+
+    async def work() -> None:
+        nonlocal now
+        async with library(folder, clock_ms=lambda: now) as opened:
+            await opened.open()
+            assert await opened.ensure_fresh(0) is None
+            now += 300_000
+            assert await opened.ensure_fresh(1) is None
+            now += 1
+            news = await opened.ensure_fresh(2)
+            assert news is not None
+            assert news.reason is RefreshReason.EXPIRED
+            assert await opened.ensure_fresh(3) is None
+
+    run(work())
+
+
+def test_generations_are_counted_from_the_last_refresh(folder: Path) -> None:
+    every_three = sanitise({"indexRebuildTrigger": "generation", "indexRebuildGenerationInterval": 3}).settings
+
+    async def work() -> None:
+        async with library(folder, settings=every_three) as opened:
+            await opened.open()
+            found = [await opened.ensure_fresh(generation) for generation in range(8)]
+            assert [number for number, news in enumerate(found) if news] == [3, 6]
+            opened.chat_changed()
+            assert await opened.ensure_fresh(2) is None
+            assert await opened.ensure_fresh(3) is not None
+
+    run(work())
+
+
+def test_a_generation_waits_for_the_check_of_a_cached_index(folder: Path, cache: VaultCache) -> None:
+    async def work() -> None:
+        async with library(folder, cache=cache) as first:
+            await first.open()
+        write(folder, a=lore("new"))
+        async with library(folder, cache=cache) as second:
+            await second.open()
+            await second.ensure_fresh(0)
+            assert second.confirmed
+            assert contents(second.index) == ["new", "two"]
+
+    run(work())
+
+
+def test_other_settings(folder: Path) -> None:
+    async def work() -> None:
+        async with library(folder) as opened:
+            await opened.open()
+            assert await opened.configure(sanitise({"scanDepth": 9}).settings) is None
+            news = await opened.configure(sanitise({"lorebookTag": "tale"}).settings)
+            assert news is not None
+            assert (news.reason, news.index.entries) == (RefreshReason.SETTINGS, ())
+            news = await opened.configure(SETTINGS)
+            assert news is not None
+            assert titles(news.index) == ["a", "b"]
+
+    run(work())
+
+
+class SlowSource:
+    """A folder whose scan waits until it is let go."""
+
+    def __init__(self, folder: Path) -> None:
+        self.inner = FolderSource(folder)
+        self.id, self.name, self.folder = self.inner.id, self.inner.name, None
+        self.begun = 0
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def scan(self, *arguments: Any, **options: Any) -> Any:
+        self.begun += 1
+        await self.gate.wait()
+        return await self.inner.scan(*arguments, **options)
+
+
+def test_requests_that_come_together_share_a_refresh(folder: Path) -> None:
+    async def work() -> None:
+        source = SlowSource(folder)
+        heard = Heard()
+        async with library(source, heard=heard) as opened:
+            await opened.open()
+            source.gate.clear()
+            running_one = asyncio.create_task(opened.refresh(RefreshReason.POLL))
+            await heard.until(lambda: source.begun == 2)
+            waiting = [asyncio.create_task(opened.refresh(RefreshReason.POLL)) for _ in range(5)]
+            await asyncio.sleep(0)
+            assert opened.refreshing
+            source.gate.set()
+            results = await asyncio.gather(running_one, *waiting)
+            assert source.begun == 3
+            assert all(result is results[1] for result in results[1:])
+            assert results[0] is not results[1]
+            assert not opened.refreshing
+
+    run(work())
+
+
+def test_cancelling_a_refresh(folder: Path) -> None:
+    async def work() -> None:
+        source = SlowSource(folder)
+        heard = Heard()
+        async with library(source, heard=heard) as opened:
+            await opened.open()
+            before = opened.index
+            source.gate.clear()
+            task = asyncio.create_task(opened.refresh())
+            await heard.until(lambda: source.begun == 2)
+            opened.cancel()
+            with pytest.raises(Cancelled):
+                await task
+            assert opened.index is before
+            source.gate.set()
+            assert (await opened.refresh()).read == 2
+            assert heard.problems == []
+
+    run(work())
+
+
+def test_a_caller_that_gives_up_does_not_stop_the_refresh(folder: Path) -> None:
+    async def work() -> None:
+        source = SlowSource(folder)
+        heard = Heard()
+        async with library(source, heard=heard) as opened:
+            await opened.open()
+            source.gate.clear()
+            task = asyncio.create_task(opened.refresh())
+            await heard.until(lambda: source.begun == 2)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            source.gate.set()
+            await opened.settled()
+            assert len(heard.news) == 2
+
+    run(work())
+
+
+def test_any_thread_may_ask_for_a_refresh(folder: Path) -> None:
+    async def work() -> None:
+        heard = Heard()
+        async with library(folder, heard=heard) as opened:
+            await opened.open()
+            seen: list[int] = []
+
+            def elsewhere() -> None:
+                seen.append(len(opened.index.entries))
+                opened.request_refresh()
+
+            await asyncio.to_thread(elsewhere)
+            await heard.until(lambda: len(heard.news) == 2)
+            assert seen == [2]
+            assert heard.news[1].reason is RefreshReason.MANUAL
+
+    run(work())
+
+
+class BrokenSource(SlowSource):
+    async def scan(self, *arguments: Any, **options: Any) -> Any:
+        if self.begun:
+            raise LookupError("the keyring broke")
+        return await super().scan(*arguments, **options)
+
+
+def test_what_fails_in_the_background_is_told(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def work() -> None:
+        heard = Heard()
+        async with library(BrokenSource(folder), heard=heard) as opened:
+            await opened.open()
+            opened.request_refresh()
+            await heard.until(lambda: bool(heard.problems))
+            assert "the keyring broke" in heard.problems[0]
+            with pytest.raises(LookupError):
+                await opened.refresh()
+
+    run(work())
+    assert "work on the vaults failed" in caplog.text
+
+
+# ---- following ------------------------------------------------------------------------------------------------------
+
+
+def test_changes_on_disk_are_followed(folder: Path, cache: VaultCache) -> None:
+    async def work() -> None:
+        heard = Heard()
+        async with library(folder, heard=heard, cache=cache) as opened:
+            await opened.open()
+            opened.follow()
+            opened.follow()
+            await heard.until(lambda: bool(heard.statuses))
+            assert [status.mode for status in heard.statuses] == [WatchMode.WATCHING]
+            write(folder, c=lore("three"))
+            await heard.until(lambda: titles(opened.index) == ["a", "b", "c"])
+            (folder / "a.md").unlink()
+            await heard.until(lambda: titles(opened.index) == ["b", "c"])
+            assert heard.news[-1].reason is RefreshReason.CHANGED_ON_DISK
+        assert threading.active_count() < 10
+        async with library(folder, cache=cache) as again:
+            assert titles((await again.open()).index) == ["b", "c"]
+
+    run(work())
+
+
+def test_polling(folder: Path) -> None:
+    every_second = sanitise({"syncPollingInterval": 1}).settings
+
+    async def work() -> None:
+        heard = Heard()
+        async with library(SlowSource(folder), heard=heard) as opened:
+            await opened.open()
+            opened.follow()
+            await opened.configure(every_second)
+            write(folder, c=lore("three"))
+            await heard.until(lambda: titles(opened.index) == ["a", "b", "c"])
+            assert heard.news[-1].reason is RefreshReason.POLL
+
+    run(work())
+
+
+# ---- Obsidian -------------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def obsidian(server: ObsidianServer, breakers: CircuitBreakers | None = None) -> ObsidianSource:
+    return ObsidianSource(ObsidianVault(server.address(), lambda: KEY, breakers, timeout_s=5))
+
+
+def test_obsidian_goes_away_and_comes_back(cache: VaultCache) -> None:
+    clock = Clock()
+    source_breakers = CircuitBreakers(clock)
+
+    async def work(server: ObsidianServer, started: Callable[[], Any]) -> None:
+        heard = Heard()
+        async with library(obsidian(server, source_breakers), heard=heard, cache=cache) as opened:
+            news = await opened.open()
+            assert not news.confirmed
+            assert titles(news.index) == ["a", "b"]
+            await opened.settled()
+            assert not opened.confirmed
+            assert "cannot be reached" in heard.news[-1].failures[0]
+            for _ in range(3):
+                news = await opened.refresh()
+            assert "left alone" in news.failures[0]
+            assert titles(opened.index) == ["a", "b"]
+            with started():
+                server.write(a=lore("new"))
+                assert (await opened.refresh()).failures
+                clock.now += 2
+                news = await opened.refresh()
+                assert (news.failures, news.parsed, contents(news.index)) == ((), 1, ["new", "two"])
+                assert opened.confirmed
+
+    with running() as server:
+        server.write(a=lore("one"), b=lore("two"))
+        read_once([obsidian(server)], SETTINGS, cache=cache)
+    run(work(server, lambda: running(server)))
+
+
+def test_a_partial_listing_keeps_the_previous_entries() -> None:
+    async def work(server: ObsidianServer) -> None:
+        async with library(obsidian(server)) as opened:
+            await opened.open()
+            server.faults = {"f/": 500}
+            server.write(a=lore("new"))
+            news = await opened.refresh()
+            assert contents(news.index) == ["one", "three"]
+            assert "was not listed" in news.failures[0]
+            server.faults = {}
+            assert contents((await opened.refresh()).index) == ["new", "three"]
+
+    with running() as server:
+        server.write(a=lore("one"))
+        server.files["f/c.md"] = lore("three").encode()
+        run(work(server))
+
+
+def test_a_listing_without_notes_keeps_the_previous_entries() -> None:
+    async def work(server: ObsidianServer) -> None:
+        async with library(obsidian(server)) as opened:
+            await opened.open()
+            server.files = {}
+            news = await opened.refresh()
+            assert titles(news.index) == ["a"]
+            assert "lists no note" in news.failures[0]
+
+    with running() as server:
+        server.write(a=lore("one"))
+        run(work(server))
+
+
+def test_a_note_that_cannot_be_fetched_stays_as_it_was() -> None:
+    async def work(server: ObsidianServer) -> None:
+        async with library(obsidian(server)) as opened:
+            await opened.open()
+            server.write(a=lore("new"), b=lore("new"))
+            server.faults = {"b.md": 500, "c.md": 500}
+            server.files["c.md"] = b""
+            news = await opened.refresh()
+            assert contents(news.index) == ["new", "two"]
+            assert "It stays as it was." in news.failures[0]
+            assert [note.filename for note in news.index.left_out] == ["c.md"]
+
+    with running() as server:
+        server.write(a=lore("one"), b=lore("two"))
+        run(work(server))
+
+
+def test_a_folder_and_obsidian_together(folder: Path) -> None:
+    async def work(server: ObsidianServer) -> None:
+        async with library(folder, obsidian(server)) as opened:
+            await opened.open()
+            assert [(entry.vault, entry.title) for entry in opened.index.entries] == [
+                ("vault", "a"), ("vault", "b"), ("V", "c"),
+            ]  # fmt: skip
+
+    with running() as server:
+        server.write(c=lore("three"))
+        run(work(server))
+
+
+# ---- words ----------------------------------------------------------------------------------------------------------
+
+
+def test_changes_in_words() -> None:
+    many = tuple(ChangedEntry("V", f"{title}.md", title) for title in "abcd")
+    changes = IndexChanges(added=many, removed=many[:1], keys_changed=many[:3], other=many[1:2])
+    assert changes_text(changes) == (
+        "4 added (a, b, c, …); 1 removed (a); 3 keys changed (a, b, c); 1 other fields changed (b)"
+    )
+    assert changes_text(IndexChanges()) == ""

@@ -1,0 +1,172 @@
+"""What a replay or a session note would cost: every request that would be made, and nobody is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
+from lorestudio.llm.cost import MESSAGE_OVERHEAD, CostEstimate
+from lorestudio.llm.json_text import spell
+from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.llm.recorded_answers import RecordedAnswers
+from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.costs import RequestCollector, estimate_note, estimate_replay
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.index import build_index
+
+AI_ONLY: dict[str, Any] = {"ai_search_enabled": True, "ai_search_mode": "ai-only"}
+
+
+def project(count: int = 3, **settings: Any) -> Project:
+    """Three notes (or so many) of four categories, and a chat of two replies; each turn names a note."""
+    values = DeepLoreSettings(enabled=True, **settings)
+    text = "---\ntags: [lorebook, c{tag}]\nkeys: [key{n}]\n---\nText {n}.\n"
+    notes = tuple(NoteFile(f"E{n}.md", text.format(n=n, tag=n % 4)) for n in range(count))
+    index = build_index([VaultFiles("v", notes)], values, CHARS_4)
+    said = [Message(name, f"{name} says E{n} and E0.", is_user=name == "U") for n in (1, 2) for name in ("U", "Ann")]
+    said.append(Message("U", "And E2?", is_user=True))
+    return Project((), index, values, chat=Chat(tuple(said), "U", "Ann"))
+
+
+def cost(there: Project, recorded: RecordedAnswers | None = None, **options: Any) -> CostEstimate:
+    return asyncio.run(estimate_replay(there, recorded, **options))
+
+
+def requests(there: Project, **options: Any) -> list[ChatRequest]:
+    """Every request of a replay that the stand-in answers."""
+    seen: list[ChatRequest] = []
+
+    class Seeing(StandInAnswers):
+        async def answer(self, request: ChatRequest) -> ChatReply:
+            seen.append(request)
+            return await super().answer(request)
+
+    asyncio.run(Simulator(there, Seeing(), **options).replay())
+    return seen
+
+
+def tokens(request: ChatRequest) -> int:
+    schema = [spell(request.json_schema)] if request.json_schema is not None else []
+    return sum(CHARS_4.count(text) + MESSAGE_OVERHEAD for text in (request.system, request.user, *schema))
+
+
+def test_without_a_model_nothing_is_asked() -> None:
+    assert cost(project()) == CostEstimate(exact=False)
+
+
+def test_every_request_is_counted() -> None:
+    there = project(**AI_ONLY, ai_search_max_tokens=100)
+    asked = requests(there)
+    assert len(asked) == 3  # two replies and the reply to come, each naming somebody new
+    found = cost(there)
+    assert (found.calls, found.recorded, dict(found.by_kind)) == (3, 0, {"search": 3})
+    assert found.input_tokens == sum(map(tokens, asked))
+    assert found.most_output_tokens == 300
+    assert not found.exact
+
+
+def test_prefilter_calls_are_told_apart() -> None:
+    there = project(44, **AI_ONLY, hierarchical_pre_filter=True, ai_search_max_tokens=100)
+    found = cost(there)
+    assert found.by_kind["prefilter"] == 3
+    assert found.most_output_tokens == 512 * 3 + 100 * found.by_kind["search"]
+
+
+def swiped() -> Project:
+    """The same chat, its first reply with three swipes."""
+    there = project(**AI_ONLY)
+    assert there.chat is not None
+    first, second, *others = there.chat.messages
+    messages = (first, replace(second, swipes=("a", "b", "c"), swipe_id=2), *others)
+    return replace(there, chat=replace(there.chat, messages=messages))
+
+
+def test_generations_that_the_cache_answers_cost_nothing() -> None:
+    assert len(Simulator(swiped()).generations) == 5
+    assert cost(swiped()).calls == 3
+
+
+def test_a_recorded_answer_decides_what_is_asked_later(tmp_path: Path) -> None:
+    """One that cannot be read is not cached, so each swipe asks again, and finds it recorded again."""
+    recorded = recording(tmp_path / "a.jsonl", swiped(), 1, reply="no list")
+    found = cost(swiped(), recorded)
+    assert (found.calls, found.recorded) == (2, 3)
+
+
+def test_the_counter_is_the_projects() -> None:
+    there = project(**AI_ONLY)
+    assert cost(replace(there, counter=CHARS_3_35)).input_tokens > cost(there).input_tokens
+
+
+class Model:
+    """A provider, as far as a file of recorded answers can tell."""
+
+    name = label = "model"
+
+    def __init__(self, reply: str) -> None:
+        self.reply = reply
+
+    async def answer(self, _request: ChatRequest) -> ChatReply:
+        return ChatReply(self.reply, source="model", live=True)
+
+
+def recording(path: Path, there: Project, generations: int, model: str = "", reply: str = '["E0"]') -> RecordedAnswers:
+    """The answers of so many generations, read back from their file."""
+    simulator = Simulator(there, RecordedAnswers(path, Model(reply)), model=model)
+    asyncio.run(simulator.generate(simulator.generations[generations - 1]))
+    answers = RecordedAnswers(path)
+    answers.load()
+    return answers
+
+
+@pytest.mark.parametrize(("done", "calls", "recorded"), [(1, 2, 1), (2, 1, 2), (3, 0, 3)])
+def test_recorded_answers_are_free(tmp_path: Path, done: int, calls: int, recorded: int) -> None:
+    there = project(**AI_ONLY)
+    found = cost(there, recording(tmp_path / "a.jsonl", there, done))
+    assert (found.calls, found.recorded) == (calls, recorded)
+    assert (found.input_tokens > 0) is (calls > 0)
+
+
+def test_answers_recorded_for_another_model_are_not(tmp_path: Path) -> None:
+    there = project(**AI_ONLY)
+    recorded = recording(tmp_path / "a.jsonl", there, 3, model="one")
+    assert (cost(there, recorded, model="one").recorded, cost(there, recorded, model="two").recorded) == (3, 0)
+
+
+def test_an_estimate_records_and_changes_nothing(tmp_path: Path) -> None:
+    there = project(**AI_ONLY)
+    recorded = recording(tmp_path / "a.jsonl", there, 1)
+    before = recorded.path.read_bytes()
+    assert cost(there, recorded) == cost(there, recorded)
+    assert recorded.path.read_bytes() == before
+
+
+def test_a_chat_without_messages_asks_nothing() -> None:
+    assert cost(replace(project(**AI_ONLY), chat=None)).calls == 0
+
+
+def test_the_collector_keeps_the_requests_in_order() -> None:
+    there = project(**AI_ONLY)
+    collector = RequestCollector()
+    asyncio.run(Simulator(there, collector).replay())
+    assert [request.digest for request in collector.requests] == [one.digest for one in requests(there)]
+
+
+def test_a_session_note_is_one_call() -> None:
+    there = project(scribe_max_tokens=777)
+    found = asyncio.run(estimate_note(there, "the lamp"))
+    assert (found.calls, found.most_output_tokens, dict(found.by_kind)) == (1, 777, {"scribe": 1})
+    assert found.input_tokens > asyncio.run(estimate_note(there)).input_tokens
+
+
+def test_a_note_about_nothing_is_free() -> None:
+    assert asyncio.run(estimate_note(replace(project(), chat=Chat()))).calls == 0

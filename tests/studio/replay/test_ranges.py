@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+
+from lorestudio.domain.chat import Generation
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.replay.ranges import MessageRange, Part
+
+CHAT = (Generation(2), Generation(2, 1), Generation(4), Generation(8), Generation(9))
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [("12-40", 12, 40), ("12-", 12, None), ("-40", None, 40), ("12", 12, 12), (" #3 - #4 ", 3, 4), ("5–6", 5, 6)],
+)
+def test_ranges_as_they_are_written(text: str, first: int | None, last: int | None) -> None:
+    assert MessageRange.parse(text) == MessageRange(first, last)
+
+
+@pytest.mark.parametrize("text", ["", "-", "x", "1-2-3", "1,2", "--5"])
+def test_what_is_no_range_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(InputError, match="Write 12-40"):
+        MessageRange.parse(text, "--messages")
+
+
+def test_a_range_that_ends_before_it_begins() -> None:
+    with pytest.raises(InputError, match=r"ends .#3. before it begins .#7."):
+        MessageRange.parse("7-3")
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [("2-4", Part(0, 3)), ("3-", Part(2, 5)), ("-2", Part(0, 2)), ("4", Part(2, 3)), ("0-99", Part(0, 5))],
+)
+def test_where_a_range_is_swipes_included(text: str, part: Part) -> None:
+    assert MessageRange.parse(text).part(CHAT) == part
+
+
+def test_a_range_without_a_reply_says_where_the_replies_are() -> None:
+    with pytest.raises(ValueError, match=r"from message 5 to 7. The replies are messages #2, #4, #8, #9"):
+        MessageRange(5, 7).part(CHAT)
+
+
+def test_what_comes_before_a_range() -> None:
+    assert [Part(3, 5).before(done) for done in (0, 2, 3, 5)] == [3, 1, 0, 0]

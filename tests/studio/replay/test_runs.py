@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import asyncio
+from types import MappingProxyType
+
+import pytest
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.state import EngineState
+from lorestudio.studio.replay.runs import CHECKPOINT, Runs, States, TraceBook, with_counts
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.context import RunResult
+from lorestudio.systems.deeplore.counts import counted
+
+
+def results(simulator: Simulator) -> list[RunResult]:
+    """What the simulator's runs came to, with what they counted."""
+    traces = [simulator.traces[one] for one in simulator.generations]
+    tallies = [simulator._runs.tally(place) for place in range(len(traces))]
+    return [RunResult(*found) for found in zip(traces, simulator.states, tallies, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def made(replayed: Simulator) -> list[RunResult]:
+    return results(replayed)
+
+
+def filled(made: list[RunResult], unpacked: int, times: int = 1) -> Runs:
+    runs = Runs(EngineState(random_state=3), unpacked)
+    for _ in range(times):
+        for result in made:
+            runs.append(result)
+    return runs
+
+
+def test_packed_generations_come_back_as_they_were(made: list[RunResult]) -> None:
+    runs = filled(made, unpacked=2)
+    assert [runs.trace(place) for place in range(len(made))] == [result.trace for result in made]
+    assert list(States(runs)) == [result.state for result in made]
+    assert runs.state(-1) == EngineState(random_state=3)
+
+
+def test_nothing_of_a_packed_trace_can_be_changed(made: list[RunResult]) -> None:
+    runs = filled(made, unpacked=1)
+    verdicts = [verdict for record in runs.trace(0).stages for verdict in record.verdicts if not verdict.details]
+    assert verdicts
+    assert all(isinstance(verdict.details, MappingProxyType) for verdict in verdicts)
+
+
+def test_counts_are_counted_again_from_the_last_checkpoint(replayed: Simulator, made: list[RunResult]) -> None:
+    runs = Runs(EngineState(random_state=replayed.project.seed))
+    state, wanted = EngineState(random_state=replayed.project.seed), []
+    for number in range(CHECKPOINT + 5):
+        result = made[number % len(made)]
+        state = with_counts(result.state, counted(state, result.tally))
+        wanted.append(state)
+        runs.append(RunResult(result.trace, state, result.tally))
+    assert list(States(runs)) == wanted
+
+
+def test_what_is_cut_off_is_gone_and_can_be_made_again(made: list[RunResult]) -> None:
+    runs = filled(made, unpacked=2)
+    runs.cut(3)
+    assert len(runs) == 3
+    assert runs.state(2) == made[2].state
+    with pytest.raises(IndexError):
+        runs.trace(3)
+    runs.append(made[3])
+    assert runs.trace(3) == made[3].trace
+
+
+def test_a_book_keeps_what_was_cut_off(made: list[RunResult]) -> None:
+    runs, book = filled(made, unpacked=2), TraceBook()
+    book.put(Generation(7), runs, 3)
+    runs.cut(0)
+    assert book[Generation(7)] == made[3].trace
+
+
+def test_a_list_of_states_stays_as_long_as_it_was(made: list[RunResult]) -> None:
+    runs = filled(made[:2], unpacked=5)
+    states = States(runs)
+    runs.append(made[2])
+    assert (len(states), states[-1], states[:1]) == (2, made[1].state, (made[0].state,))
+
+
+def test_a_book_takes_from_another_without_unpacking(made: list[RunResult]) -> None:
+    runs = filled(made, unpacked=1)
+    first, second = TraceBook(), TraceBook({Generation(99): made[0].trace})
+    for place in range(3):
+        first.put(Generation(place), runs, place)
+    second.take(first.part([Generation(1), Generation(2)]))
+    assert [cell.finished is None for cell in runs._cells[:3]] == [True, True, True]
+    assert list(second) == [Generation(99), Generation(1), Generation(2)]
+    assert second[Generation(2)] == made[2].trace
+    assert second.get(Generation(0)) is None
+
+
+def test_a_simulator_forgets_from_a_place_on(replayed: Simulator) -> None:
+    simulator = Simulator(replayed.project)
+    asyncio.run(simulator.replay())
+    simulator.rewind(2)
+    assert list(simulator.traces) == list(simulator.generations[:2])
+    assert simulator.ran == 2
+    asyncio.run(simulator.replay())
+    assert list(simulator.states) == list(replayed.states)

@@ -1,0 +1,202 @@
+"""A turn saved as a scenario decides the same again, whatever the chat and the settings are."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.tokens import CharacterEstimate
+from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.scenario_file import read_scenarios, scenario_bytes
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.settings.behaviour import Behaviour
+from lorestudio.settings.deeplore import sanitise
+from lorestudio.studio.project.modes import Mode, with_mode
+from lorestudio.studio.project.project import Project, demo_project, open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.scenario.export import differing, export_scenario, recorded_answers
+from lorestudio.studio.scenario.running import run_scenarios
+
+NOTES = {
+    "Lamp.md": "keys: [lamp]\ncooldown: 2",
+    "Oil.md": "keys: [oil]\nprobability: 0.5",
+    "Bell.md": "keys: [bell]\nera: old\nsummary: A bell that rings under water.",
+    "sub/Tide.md": "keys: [tide]\nsummary: The tide.",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    vault = tmp_path / "brume"
+    for name, front in NOTES.items():
+        (vault / name).parent.mkdir(parents=True, exist_ok=True)
+        (vault / name).write_text(f"---\ntags: [lorebook]\n{front}\n---\n{name} says: naïve “😀”.\n", encoding="utf-8")
+    (vault / "bad.md").write_bytes(b"---\ntags: [lorebook]\n---\n\xff")
+    records: list[dict[str, Any]] = [
+        {"user_name": "Wren", "character_name": "Ottoline", "chat_metadata": {
+            "deeplore_context": {"era": "old"}, "deeplore_pins": [{"title": "Tide", "vaultSource": "brume"}],
+            "deeplore_ai_notepad": "Kept.", "deeplore_chat_counts": {"brume:Lamp": 3},
+        }},
+        {"name": "Wren", "is_user": True, "mes": "A lamp, oil, a bell and the tide."},
+        {"name": "Ottoline", "mes": "Yes.", "swipes": ["No.", "Yes."], "swipe_id": 1},
+        {"name": "Wren", "is_user": True, "mes": "(( aside ))", "is_system": True},
+        {"name": "Wren", "is_user": True, "mes": "The lamp again?", "extra": {"private": "not needed"}},
+        {"name": "Ottoline", "mes": "Oil, then."},
+        {"name": "Wren", "is_user": True, "mes": "oil lamp tide"},
+    ]  # fmt: skip
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text("\n".join(json.dumps(record) for record in records), encoding="utf-8")
+    return open_project([vault], chat, seed=11)
+
+
+def replayed(project: Project, answers: object = None, model: str = "") -> Simulator:
+    simulator = Simulator(project, answers, model=model)  # type: ignore[arg-type]
+    asyncio.run(simulator.replay())
+    return simulator
+
+
+def settings(project: Project, **values: Any) -> Project:
+    return replace(project, settings=sanitise({"enabled": True, **values}).settings)
+
+
+def test_the_file_is_run_and_decides_the_same(project: Project, tmp_path: Path) -> None:
+    simulator = replayed(project)
+    exported = export_scenario(simulator, simulator.generations[-1])
+    assert exported.differing == ()
+    path = tmp_path / "turn.json"
+    path.write_bytes(scenario_bytes(exported.scenario))
+    (result,) = run_scenarios(path)
+    for generation, report in zip(simulator.generations, result["expected"]["generations"], strict=True):
+        trace = simulator.traces[generation]
+        got = [row["title"] for row in report.get("budget", {}).get("accepted", [])]
+        assert got == [injection.title for injection in trace.injections]
+        assert [block["hash"] for block in report["committed"]]
+        assert report["rng_draws"] == len(trace.draws)
+    assert sum(row["rng_draws"] for row in result["expected"]["generations"]) > 0
+
+
+def test_an_earlier_turn_takes_only_what_was_before_it(project: Project) -> None:
+    simulator = replayed(project)
+    exported = export_scenario(simulator, Generation(1, 1))
+    assert [len(each.chat) for each in exported.scenario.generations] == [1, 1]
+    assert [each.type for each in exported.scenario.generations] == ["normal", "swipe"]
+    assert len(exported.scenario.messages) == 1
+    assert exported.scenario.id == "brume #1.2"
+    assert exported.differing == ()
+
+
+def test_only_what_a_run_reads_goes_into_the_file(project: Project) -> None:
+    project = settings(project, librarianSystemPromptMode="x", aiSearchProfileId="my-own-profile", scanDepth=7)
+    simulator = replayed(project)
+    exported = export_scenario(simulator, simulator.generations[-1])
+    text = scenario_bytes(exported.scenario).decode()
+    assert "not needed" not in text
+    assert "my-own-profile" not in text
+    assert exported.scenario.settings == {"enabled": True, "scanDepth": 7}
+    assert exported.scenario.metadata == {
+        "deeplore_pins": [{"title": "Tide", "vaultSource": "brume"}],
+        "deeplore_context": {"era": "old"},
+        "deeplore_ai_notepad": "Kept.",
+    }
+    assert exported.remarks == ("Left out because they cannot be read: bad.md.",)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"recursiveScan": True, "fuzzySearchEnabled": True, "fuzzySearchMinScore": 0.1},
+        {"maxTokensBudget": 100, "maxEntries": 2, "keywordOccurrenceWeighting": True},
+        {"aiNotepadEnabled": True, "injectionMode": "prompt_list", "injectionTemplate": "{{title}}: {{content}}"},
+    ],
+)
+def test_settings_of_every_sort_are_taken_along(project: Project, values: dict[str, Any]) -> None:
+    simulator = replayed(settings(project, **values))
+    assert export_scenario(simulator, simulator.generations[-1]).differing == ()
+
+
+def test_the_demo_with_a_model_and_mended_behaviour() -> None:
+    project = with_mode(demo_project(), Mode.TWO_STAGE)
+    project = replace(project, behaviour=Behaviour(window_filter="fixed", trailing_reply="fixed"))
+    simulator = replayed(project, model="llama3.1")
+    exported = export_scenario(simulator, simulator.generations[-1])
+    assert exported.differing == ()
+    assert exported.scenario.model == "llama3.1"
+    assert exported.scenario.behaviour.window_filter == "fixed"
+    assert any(each.ai for each in exported.scenario.generations)
+    other = replayed(replace(project, behaviour=Behaviour()), model="llama3.1")
+    assert differing(exported.scenario, other)  # the comparison sees a difference where there is one
+
+
+class Broken:
+    """Answers every other question, and fails the others in the way it is told."""
+
+    name = label = "broken"
+
+    def __init__(self, error: LlmError) -> None:
+        self.error, self.asked = error, 0
+
+    async def answer(self, _request: ChatRequest) -> ChatReply:
+        self.asked += 1
+        if self.asked % 2:
+            raise self.error
+        return ChatReply('[{"title": "Lamp", "confidence": "high", "reason": "lit"}]')
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        LlmError(ErrorKind.SERVER, "boom", status=500),
+        LlmError(ErrorKind.RATE_LIMITED, "slow down", status=429),
+        LlmError(ErrorKind.TIMED_OUT, "timed out after a while"),
+        LlmError(ErrorKind.NO_RECORDED_ANSWER, "no answer to this request"),
+    ],
+)
+def test_failed_questions_fail_again_in_the_same_way(project: Project, error: LlmError) -> None:
+    project = settings(project, aiSearchEnabled=True, aiSearchMode="two-stage", newChatThreshold=1)
+    simulator = replayed(project, Broken(error))
+    exported = export_scenario(simulator, simulator.generations[-1])
+    assert exported.differing == ()
+    scripted = [each.ai["search"] for each in exported.scenario.generations if each.ai]
+    assert any("error" in each for each in scripted)
+    assert all(each["error"]["kind"] == error.kind.value for each in scripted if "error" in each)
+
+
+def test_a_run_without_a_model_has_no_answers(project: Project) -> None:
+    simulator = replayed(project)
+    assert [recorded_answers(trace) for trace in simulator.traces.values()] == [{}] * len(simulator.traces)
+
+
+def test_a_vault_that_was_changed_is_not_written(project: Project) -> None:
+    simulator = replayed(project)
+    assert project.vault_folders[0] is not None
+    (project.vault_folders[0] / "Lamp.md").write_text("---\ntags: [lorebook]\n---\nDark.\n", encoding="utf-8")
+    with pytest.raises(InputError, match="Read it again"):
+        export_scenario(simulator, simulator.generations[0])
+
+
+def test_what_was_not_run_or_cannot_be_counted_is_refused(project: Project) -> None:
+    with pytest.raises(ValueError, match="has not been run"):
+        export_scenario(Simulator(project), Generation(1, 0))
+    odd = replace(project, counter=CharacterEstimate("own", 3))
+    simulator = replayed(odd)
+    with pytest.raises(InputError, match="estimates only"):
+        export_scenario(simulator, simulator.generations[0])
+
+
+def test_a_file_without_the_studios_own_fields_is_read_as_before(project: Project, tmp_path: Path) -> None:
+    simulator = replayed(project)
+    exported = export_scenario(simulator, simulator.generations[-1])
+    path = tmp_path / "turn.json"
+    path.write_bytes(scenario_bytes(exported.scenario))
+    assert set(json.loads(path.read_text(encoding="utf-8"))) <= {
+        "id", "clock_start_ms", "rng_seed", "tokenizer", "settings", "vaults", "character", "messages", "metadata",
+        "generations",
+    }  # fmt: skip
+    assert read_scenarios(path) == [exported.scenario]

@@ -1,0 +1,79 @@
+"""A single change carried over to a project, and to a note's text, as the tools that write notes would."""
+
+from dataclasses import replace
+
+import pytest
+
+from lorestudio.domain.state import EntryRule
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.vault_notes import read_vault_notes
+from lorestudio.studio.tryout.project_changes import ProjectChanges, edited_text, plan_change
+from lorestudio.systems.changes import Change, NoteEdit, setting
+from tests.studio.previews import TEXTS, project_of
+
+LAMP = TEXTS["Lamp.md"]
+
+
+def edit(name, **values):
+    return NoteEdit("v", "Lamp.md", name, **values)
+
+
+@pytest.mark.parametrize(
+    ("values", "after"),
+    [
+        ({"name": "priority", "value": 7}, LAMP.replace("cooldown: 1\n", "cooldown: 1\npriority: 7\n")),
+        ({"name": "cooldown", "removed": True}, LAMP.replace("cooldown: 1\n", "")),
+        ({"name": "keys", "add": ("brass",)}, LAMP.replace("[lamp]", "[lamp, brass]")),
+        ({"name": "tags", "drop": ("other",)}, LAMP),
+    ],
+)
+def test_only_the_lines_of_the_property_change(values, after):
+    assert edited_text(LAMP, edit(**values)) == after
+
+
+def test_a_note_becomes_another_entry_and_the_project_stays():
+    project = project_of()
+    changes = ProjectChanges(project, {("v", "Lamp.md"): LAMP})
+    assert changes.can_edit("v", "Lamp.md")
+
+    made = changes.made(Change("priority", "p", note=edit("priority", value=7)))
+
+    lamp = next(each for each in made.index.entries if each.filename == "Lamp.md")
+    assert lamp.priority == 7
+    assert made.vault_state.index is made.index
+    assert next(each for each in project.index.entries if each.filename == "Lamp.md").priority == 100
+
+
+def test_settings_and_choices_are_replaced_alone():
+    project = project_of()
+    changes = ProjectChanges(project)
+    assert changes.made(setting("scan_depth", "scan_depth", 9, 4)).settings.scan_depth == 9
+    pinned = replace(project.controls, pins=(EntryRule("Lamp"),))
+    made = changes.made(Change("pin", "p", controls=pinned))
+    assert made.controls.pins == (EntryRule("Lamp"),)
+    assert made.index is project.index
+
+
+def test_a_note_whose_text_is_not_at_hand_cannot_be_tried():
+    changes = ProjectChanges(project_of())
+    assert not changes.can_edit("v", "Lamp.md")
+    with pytest.raises(InputError, match="not at hand"):
+        changes.made(Change("priority", "p", note=edit("priority", value=7)))
+    unknown = ProjectChanges(replace(project_of(), vault_state=None), {("v", "Lamp.md"): LAMP})
+    assert not unknown.can_edit("v", "Lamp.md")
+
+
+def test_a_plan_has_the_title_of_the_change_and_says_what_cannot_be_done(tmp_path):
+    path = tmp_path / "Lamp.md"
+    path.write_bytes(LAMP.encode())
+    vaults = [read_vault_notes(tmp_path)]
+
+    planned = plan_change(vaults, path, Change("priority", "Raise it", note=edit("priority", value=7)))
+    assert planned.changes.title == "Raise it"
+    assert [change.after for change in planned.changes.changes] == [edited_text(LAMP, edit("priority", value=7))]
+
+    path.write_bytes(LAMP.replace("[lamp]", "{a: {b: c}}").encode())
+    with pytest.raises(InputError, match="no list"):
+        plan_change([read_vault_notes(tmp_path)], path, Change("add_key", "k", note=edit("keys", add=("x",))))
+    with pytest.raises(InputError, match="in no note"):
+        plan_change(vaults, path, setting("scan_depth", "scan_depth", 9, 4))

@@ -1,0 +1,297 @@
+"""Every change that is said to bring an entry in does so when it is made for good and everything is read anew."""
+
+import asyncio
+import shutil
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.state import EntryRule
+from lorestudio.exchange.problems import InputError
+from lorestudio.studio.project.modes import Mode, with_mode
+from lorestudio.studio.project.project import demo_project, open_project
+from lorestudio.studio.project.resources import resource
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tryout.project_changes import edited_text
+from lorestudio.studio.tryout.why_not import Holds, Part, WhyNotFinder
+
+
+def simulated(project, until=None):
+    simulator = Simulator(project)
+    asyncio.run(simulator.replay() if until is None else simulator.generate(until))
+    return simulator
+
+
+def key_of(project, title):
+    return next((each.vault, each.filename) for each in project.index.entries if each.title == title)
+
+
+def goes_in(trace, target):
+    refs = (trace.entries[each.entry] for each in trace.injections)
+    return target in {(ref.vault, ref.filename) for ref in refs}
+
+
+def whole(trace, target):
+    return goes_in(trace, target) and not any(
+        each.truncated and trace.entries[each.entry].filename == target[1] for each in trace.injections
+    )
+
+
+def applied(project, change):
+    """The project with the change made for good: a note's file is written and the vault is read again."""
+    if change.note is not None:
+        folder = project.vault_folders[project.index.vaults.index(change.note.vault)]
+        path = folder / change.note.filename
+        before = path.read_bytes()
+        path.write_bytes(edited_text(before.decode(), change.note).encode())
+        again = open_project([folder])
+        path.write_bytes(before)
+        return replace(project, index=again.index, vault_state=again.vault_state)
+    return replace(
+        project,
+        settings=change.set_in(project.settings),
+        controls=change.controls if change.controls is not None else project.controls,
+    )
+
+
+def check(project, generation, target):
+    """Search, and apply every answer; what was found."""
+    found = WhyNotFinder(simulated(project, generation), generation).find(target)
+    for answer in found.answers:
+        trace = simulated(applied(project, answer.change), generation).traces[generation]
+        assert (goes_in(trace, target) is not found.keeps_out) is answer.holds.applies, answer.change.title
+        if answer.holds.applies:
+            diff = answer.diff.after
+            assert [each.title for each in trace.injections] == [each.title for each in diff.injections]
+        assert answer.holds is not Holds.UNCHECKED
+    assert found.complete
+    return found
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo") / "vault"
+    with_files = resource("demo", "vault")
+    shutil.copytree(with_files, folder)
+    builtin = demo_project()
+    ours = open_project([folder], builtin.chat_path, builtin.settings_path, builtin.seed)
+    return replace(ours, settings=builtin.settings)
+
+
+CASES = [
+    (8, "Storm Glass", {"pin"}),
+    (8, "Law of the Letter", {"priority", "token_budget", "pin"}),
+    (11, "Court of Weather", {"priority", "token_budget", "pin"}),
+    (13, "Cinder Crown", {"context", "no_context", "field", "no_field"}),
+    (17, "Hob Thistlewick", {"excludes", "block_other", "priority"}),
+    (19, "The Bell Wager", {"probability"}),
+    (26, "Fog Tides", {"cooldown", "constant"}),
+    (26, "Walking Under", {"warmup"}),
+    (28, "The Stair", {"add_key", "scan_depth", "own_scan_depth"}),
+    (30, "The Undertow King", {"pin", "constant"}),
+    (34, "Perpetua Lisle", {"requires", "pin_missing"}),
+    (40, "Hat Wasps", {"unblock"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "title", "codes"), CASES)
+def test_what_is_said_of_the_demo_is_so_when_it_is_done(demo, message, title, codes):
+    chat = demo.chat
+    swipe = chat.messages[message].swipe
+    found = check(demo, Generation(message, swipe), key_of(demo, title))
+
+    assert codes <= {answer.change.code for answer in found.answers if answer.holds.applies}
+    ranks = [answer.rank for answer in found.answers]
+    assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize(
+    ("message", "title", "code", "name"),
+    [(11, "Court of Weather", "token_budget", "max_tokens_budget"), (28, "The Stair", "scan_depth", "scan_depth")],
+)
+def test_one_less_of_a_setting_is_not_enough(demo, message, title, code, name):
+    generation = Generation(message, demo.chat.messages[message].swipe)
+    simulator = simulated(demo, generation)
+    target = key_of(demo, title)
+    found = WhyNotFinder(simulator, generation).find(target)
+    answer = next(each for each in found.answers if each.change.code == code)
+
+    less = replace(demo, settings=demo.settings.model_copy(update={name: answer.change.settings[name] - 1}))
+
+    assert not whole(simulated(less, generation).traces[generation], target)
+
+
+def test_one_step_less_of_a_priority_is_not_enough(demo):
+    target = key_of(demo, "Court of Weather")
+    generation = Generation(11)
+    found = WhyNotFinder(simulated(demo, generation), generation).find(target)
+    answer = next(each for each in found.answers if each.change.code == "priority")
+
+    edit = replace(answer.change.note, value=answer.change.note.value + 1)
+    less = applied(demo, replace(answer.change, note=edit))
+
+    assert not goes_in(simulated(less, generation).traces[generation], target)
+
+
+def test_a_cooldown_ends_only_from_the_injection_before_on(demo):
+    found = check(demo, Generation(26), key_of(demo, "Fog Tides"))
+
+    assert {answer.change.code: answer.holds for answer in found.answers}["cooldown"] is Holds.REPLAY_ONLY
+
+
+def test_a_note_that_is_switched_off_is_switched_on(tmp_path):
+    (tmp_path / "Lamp.md").write_text(
+        "---\ntags: [lorebook]\nkeys: [lamp]\nenabled: false\n---\nBrass.\n", encoding="utf-8"
+    )
+    project = replace(open_project([tmp_path]), chat=Chat((Message("U", "The lamp!", is_user=True),), "U", "Ann"))
+
+    found = check(project, Generation(1), (tmp_path.name, "Lamp.md"))
+
+    assert found.fate is None
+    assert found.message
+    assert [(answer.change.code, answer.change.part) for answer in found.answers] == [("enable", Part.NOTE)]
+
+
+def test_a_change_that_works_now_and_not_after_a_replay_says_so(tmp_path):
+    """With its key it goes in one reply earlier already, and rests by now."""
+    (tmp_path / "Lamp.md").write_text(
+        "---\ntags: [lorebook]\nkeys: [nothing]\ncooldown: 2\n---\nA lantern of brass.\n", encoding="utf-8"
+    )
+    messages = (
+        Message("U", "A lantern.", is_user=True), Message("Ann", "The lantern burns."),
+        Message("U", "Yes, the lantern.", is_user=True), Message("Ann", "So."),
+    )  # fmt: skip
+    project = replace(open_project([tmp_path]), chat=Chat((Message("Ann", "Hello."), *messages), "U", "Ann"))
+
+    found = check(project, Generation(4), (tmp_path.name, "Lamp.md"))
+
+    held = {answer.change.title: answer for answer in found.answers}
+    lantern = held["Add the key “lantern” to “Lamp”"]
+    assert lantern.holds is Holds.REPLY_ONLY
+    assert "cooldown" in lantern.stopped
+    assert found.answers[-1].holds is Holds.REPLY_ONLY
+
+
+def test_what_is_not_enough_says_what_stops_it_then(demo):
+    found = check(demo, Generation(8), key_of(demo, "Storm Glass"))
+
+    further = {each.change.code: each.fate.reason for each in found.further}
+    assert further["drop_refine_keys"] == "behind_cut"
+    assert "drop_refine_keys" not in {answer.change.code for answer in found.answers}
+
+
+def test_a_model_s_new_answer_is_not_made_up(demo):
+    """Recorded answers know nothing of a changed question: such changes are counted and never said to work."""
+    project = with_mode(demo, Mode.TWO_STAGE)
+    generation = Generation(8)
+    simulator = simulated(project, generation)
+    simulator.answers = type("Provider", (), {"name": "someone", "label": "someone"})()
+    left = next(
+        each.entry for each in simulator.traces[generation].stage("AI selection").verdicts if each.outcome == "removed"
+    )
+    entry = simulator.index.vault.entries[left]
+
+    found = WhyNotFinder(simulator, generation).find((entry.vault, entry.filename))
+
+    assert {answer.change.code for answer in found.answers} <= {"pin", "mode", "constant"}
+    assert "pin" in {answer.change.code for answer in found.answers}
+
+
+def test_progress_is_told_and_a_search_can_be_stopped(demo):
+    simulator = simulated(demo, Generation(8))
+    target = key_of(demo, "Law of the Letter")
+    news, token = [], CancelToken()
+    found = WhyNotFinder(simulator, Generation(8)).find(target, news.append)
+
+    assert [each.done for each in news] == list(range(len(news)))
+    assert news[-1].total == len(news)
+    assert news[-1].found.tried <= found.tried
+
+    def stop(each):
+        if each.done == 1:
+            token.cancel()
+
+    with pytest.raises(Cancelled):
+        WhyNotFinder(simulator, Generation(8)).find(target, stop, token)
+
+
+def test_a_note_that_is_not_there_is_said_to_be_missing(demo):
+    with pytest.raises(InputError, match="no such note"):
+        WhyNotFinder(simulated(demo, Generation(2)), Generation(2)).find(("vault", "nowhere.md"))
+
+
+@pytest.mark.parametrize(
+    ("message", "title", "codes"),
+    [
+        (8, "The Brume", {"constant", "disable", "block"}),
+        (8, "Wren's Satchel", {"unpin", "block", "disable"}),
+        (6, "Law of the Letter", {"drop_key", "block", "disable", "priority"}),
+        (21, "Lantern Moth", {"recursion", "drop_key", "block", "disable"}),
+    ],
+)
+def test_what_keeps_an_entry_out_that_went_in(demo, message, title, codes):
+    found = check(demo, Generation(message, demo.chat.messages[message].swipe), key_of(demo, title))
+
+    assert found.keeps_out
+    assert codes - {"priority"} <= {answer.change.code for answer in found.answers if answer.holds.applies}
+
+
+PROPERTIES = st.lists(
+    st.sampled_from([
+        "keys: [lamp]", "keys: [crown, gate]", "refine_keys: [storm]", "requires: [B]", "excludes: [A]",
+        "constant: true", "priority: 1", "priority: 0", "probability: 0.5", "probability: 0", "enabled: false",
+        "scanDepth: 1", "warmup: 2", "cooldown: 2", "era: old", "location: [here, there]",
+    ]),
+    unique_by=lambda line: line.partition(":")[0],
+    max_size=4,
+)  # fmt: skip
+NOTES = st.lists(
+    st.tuples(PROPERTIES, st.sampled_from(["A lamp.", "The crown of [[A]].", "Gate and storm. " * 30])),
+    min_size=2,
+    max_size=4,
+)
+LINES = st.lists(
+    st.sampled_from(["The lamp burns.", "A crown!", "The gate is shut.", "Storm.", "Nothing.", "lamp and crown"]),
+    min_size=3,
+    max_size=5,
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    notes=NOTES,
+    lines=LINES,
+    values=st.fixed_dictionaries({
+        "max_tokens_budget": st.sampled_from([100, 130, 2000]),
+        "max_entries": st.sampled_from([1, 2, 10]),
+        "scan_depth": st.sampled_from([1, 2, 4]),
+        "reinjection_cooldown": st.sampled_from([0, 0, 2]),
+        "recursive_scan": st.booleans(),
+    }),
+    blocked=st.booleans(),
+    era=st.sampled_from(["", "new"]),
+    pick=st.integers(0, 3),
+)  # fmt: skip
+def test_every_answer_holds_in_vaults_of_any_kind(tmp_path_factory, notes, lines, values, blocked, era, pick):
+    folder = tmp_path_factory.mktemp("vault")
+    for letter, (front, body) in zip("ABCD", notes, strict=False):
+        text = "---\ntags: [lorebook]\n" + "\n".join([*front, "---", f"# {letter}", body, ""])
+        (folder / f"{letter}.md").write_text(text, encoding="utf-8")
+    project = open_project([folder])
+    messages = tuple(Message("U" if place % 2 else "Ann", line, place % 2 == 1) for place, line in enumerate(lines))
+    project = replace(
+        project,
+        settings=project.settings.model_copy(update=values),
+        chat=Chat(messages, "U", "Ann"),
+        controls=replace(
+            project.controls, blocks=(EntryRule("A"),) if blocked else (), context={"era": era} if era else {}
+        ),
+        seed=7,
+    )
+    filename = f"{'ABCD'[pick % len(notes)]}.md"
+
+    check(project, Generation(len(messages)), (folder.name, filename))

@@ -1,0 +1,259 @@
+"""Facts of a chat file: its passages, going on after failures, and looking after the memories."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.exchange.chats.loading import load_chat
+from lorestudio.exchange.problems import InputError
+from lorestudio.llm.embedding import HashEmbedder
+from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.messages import ChatReply
+from lorestudio.settings.facts import FactsSettings
+from lorestudio.systems.facts.passages import chat_name
+from lorestudio.systems.facts.records import State
+from lorestudio.systems.facts.session import FactsSession, owner_of
+
+
+class Answers:
+    """One fact a request, its number; the requests in `failing` fail."""
+
+    name = label = "by hand"
+
+    def __init__(self, *failing):
+        self.failing, self.asked = failing, []
+
+    async def answer(self, request):
+        self.asked.append(request)
+        if len(self.asked) in self.failing:
+            raise LlmError(ErrorKind.CONNECTION, "no connection")
+        word = "abcdefghij"[len(self.asked)] * 5
+        return ChatReply(f'{{"memories": [{{"content": "{word} holds", "source": "confirmed"}}]}}')
+
+
+class Failing(HashEmbedder):
+    async def embed(self, _texts):
+        raise LlmError(ErrorKind.CONNECTION, "no connection")
+
+
+def said(text, day, *, is_user=False):
+    return Message("Wren" if is_user else "Ottoline", text, is_user, send_date=f"2024-10-{day:02d}T10:00:00Z")
+
+
+CHAT = Chat(
+    (
+        said("One.", 1), said("I carry the lantern.", 1, is_user=True), said("Two.", 1),
+        said("Three.", 3), said("I want the north road.", 3, is_user=True),
+    ),
+    "Wren",
+    "Ottoline",
+)  # fmt: skip
+
+
+def session(answers=None, path=None, **settings):
+    made = FactsSession(FactsSettings(**settings), path, answers, in_memory=path is None)
+    made.now = lambda: 1_728_000_000_000  # 4 October 2024, a day after the last message
+    return made
+
+
+def extracted(made, chat=CHAT, **how):
+    return asyncio.run(made.extract(chat, None, made.waiting(chat, None, **how)))
+
+
+def test_a_long_silence_ends_a_passage():
+    with session() as made:
+        assert [(each.first, each.last) for each in made.waiting(CHAT, None)] == [(0, 2), (3, 4)]
+    with session(passage=2) as made:
+        assert [(each.first, each.last) for each in made.waiting(CHAT, None)] == [(0, 1), (2, 2), (3, 4)]
+    with session(cooling_timeout_ms=3 * 86_400_000) as made:
+        assert [(each.first, each.last) for each in made.waiting(CHAT, None)] == [(0, 4)]
+
+
+def test_the_last_passage_is_due_once_its_silence_is_long_enough():
+    ended = 1_727_949_600_000  # 3 October 2024, 10:00
+    for hours, due in ((11, 1), (12, 2)):
+        with session() as made:
+            made.now = lambda hours=hours: ended + hours * 3_600_000
+            assert len(made.waiting(CHAT, None, due=True)) == due
+
+
+def test_facts_are_kept_with_where_and_when_they_were_said():
+    with session() as made:
+        extracted(made)
+        found = made.memories(owner_of(made.settings, CHAT, None))
+        assert [memory.content for memory in found] == ["I carry the lantern", "I want the north road"]
+        assert [(memory.origin.first, memory.origin.last) for memory in found] == [(0, 2), (3, 4)]
+        assert found[0].created_at == 1_727_776_800_000  # 1 October 2024, 10:00
+        assert made.run_of(found[0]).counters["memoriesSaved"] == 1
+        assert made.run_of(found[0]).model == "plain rules"
+
+
+def test_what_is_kept_is_not_read_again_and_new_messages_are():
+    with session() as made:
+        extracted(made)
+        assert made.waiting(CHAT, None) == ()
+        longer = Chat((*CHAT.messages, said("Five.", 3), said("I need rope.", 3, is_user=True)), "Wren", "Ottoline")
+        assert [(each.first, each.last) for each in made.waiting(longer, None)] == [(5, 6)]
+        edited = Chat((said("Other.", 1), *CHAT.messages[1:]), "Wren", "Ottoline")
+        waiting = made.waiting(edited, None)
+        assert [(each.first, each.last, each.changed) for each in waiting] == [(0, 2, True)]
+        asyncio.run(made.extract(edited, None, waiting))
+        assert made.waiting(edited, None) == ()
+        assert len(made.memories()) == 2  # the same facts again are the same memories
+
+
+def test_a_passage_that_fails_waits_and_the_others_are_kept(tmp_path):
+    path = tmp_path / "m.sqlite"
+    with session(Answers(2), path, passage=2) as made:
+        drawn = extracted(made)
+        assert [bool(each.problem) for each in drawn] == [False, True, False]
+        assert "no connection" in drawn[1].problem
+    with session(Answers(), path, passage=2) as made:  # after a restart
+        waiting = made.waiting(CHAT, None)
+        assert [(each.first, each.last, each.changed) for each in waiting] == [(2, 2, False)]
+        asyncio.run(made.extract(CHAT, None, waiting))
+        assert made.waiting(CHAT, None) == ()
+        assert {thread.state for thread in made.threads("chat")} == {State.DORMANT}
+
+
+def test_models_are_told_who_speaks():
+    answers = Answers()
+    with session(answers) as made:
+        extracted(made)
+    assert "user: Wren: I carry the lantern." in answers.asked[0].user
+    assert "2024-10-01" in answers.asked[0].user
+
+
+def test_dormant_threads_close_in_time():
+    with session() as made:
+        extracted(made)
+        made.now = lambda: 1_727_949_600_000 + 31 * 86_400_000
+        extracted(made)
+        assert {thread.state for thread in made.threads("chat")} == {State.CLOSED}
+
+
+def test_memories_are_found_edited_pinned_deleted_and_taken_back():
+    with session() as made:
+        extracted(made)
+        owner = owner_of(made.settings, CHAT, None)
+        lantern, road = made.memories(owner)
+        assert asyncio.run(made.search("the lantern", owner))[0].memory.id == lantern.id
+        asyncio.run(made.edit(lantern, " Wren carries a bell ", ["thing"]))
+        found = asyncio.run(made.search("Wren carries a bell", owner))[0]
+        assert (found.memory.id, found.memory.tag_names) == (lantern.id, ("thing",))
+        assert found.score == pytest.approx(1)
+        made.pin(road, pinned=True)
+        assert made.find(road.id[:12]).pinned
+        made.delete([lantern, road])
+        assert made.memories() == []
+        made.restore([road])
+        assert [memory.id for memory in made.memories()] == [road.id]
+
+
+def test_an_edit_without_a_vector_changes_nothing():
+    with session() as made:
+        extracted(made)
+        first = made.memories()[0]
+        made.embedder = Failing()
+        with pytest.raises(LlmError):
+            asyncio.run(made.edit(first, "other"))
+        assert made.memories()[0] == first
+        with pytest.raises(InputError, match="needs a text"):
+            asyncio.run(made.edit(first, "  "))
+
+
+def test_vectors_of_another_model_are_made_anew(tmp_path):
+    path = tmp_path / "m.sqlite"
+    with session(None, path) as made:
+        extracted(made)
+    with FactsSession(FactsSettings(), path, embedder=HashEmbedder(64)) as made:
+        assert len(made.stale()) == 2
+        asyncio.run(made.refresh(made.stale()))
+        assert made.stale() == []
+        assert {len(memory.embedding) for memory in made.memories()} == {64}
+
+
+def test_whose_memories_they_are():
+    assert owner_of(FactsSettings(), CHAT, None) == "chat:chat"
+    assert owner_of(FactsSettings(owner="character"), CHAT, None) == "character:Ottoline"
+    assert chat_name(Chat(metadata={"integrity": "mark"}), None) == "mark"
+    assert chat_name(Chat(), Path("/tales/Ottoline/evening.jsonl")) == "Ottoline/evening"
+
+
+def test_an_id_that_fits_none_or_many():
+    with session() as made:
+        extracted(made)
+        with pytest.raises(InputError, match="no memory begins"):
+            made.find("nothing")
+        with pytest.raises(InputError, match="kept with their vectors"):
+            session(embedder="none")
+
+
+def test_rules_from_files(tmp_path):
+    rules = tmp_path / "rules.json"
+    rules.write_text('[{"pattern": "carry (.+)", "profileField": "conditions", "group": 1}]', encoding="utf-8")
+    pins = tmp_path / "pins.json"
+    pins.write_text('[{"pattern": "north road"}]', encoding="utf-8")
+    with session(structured_rules=str(rules), pin_rules=str(pins)) as made:
+        extracted(made)
+        assert made.profile("chat:chat")["conditions"] == ["the lantern"]
+        assert [(memory.content, memory.pinned) for memory in made.memories()] == [("I want the north road", True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('[{"pattern": "("}]', "rule 1"), ('{"a": 1}', "no list"), ("[1]", "rule 1: it is no object"),
+        ('[{"pattern": "a", "profileField": "moods"}]', "profileField is none of"),
+        ('[{"pattern": "a", "profileField": "goals", "group": 2}]', "no group 2"),
+    ],
+)  # fmt: skip
+def test_rules_that_cannot_be_used(tmp_path, text, problem):
+    rules = tmp_path / "rules.json"
+    rules.write_text(text, encoding="utf-8")
+    with session(structured_rules=str(rules)) as made, pytest.raises(InputError, match=problem):
+        extracted(made)
+
+
+KILLED = """
+import asyncio, os, sys
+from pathlib import Path
+from lorestudio.exchange.chats.loading import load_chat
+from lorestudio.llm.embedding import HashEmbedder
+from lorestudio.settings.facts import FactsSettings
+from lorestudio.systems.facts.session import FactsSession
+
+class Deadly(HashEmbedder):
+    async def embed(self, texts):
+        if "road" in texts[0]:
+            os.kill(os.getpid(), 9)
+        return await super().embed(texts)
+
+path = Path(sys.argv[2])
+chat = load_chat(path).chat
+with FactsSession(FactsSettings(passage=2), Path(sys.argv[1]), embedder=Deadly()) as made:
+    asyncio.run(made.extract(chat, path, made.waiting(chat, path)))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signal 9 is POSIX's")
+def test_a_killed_extraction_keeps_whole_passages_and_goes_on_after_a_restart(tmp_path):
+    path, store = tmp_path / "story.jsonl", tmp_path / "m.sqlite"
+    lines = ["I carry the lantern.", "Good.", "I want a rope. I want the north road.", "Then go."]
+    records = [{"user_name": "Wren", "character_name": "Ottoline"}]
+    records += [{"name": "Wren", "is_user": place % 2 == 0, "mes": line} for place, line in enumerate(lines)]
+    path.write_text("\n".join(json.dumps(record) for record in records), encoding="utf-8")
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(store), str(path)], check=False)  # noqa: S603
+    assert ended.returncode == -9
+    chat = load_chat(path).chat
+    with session(None, store, passage=2) as made:
+        assert [memory.content for memory in made.memories()] == ["I carry the lantern"]
+        waiting = made.waiting(chat, path)
+        assert [(each.first, each.last) for each in waiting] == [(2, 3)]
+        asyncio.run(made.extract(chat, path, waiting))
+        assert [memory.content for memory in made.memories()][1:] == ["I want a rope", "I want the north road"]

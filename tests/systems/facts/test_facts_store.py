@@ -1,0 +1,137 @@
+"""The store: what survives, what is refused, and what a search sees."""
+
+import sqlite3
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from lorestudio.systems.facts.database import StoreError
+from lorestudio.systems.facts.records import FactError, NewMemory, State, Thread
+from lorestudio.systems.facts.store import FactStore
+from tests.systems.facts.world import memory
+
+EAST = np.array([1.0, 0.0])
+
+KILLED = """
+import os, sys
+from pathlib import Path
+import numpy as np
+from lorestudio.systems.facts.records import NewMemory
+from lorestudio.systems.facts.store import FactStore
+store = FactStore(Path(sys.argv[1]))
+store.save_memory(NewMemory("u", "t", "kept", "confirmed", np.array([1.0, 0.0])))
+with store.transaction():
+    store.save_memory(NewMemory("u", "t", "half", "confirmed", np.array([0.0, 1.0])))
+    os.kill(os.getpid(), 9)
+"""
+
+
+def names(matches):
+    return [match.memory.id for match in matches]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signal 9 is POSIX's")
+def test_a_killed_program_leaves_whole_transactions(tmp_path):
+    path = tmp_path / "m.sqlite"
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)  # noqa: S603
+    assert ended.returncode == -9
+    with FactStore(path) as store:
+        assert [found.content for found in store.get_memories("u")] == ["kept"]
+        store.save_memory(NewMemory("u", "t", "after", "confirmed", EAST))
+        assert len(store.get_memories("u")) == 2
+
+
+def test_everything_is_there_after_a_restart(tmp_path):
+    path = tmp_path / "deep" / "m.sqlite"
+    made = memory("a", [0.1, 0.7], tags=("sea", "boat"), pinned=True, vector_model="m")
+    thread = Thread("t", "u", 1, 2, State.DORMANT, 3, None, 4, None, 1, "digest")
+    with FactStore(path) as store:
+        store.put_memory(made)
+        store.update_thread(thread)
+        store.update_profile_field("u", "goals", "Cross the ford", "add")
+    with FactStore(path) as store:
+        found = store.get_memories("u")[0]
+        assert found == made
+        assert list(found.embedding) == [0.1, 0.7]
+        assert store.get_thread("t") == thread
+        assert store.get_profile("u")["goals"] == ["Cross the ford"]
+
+
+def test_a_search_sees_what_another_program_writes(tmp_path):
+    path = tmp_path / "m.sqlite"
+    with FactStore(path) as one, FactStore(path) as other:
+        one.put_memory(memory("a", [1, 0]))
+        assert names(one.search_memories("u", EAST, 5)) == ["a"]
+        other.put_memory(memory("b", [4, 3]))
+        assert names(one.search_memories("u", EAST, 5)) == ["a", "b"]
+        other.delete_memory("a")
+        assert names(one.search_memories("u", EAST, 5)) == ["b"]
+
+
+def test_a_search_stays_with_one_owner_and_with_tags():
+    with FactStore() as store:
+        store.put_memory(memory("a", [1, 0], tags=("sea",)))
+        store.put_memory(memory("b", [4, 3], tags=("land", "sea")))
+        store.put_memory(memory("c", [0, 1]))
+        store.put_memory(memory("d", [1, 0], user="other"))
+        assert names(store.search_memories("u", EAST, 2)) == ["a", "b"]
+        assert names(store.search_memories("u", EAST, 5, ["land", "sky"])) == ["b"]
+        assert [match.score for match in store.search_memories("u", EAST, 5)] == [1.0, 0.8, 0.0]
+
+
+def test_counters_are_those_of_now_though_the_vectors_are_kept():
+    with FactStore() as store:
+        store.put_memory(memory("a", [1, 0]))
+        store.search_memories("u", EAST, 1)
+        store.update_memory("a", {"last_retrieved_at": 5, "retrieval_count": 2})
+        assert store.search_memories("u", EAST, 1)[0].retrieval_count == 2
+
+
+def test_changes_of_a_memory_that_is_gone_are_refused():
+    with FactStore() as store:
+        with pytest.raises(FactError, match="Memory not found: x"):
+            store.update_memory("x", {"pinned": True})
+        with pytest.raises(FactError, match="Memory not found: x"):
+            store.delete_memory("x")
+
+
+def test_a_unit_with_one_impossible_write_writes_nothing():
+    with FactStore() as store:
+        unit = store.begin()
+        unit.save_memory(NewMemory("u", "t", "new", "confirmed", EAST))
+        unit.update_memory("gone", {"content": "x"})
+        with pytest.raises(FactError):
+            unit.commit()
+        assert store.get_memories("u") == []
+
+
+def test_a_thread_that_was_spoken_in_meanwhile_stays_awake():
+    with FactStore() as store:
+        before = store.create_thread("u")
+        unit = store.begin()
+        unit.move_thread(before, Thread(before.id, "u", 0, 0, State.DORMANT))
+        spoken = Thread(before.id, "u", before.created_at, before.updated_at + 1, State.ACTIVE, 5)
+        store.update_thread(spoken)
+        unit.commit()
+        assert store.get_thread(before.id) == spoken
+
+
+def test_a_damaged_file_is_reported_and_left_alone(tmp_path):
+    path = tmp_path / "m.sqlite"
+    path.write_bytes(b"no database" * 200)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"m\.sqlite cannot be opened as memories"):
+        FactStore(path)
+    assert path.read_bytes() == before
+
+
+def test_a_newer_file_is_refused(tmp_path):
+    path = tmp_path / "m.sqlite"
+    FactStore(path).close()
+    lines = sqlite3.connect(path)
+    lines.execute("PRAGMA user_version = 99")
+    lines.close()
+    with pytest.raises(StoreError, match="newer lorestudio"):
+        FactStore(path)

@@ -1,0 +1,351 @@
+import asyncio
+import json
+
+import pytest
+
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.exchange.problems import InputError
+from lorestudio.llm.answers import LiveAnswers
+from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.project.project import Project
+from lorestudio.systems.recap import chat_file as book
+from lorestudio.systems.recap import scenes
+from lorestudio.systems.recap import session as queue_file
+from lorestudio.systems.recap import session as session_module
+from lorestudio.systems.recap.overview import RecapState, message_rows, scene_rows
+from lorestudio.systems.recap.session import RecapSession, queue_path, recap_cost
+from lorestudio.systems.recap.system import RecapSystem, chat_until
+from lorestudio.systems.registry import KINDS, replay_with
+from lorestudio.trace.model import RunOutcome
+from tests.llm.server import Server, completion, reply
+from tests.systems.recap.files import SETTINGS, records, without_times, write_chat
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(session_module, "default_folder", lambda: tmp_path / "data")
+
+
+async def no_sleep(seconds):
+    await asyncio.sleep(0)
+
+
+def opened(path, answers=None, **settings):
+    session = RecapSession.open(path, SETTINGS.model_copy(update=settings), answers)
+    session.worker.sleep = no_sleep
+    return session
+
+
+def worked(path, answers=None, **settings):
+    """A session that has made everything that was due."""
+
+    async def work():
+        session = opened(path, answers, **settings)
+        await session.enqueue_missing()
+        await session.work()
+        await session.close()
+        return session
+
+    return asyncio.run(work())
+
+
+@pytest.fixture
+def chat(tmp_path):
+    return write_chat(tmp_path / "Tale.jsonl")
+
+
+def test_everything_that_is_due_is_made_and_kept(chat):
+    worked(chat)
+    again = opened(chat)
+    assert again.chat.breaks == (3, 7)
+    assert [row.where for row in scene_rows(again.chat)] == [(0, 3), (4, 7)]
+    assert not any(row.is_bookmark for row in scene_rows(again.chat))
+    assert [version.reaches for version in again.chat.running.versions] == [3, 7]
+    states = [row.state for row in message_rows(again.chat)]
+    assert states == [RecapState.INCLUDED] * 11 + [RecapState.NONE]  # the newest waits
+    assert [row.hidden for row in message_rows(again.chat)] == [True] * 4 + [False] * 8
+    assert again.queue.operations == ()
+    assert again.problems == ()
+
+
+def test_after_an_end_at_any_writing_the_work_goes_on_to_the_same_result(tmp_path, monkeypatch):
+    """Ends before each single writing of chat or queue; a new session goes on from what is on the disk."""
+    whole = write_chat(tmp_path / "Tale.jsonl")
+    worked(whole)
+    expected = without_times(records(whole))
+
+    class Killed(BaseException):
+        pass
+
+    real = book.write_chat_file, queue_file.write_atomically
+    for last in range(2, 400, 9):
+        folder = tmp_path / str(last)
+        folder.mkdir()
+        path = write_chat(folder / "Tale.jsonl")
+        left = [last]
+
+        def counted(work, left=left):
+            def instead(*arguments):
+                left[0] -= 1
+                if left[0] < 0:
+                    raise Killed
+                return work(*arguments)
+
+            return instead
+
+        monkeypatch.setattr(book, "write_chat_file", counted(real[0]))
+        monkeypatch.setattr(queue_file, "write_atomically", counted(real[1]))
+        try:
+            worked(path)
+            finished = True
+        except Killed:
+            finished = False
+        monkeypatch.setattr(book, "write_chat_file", real[0])
+        monkeypatch.setattr(queue_file, "write_atomically", real[1])
+
+        async def go_on(path=path):
+            session = opened(path)
+            # What had not been queued yet is found to be due again.
+            await session.work()
+            await session.enqueue_missing()
+            await session.work()
+            await session.close()
+            return session
+
+        session = asyncio.run(go_on())
+        made = without_times(records(path))
+        assert session.queue.operations == ()
+        for index, message in enumerate(made[1:]):
+            versions = message["extra"].get("auto_recap", {}).get("scene_recap_versions", [])
+            assert len(versions) == len(set(versions)), (last, index)
+        assert made[0]["chat_metadata"]["auto_recap_running_scene_recaps"]["versions"][-1]["new_scene_index"] == 7
+        assert made == expected, last
+        if finished:
+            break
+    else:
+        pytest.fail("the work never came to its end")
+
+
+def broken_off(call):
+    """The server dies in the middle of its answer."""
+
+    async def behave():
+        await call.head(Content_Length=500)
+        await call.send('{"choices": [{"mess')
+        call.writer.transport.abort()
+
+    return behave()
+
+
+def test_a_server_that_dies_in_the_middle_loses_nothing_and_the_queue_goes_on_after_a_restart(chat):
+    good = [reply(completion(f"Recap {number}.")) for number in range(3)]
+
+    async def first():
+        async with Server(*good, broken_off) as server:
+            session = opened(chat, LiveAnswers(server.client()), max_retries=1, auto_scene_break_on_new_message=False)
+            for index in range(6):
+                await session.enqueue_recap(index)
+            session.worker.max_retries = 0
+
+            async def stop(seconds):
+                await session.worker.pause()  # the person gives up while the server is gone
+
+            session.worker.sleep = stop
+            await session.work()
+            await session.close()
+
+    asyncio.run(first())
+    stored = json.loads(queue_path(chat).read_text(encoding="utf-8"))
+    assert [item["status"] for item in stored["queue"]] == ["pending"] * 3
+    assert stored["queue"][0]["retries"] == 1
+    assert "Retry 1 after 10s" in stored["queue"][0]["error"]
+    kept = [row.recap for row in message_rows(opened(chat).chat)]
+    assert kept[:6] == ["Recap 0.", "Recap 1.", "Recap 2.", "", "", ""]
+
+    async def second():
+        async with Server(*[reply(completion(f"Again {number}.")) for number in range(3)]) as server:
+            session = opened(chat, LiveAnswers(server.client()))
+            assert session.queue.paused
+            await session.worker.resume()
+            await session.work()
+            await session.close()
+            return len(server.calls)
+
+    assert asyncio.run(second()) == 3
+    assert [row.recap for row in message_rows(opened(chat).chat)][:6] == [
+        "Recap 0.", "Recap 1.", "Recap 2.", "Again 0.", "Again 1.", "Again 2.",
+    ]  # fmt: skip
+
+
+def test_a_refused_key_ends_each_operation_with_the_reason_on_its_message(chat):
+    async def work():
+        refused = reply({"error": {"message": "bad key"}}, "401 Unauthorized")
+        async with Server(refused) as server:
+            session = opened(chat, LiveAnswers(server.client()))
+            await session.enqueue_recap(0)
+            await session.work()
+            await session.close()
+            return len(server.calls)
+
+    assert asyncio.run(work()) == 1
+    row = message_rows(opened(chat).chat)[0]
+    assert row.state is RecapState.FAILED
+    assert "refused the key" in row.error
+
+
+def test_prefill_and_presets_reach_the_server(chat, tmp_path):
+    preset = tmp_path / "preset.json"
+    preset.write_text(json.dumps({"system": "Be brief.", "max_tokens": 33}), encoding="utf-8")
+
+    async def work():
+        async with Server(reply(completion("opened it."))) as server:
+            session = opened(chat, LiveAnswers(server.client()), prefill="Wren ", message_recap_preset=str(preset))
+            await session.enqueue_recap(0)
+            await session.work()
+            await session.close()
+            return server.calls[0].body
+
+    body = asyncio.run(work())
+    assert body["messages"][0]["content"].startswith("Be brief.\n\nYou keep short records")
+    assert body["messages"][-1] == {"role": "assistant", "content": "Wren "}
+    assert body["max_tokens"] == 33
+    row = message_rows(opened(chat).chat)[0]
+    assert row.recap == "opened it."
+
+
+def test_two_studios_do_not_work_on_one_queue(chat):
+    one, two = opened(chat), opened(chat)
+    one.hold()
+    with pytest.raises(InputError, match="another lorestudio"):
+        two.hold()
+    one.release()
+    two.hold()
+    two.release()
+
+
+def test_what_a_person_changes_is_on_the_disk(chat):
+    worked(chat)
+
+    async def work():
+        session = opened(chat)
+        edits = session.edits
+        await edits.edit_message(0, "By hand.")
+        await edits.exclude(1, wanted=True)
+        await edits.edit_running("Edited by hand.")
+        await edits.use_running(0)
+        with pytest.raises(InputError, match="is locked"):
+            await edits.edit_scene(3, "x")
+        with pytest.raises(InputError, match="has no version 9"):
+            await edits.use_running(9)
+        with pytest.raises(InputError, match="no message 99"):
+            await edits.toggle_break(99)
+        await edits.toggle_break(9)
+        await edits.delete_running(1)
+
+    asyncio.run(work())
+    again = opened(chat)
+    rows = message_rows(again.chat)
+    assert (rows[0].recap, rows[0].edited, rows[1].state) == ("By hand.", True, RecapState.EXCLUDED)
+    assert [version.number for version in again.chat.running.versions] == [0, 2]
+    assert again.chat.running.current == 0
+    assert again.chat.breaks == (3, 7, 9)
+    assert scene_rows(again.chat)[-1].is_bookmark
+    assert scene_rows(again.chat)[0].lock.locked
+
+
+def test_a_message_that_was_changed_after_its_recap_is_marked(chat):
+    worked(chat)
+    text = chat.read_text(encoding="utf-8").replace('"mes":"I greet him."', '"mes":"I greet nobody."')
+    chat.write_text(text, encoding="utf-8")
+    assert [row.index for row in message_rows(opened(chat).chat) if row.stale] == [2]
+
+
+def test_clearing_takes_everything_out_and_the_next_search_begins_at_the_first_message(chat):
+    before = records(chat)
+    worked(chat)
+
+    async def work():
+        session = opened(chat)
+        counts = await session.clear_all()
+        await session.enqueue_missing()
+        return counts, session
+
+    counts, session = asyncio.run(work())
+    assert (counts.single_recaps, counts.scene_recaps, counts.scene_breaks, counts.running_recaps) == (11, 2, 2, 2)
+    found = [item for item in session.queue.operations if item.type == "detect_scene_break"]
+    assert found[0].params["startIndex"] == 0
+    assert "forceFullRescan" not in session.queue.extra
+    after = records(chat)
+    assert [message["extra"] for message in after[1:]] == [message["extra"] for message in before[1:]]
+    assert after[0]["chat_metadata"]["auto_recap_running_scene_recaps"] == {
+        "chat_id": "Tale", "current_version": 0, "versions": [],
+    }  # fmt: skip
+
+
+def test_the_cost_is_counted_without_asking_or_changing_anything(chat):
+    async def work():
+        session = opened(chat)
+        await session.enqueue_missing()
+        waiting = session.queue
+        cost = await recap_cost(session)
+        return session, waiting, cost
+
+    session, waiting, cost = asyncio.run(work())
+    assert session.queue == waiting
+    assert session.chat.breaks == ()
+    assert cost.by_kind["recap"] == 11
+    assert cost.by_kind["scene_recap"] == 2
+
+
+def test_a_replay_shows_each_turn_what_it_knew(chat):
+    worked(chat)
+    empty = Project((), VaultIndex(), DeepLoreSettings(), context_size=1000)
+    project = empty.with_chat(chat)
+    traces = asyncio.run(replay_with(project, KINDS["recap"].make(SETTINGS, project)))
+    # The replies before message 4 are hidden by now, and so no generations.
+    assert [(trace.turn.message, trace.turn.number) for trace in traces] == [(5, 0), (7, 1), (9, 2), (11, 3), (12, 4)]
+    assert [trace.injections[0].title[-1] for trace in traces] == ["0", "0", "1", "1", "1"]
+    assert {trace.system for trace in traces} == {"recap"}
+    nothing = asyncio.run(replay_with(empty, RecapSystem.of(empty, SETTINGS)))
+    assert [trace.outcome for trace in nothing] == [RunOutcome.NOTHING_INJECTED]
+
+
+def test_before_the_first_scene_was_over_there_was_no_running_recap(chat):
+    session = worked(chat)
+    store = chat_until(session.chat, 3).running
+    assert store.versions == ()
+    assert chat_until(session.chat, 4).running.current == 0
+    assert chat_until(session.chat, 12).running == session.chat.running
+
+
+def test_the_questions_of_a_session_are_in_its_trace(chat):
+    session = worked(chat, StandInAnswers())
+    calls = session.trace().ai_calls
+    assert {call.kind for call in calls} == {"recap", "scene_recap", "running_recap", "scene_break"}
+    assert all(call.source == "offline stand-in" for call in calls)
+
+
+def test_a_search_says_why_it_cannot_be_made(chat):
+    async def work():
+        session = opened(chat, auto_scene_break_minimum_scene_length=40)
+        with pytest.raises(InputError, match="41 are needed"):
+            await session.enqueue_search()
+        await session.enqueue_recap(0)
+        with pytest.raises(InputError, match="the queue is at work"):
+            await session.enqueue_search()
+        with pytest.raises(InputError, match="ends no scene"):
+            await session.enqueue_scene(2)
+
+    asyncio.run(work())
+
+
+def test_a_break_set_by_hand_makes_no_recap(chat):
+    async def work():
+        session = opened(chat)
+        await session.edits.toggle_break(5)
+        return session
+
+    session = asyncio.run(work())
+    assert session.queue.operations == ()
+    assert scenes.is_visible_break(session.chat.messages[5])

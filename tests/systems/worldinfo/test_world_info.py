@@ -1,0 +1,173 @@
+"""World Info for a project: which lorebooks are in play, and what the scan is told of chat and card."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.exchange.character_card import parse_card
+from lorestudio.exchange.lorebooks.books import BookRole
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.files import SettingsError
+from lorestudio.settings.worldinfo import BOOKS, VAULT, WorldInfoSettings
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.prompt.assembly import assemble
+from lorestudio.studio.prompt.setup import Persona, PromptSetup
+from lorestudio.systems.registry import kind_of, replay_with
+from lorestudio.systems.worldinfo.books import BookFile, book_file, book_files, with_book_files, world_info_system
+
+CARD: dict[str, Any] = {
+    "name": "Ottoline",
+    "description": "Keeper of letters.",
+    "scenario": "A gale is blowing.",
+    "mes_example": "<START>\n{{user}}: Hello\n{{char}}: Late!",
+    "character_book": {"name": "Quay", "entries": [{"keys": ["kite"], "content": "Post.", "enabled": True}]},
+}
+
+
+def world(folder: Path, name: str, *entries: dict[str, Any]) -> str:
+    path = folder / f"{name}.json"
+    listed = {str(uid): {"uid": uid, "comment": f"{name} {uid}", **each} for uid, each in enumerate(entries)}
+    path.write_text(json.dumps({"entries": listed}))
+    return str(path)
+
+
+def project(folder: Path, card: dict[str, Any] | None = None, **metadata: Any) -> Project:
+    chat = Chat((Message("Wren", "a kite", is_user=True),), "Wren", "Ottoline", metadata)
+    found = parse_card(json.dumps({"spec": "chara_card_v2", "data": card}).encode(), "card") if card else None
+    setup = PromptSetup(card=found, card_path=folder / "ottoline_v2.png", persona=Persona(text="A rider."))
+    return Project((), VaultIndex(()), DeepLoreSettings(), chat, folder / "Chats" / "a.jsonl", setup=setup)
+
+
+def names(settings: WorldInfoSettings, of: Project) -> list[tuple[str, str]] | None:
+    books = world_info_system(settings, of).books
+    return None if books is None else [(book.name, book.role.value) for book in books]
+
+
+def test_the_vault_is_scanned_until_a_lorebook_is_named(tmp_path: Path) -> None:
+    file = world(tmp_path, "Eldoria", {"key": ["kite"]})
+    here = project(tmp_path, CARD)
+    assert names(WorldInfoSettings(), here) is None
+    assert names(WorldInfoSettings(book=file, source=VAULT), here) is None
+    assert names(WorldInfoSettings(book=file), project(tmp_path)) == [("Eldoria", "global")]
+
+
+def test_files_by_role_one_a_line(tmp_path: Path) -> None:
+    one, two = world(tmp_path, "one"), world(tmp_path, "two")
+    settings = WorldInfoSettings(book=f"{one}\n\n  {two}  ", persona_books=world(tmp_path, "me"))
+    assert names(settings, project(tmp_path)) == [("one", "global"), ("two", "global"), ("me", "persona")]
+    files = book_files(settings)
+    assert with_book_files(WorldInfoSettings(), files) == with_book_files(settings, files)
+    assert with_book_files(settings.model_copy(update={"source": VAULT}), files).source != VAULT
+    assert book_files(with_book_files(settings, ())) == ()
+
+
+def test_a_file_on_the_command_line(tmp_path: Path) -> None:
+    file = world(tmp_path, "Eldoria")
+    card = tmp_path / "card.json"
+    card.write_text(json.dumps({"spec": "chara_card_v2", "data": CARD}))
+    assert book_file(file) == BookFile(file, BookRole.GLOBAL)
+    assert book_file(f"persona:{file}") == BookFile(file, BookRole.PERSONA)
+    assert book_file(str(card)).role is BookRole.CHARACTER
+    with pytest.raises(InputError, match="no such file"):
+        book_file("elsewhere:Eldoria.json")
+
+
+def test_books_that_chat_and_card_name_are_looked_for_in_sillytaverns_folder(tmp_path: Path) -> None:
+    worlds = tmp_path / "worlds"
+    worlds.mkdir()
+    world(worlds, "Tavern")
+    world(worlds, "Cellar")
+    linked = {**CARD, "extensions": {"world": "Cellar"}}
+    here = project(tmp_path, linked, world_info="Tavern")
+    settings = WorldInfoSettings(source=BOOKS, worlds=str(worlds))
+    assert names(settings, here) == [("Tavern", "chat"), ("Cellar", "character")]
+    assert names(WorldInfoSettings(source=BOOKS), project(tmp_path, CARD)) == [("Quay", "character")]
+    missing = world_info_system(WorldInfoSettings(source=BOOKS), project(tmp_path, world_info="Tavern"))
+    assert missing.books == ()
+    assert "“Tavern”" in missing.remarks[0]
+
+
+def test_two_files_of_one_name_and_one_file_twice_are_said(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    one, two = world(tmp_path, "Eldoria", {"key": ["a"]}), world(other, "Eldoria", {"key": ["b"]})
+    told = world_info_system(WorldInfoSettings(book=one, chat_books=one), project(tmp_path)).remarks
+    assert told == ("Eldoria is listed twice; it is scanned once, as a global lorebook.",)
+    told = world_info_system(WorldInfoSettings(book=one, chat_books=two), project(tmp_path)).remarks
+    assert two in told[0]
+    assert "by their names alone" in told[0]
+
+
+def test_further_books_of_a_character_are_scanned_where_it_speaks(tmp_path: Path) -> None:
+    mill, fog = world(tmp_path, "Mill", {"key": ["mill"]}), world(tmp_path, "Fog", {"key": ["fog"]})
+    settings = WorldInfoSettings(extra_books=f"hob: {mill}\n\nsomebody else: {fog}")
+    here = project(tmp_path)
+    assert names(settings, here) is None  # nobody of these: the vault is scanned
+    hob = replace(here, setup=replace(here.setup, card_path=tmp_path / "hob.png"))
+    assert names(settings, hob) == [("Mill", "character")]
+    with pytest.raises(InputError, match="“hob” names no file"):
+        names(WorldInfoSettings(extra_books="hob"), hob)
+
+
+def test_the_scan_knows_card_persona_and_note(tmp_path: Path) -> None:
+    file = world(
+        tmp_path, "Eldoria",
+        {"key": ["gale"], "matchScenario": True, "content": "Wind."},
+        {"key": ["rider"], "matchPersonaDescription": True, "content": "Horse."},
+        {"key": ["{{char}}"], "content": "Of {{char}}.", "matchCharacterDescription": True},
+        {"constant": True, "characterFilter": {"names": ["ottoline_v2"]}, "content": "Only hers."},
+        {"constant": True, "position": 3, "content": "Below."},
+        {"constant": True, "position": 5, "content": "{{user}}: First\n{{char}}: Hm."},
+        {"constant": True, "position": 5, "content": "{{user}}: Second\n{{char}}: Hm.", "order": 200},
+        {"constant": True, "position": 6, "content": "Nobody speaks."},
+    )  # fmt: skip
+    here = project(tmp_path, CARD, note_prompt="{{char}} hums.", note_depth=0)
+    settings = WorldInfoSettings(book=file, source=BOOKS)
+    trace = asyncio.run(replay_with(here, kind_of("worldinfo").make(settings, here)))[-1]
+    titles = {injection.title for injection in trace.injections}
+    assert titles == {*(f"Eldoria {uid}" for uid in range(8)), "kite"}  # 2 by recursion: the examples name her
+    assert here.chat is not None
+    prompt = assemble(trace, here.chat, here.setup)
+    texts = [message.text for message in prompt.messages]
+    assert texts.count("Ottoline hums.\nBelow.") == 1  # the note is there once, with the entry around it
+    examples = [text for text in texts if text in {"First", "Second", "Hello"}]
+    assert examples == ["Second", "First", "Hello"]
+    assert [left.source.label for left in prompt.left_out] == ["Eldoria 7"]
+
+
+def test_sillytaverns_settings_are_taken_over(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    document = {
+        "world_info_settings": {
+            "world_info": {
+                "globalSelect": ["Eldoria"],
+                "charLore": [{"name": "hob", "extraBooks": ["Mill", "Fog"]}, {"name": "wren"}, None],
+            },
+            "world_info_depth": 7, "world_info_recursive": False,
+            "world_info_character_strategy": 0, "world_info_overflow_alert": True,
+        },
+        "extension_settings": {"note": {"allowWIScan": True}, "vectors": {"enabled_world_info": True, "query": 3}},
+        "power_user": {},
+    }  # fmt: skip
+    file.write_text(json.dumps(document))
+    settings = kind_of("world-info").read(file, ["world_info_budget=30"])
+    assert isinstance(settings, WorldInfoSettings)
+    assert (settings.depth, settings.recursive, settings.character_strategy, settings.budget) == (7, False, 0, 30)
+    assert (settings.scan_note, settings.vectors, settings.vector_messages) == (True, True, 3)
+    worlds = tmp_path / "worlds"
+    assert settings.book == str(worlds / "Eldoria.json")
+    assert settings.extra_books == f"hob: {worlds / 'Mill.json'}\nhob: {worlds / 'Fog.json'}"
+    with pytest.raises(SettingsError, match="0, 1, 2"):
+        kind_of("world-info").read(file, ["world_info_character_strategy=7"])
+    file.write_text(json.dumps({"world_info_settings": {"world_info_depth": "deep"}}))
+    with pytest.raises(SettingsError, match="world_info_depth"):
+        kind_of("world-info").read(file)

@@ -1,0 +1,225 @@
+"""The test bench in the window, with the real engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCharFormat
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
+
+from lorestudio.domain.chat import Chat
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tryout import bench as studio_bench
+from lorestudio.ui.features.bench.pane import BenchPane
+from lorestudio.ui.features.bench.results import ENTRY, KEY, TOKENS, WHY
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
+from tests.studio.previews import CHAT, project_of
+from tests.ui.conftest import drain
+
+NOTES = {
+    "Lamp.md": "---\ntags: [lorebook]\nkeys: [lamp]\n---\nBrass.\n",
+    "Tide.md": "---\ntags: [lorebook]\nkeys: [tide]\nrefine_keys: [storm]\n---\nTwice a day.\n",
+    "Quay.md": "---\ntags: [lorebook]\nkeys: [quay]\n---\nStone.\n",
+}
+
+
+def make_project(chat: Chat | None = CHAT) -> Project:
+    return replace(project_of(NOTES), vault_folders=(None,), places=("v",), chat=chat)
+
+
+@pytest.fixture
+def shown(make_window: Callable[..., MainWindow]) -> Callable[..., MainWindow]:
+    def make(chat: Chat | None = CHAT) -> MainWindow:
+        window = make_window(make_project(chat), make_simulator=Simulator)
+        window.show_pane("bench")
+        drain()
+        return window
+
+    return make
+
+
+def settle(pane: BenchPane, qtbot) -> None:
+    qtbot.waitUntil(lambda: not pane._pause.isActive() and not pane.runner.busy and pane._session.jobs.idle)
+    drain()
+
+
+def type_in(pane: BenchPane, text: str, qtbot) -> None:
+    pane.text.setPlainText(text)
+    settle(pane, qtbot)
+
+
+def titles(pane: BenchPane) -> list[str]:
+    return [pane.model.index(row, ENTRY).data() for row in range(pane.model.rowCount())]
+
+
+def marked(pane: BenchPane) -> list[tuple[str, bool]]:
+    """The marked words, and whether their line is a full one."""
+    full = QTextCharFormat.UnderlineStyle.SingleUnderline
+    return [(each.cursor.selectedText(), each.format.underlineStyle() == full) for each in pane.text.extraSelections()]
+
+
+def test_a_text_says_what_it_triggers(shown, qtbot) -> None:
+    pane = shown().control_commands.bench
+    type_in(pane, "The lamp, the Lamp and the tide.", qtbot)
+    assert titles(pane) == ["Lamp", "Tide"]
+    cells = [pane.model.index(0, column).data() for column in (KEY, WHY, TOKENS)]
+    assert cells[:2] == ["lamp", "Key found"]
+    assert int(cells[2]) > 0
+    assert pane.model.index(1, WHY).data() == "Refine keys missing"
+    assert pane.model.index(1, ENTRY).data(ACCESSIBLE_TEXT) == "Tide: refused"
+    assert "token" in pane.tokens.text()
+    assert sorted(marked(pane)) == [("Lamp", True), ("lamp", True), ("tide", False)]
+
+
+def test_the_newest_text_wins(shown, qtbot, monkeypatch) -> None:
+    pane = shown().control_commands.bench
+    tested: list[str] = []
+    real = studio_bench.Bench.test
+
+    def test(self, text, **more):
+        tested.append(text)
+        return real(self, text, **more)
+
+    monkeypatch.setattr(studio_bench.Bench, "test", test)
+    for text in ("l", "la", "lam", "lamp"):
+        pane.text.setPlainText(text)
+    settle(pane, qtbot)
+    assert tested == ["lamp"]
+    pane.text.setPlainText("quay")
+    pane.run()
+    pane.text.setPlainText("tide storm")
+    pane.run()
+    settle(pane, qtbot)
+    assert titles(pane) == ["Tide"]
+    assert pane.result is not None
+    assert pane.result.text == "tide storm"
+
+
+def test_choosing_a_row_chooses_the_entry_everywhere_and_the_other_way_round(shown, qtbot) -> None:
+    window = shown()
+    pane = window.control_commands.bench
+    type_in(pane, "lamp and quay", qtbot)
+    pane.table.selectRow(1)
+    chosen = window.session.entry(window.selection.entry)
+    assert chosen is not None
+    assert chosen.title == titles(pane)[1]
+    assert chosen.title in pane.why.text()
+    other = next(each for each in window.session.project.index.entries if each.title == titles(pane)[0])
+    window.selection.choose_entry(other.id)
+    assert pane.table.currentIndex().row() == 0
+    tide = next(each for each in window.session.project.index.entries if each.title == "Tide")
+    window.selection.choose_entry(tide.id)
+    assert not pane.table.selectionModel().hasSelection()
+    assert not pane.why.isVisible()
+
+
+def test_the_keys_of_the_chosen_entry_stand_out(shown, qtbot) -> None:
+    window = shown()
+    pane = window.control_commands.bench
+    type_in(pane, "lamp and quay", qtbot)
+    before = [each.format.background().color() for each in pane.text.extraSelections()]
+    assert before[0] == before[1]
+    pane.table.selectRow(0)
+    looks = {each.cursor.selectedText(): each.format.background().color() for each in pane.text.extraSelections()}
+    assert looks["lamp"] != looks["quay"]
+
+
+def test_marks_stand_where_the_keys_do_beyond_the_basic_plane(shown, qtbot) -> None:
+    pane = shown().control_commands.bench
+    type_in(pane, "🌊🌊 a lamp\nand a quay", qtbot)
+    assert sorted(word for word, _ in marked(pane)) == ["lamp", "quay"]
+    assert pane.text.names_at(7) == "“lamp” is a key of “Lamp”"
+    assert pane.text.names_at(0) == ""
+
+
+def test_behind_the_chat_its_messages_count(shown, qtbot) -> None:
+    pane = shown().control_commands.bench
+    type_in(pane, "the quay", qtbot)
+    assert titles(pane) == ["Quay"]
+    pane.behind.click()
+    settle(pane, qtbot)
+    assert set(titles(pane)) == {"Quay", "Lamp", "Tide"}  # the chat speaks of lamp and tide
+    assert [word for word, _ in marked(pane)] == ["quay"]
+    pane.alone.click()
+    settle(pane, qtbot)
+    assert titles(pane) == ["Quay"]
+
+
+def test_what_is_chosen_for_the_chat_holds_and_a_change_runs_the_text_again(shown, qtbot) -> None:
+    window = shown()
+    pane = window.control_commands.bench
+    type_in(pane, "the quay", qtbot)
+    quay = next(each for each in window.session.project.index.entries if each.title == "Quay")
+    window.selection.choose_entry(quay.id)
+    window.run("controls.block")
+    qtbot.waitUntil(lambda: pane.result is not None and bool(pane.result.stopped))
+    assert pane.model.index(0, WHY).data() == "Blocked"
+    window.run("adjust.undo")
+    qtbot.waitUntil(lambda: pane.result is not None and not pane.result.stopped)
+    settle(pane, qtbot)
+
+
+def test_without_a_chat_it_works_at_once_and_the_trace_offers_it(shown, qtbot) -> None:
+    window = shown(None)
+    pane = window.control_commands.bench
+    window.docks["bench"].hide()
+    offer = next(each for each in window.trace.empty.findChildren(QPushButton) if each.text() == "Test a text")
+    offer.click()
+    drain()
+    assert not window.docks["bench"].isHidden()
+    assert not pane.behind.isEnabled()
+    type_in(pane, "lamp", qtbot)
+    assert titles(pane) == ["Lamp"]
+
+
+def test_empty_states_are_sentences(shown, qtbot, make_window) -> None:
+    window = shown()
+    pane = window.control_commands.bench
+    assert pane.empty.title.text() == "Test a text"
+    type_in(pane, "nothing of that kind", qtbot)
+    assert pane.empty.title.text() == "Nothing is triggered"
+    assert pane.empty.isVisible()
+    type_in(pane, "", qtbot)
+    assert pane.empty.title.text() == "Test a text"
+    assert make_window(file="other.ini").control_commands.bench.empty.title.text() == "No vault"
+
+
+def test_nothing_runs_while_nobody_looks(shown, qtbot) -> None:
+    window = shown()
+    pane = window.control_commands.bench
+    window.docks["bench"].hide()
+    pane.text.setPlainText("lamp")
+    qtbot.waitUntil(lambda: not pane._pause.isActive())
+    assert pane.result is None
+    window.show_pane("bench")
+    qtbot.waitUntil(lambda: pane.result is not None)
+    settle(pane, qtbot)
+    assert titles(pane) == ["Lamp"]
+
+
+def test_a_failure_is_said(shown, qtbot, monkeypatch) -> None:
+    def fail(*_args, **_more):
+        raise OSError("the disk is on fire")
+
+    monkeypatch.setattr(studio_bench.Bench, "test", fail)
+    pane = shown().control_commands.bench
+    type_in(pane, "lamp", qtbot)
+    assert "the disk is on fire" in pane.state.text()
+
+
+def test_enter_opens_the_entry(shown, qtbot) -> None:
+    window = shown()
+    pane = window.control_commands.bench
+    type_in(pane, "lamp", qtbot)
+    pane.table.selectRow(0)
+    heard: list[bool] = []
+    pane.opened.connect(lambda: heard.append(True))
+    QTest.keyClick(pane.table, Qt.Key.Key_Return)
+    assert heard
+    assert window.current_pane() is window.entry

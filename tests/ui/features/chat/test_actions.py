@@ -1,0 +1,457 @@
+"""Writing, editing and saving the chat in the window, and getting replies."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QMessageBox, QPlainTextEdit
+from pytestqt.qtbot import QtBot
+
+from lorestudio.llm.errors import ErrorKind
+from lorestudio.llm.messages import AnswerSource
+from lorestudio.studio.chat.editing import Voice
+from lorestudio.studio.project.answering import ChatReply, ChatRequest, LlmError, Source
+from lorestudio.studio.prompt.setup import Persona, PromptSetup
+from lorestudio.ui.features.chat import reply as reply_work
+from lorestudio.ui.features.chat.actions import CHAT_ACTIONS
+from lorestudio.ui.features.chat.composer import Composer
+from lorestudio.ui.features.prompt.setup import PromptSetupDialog
+from lorestudio.ui.shell.actions import ACTIONS, conflicts
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.widgets import dialogs
+from tests.ui.conftest import drain
+
+CHAT = (
+    '{"user_name":"Wren","character_name":"Ada","chat_metadata":{}}\n'
+    '{"name":"Ada","mes":"Welcome."}\n'
+    '{"mes": cut off\n'
+    '{"name":"Wren","is_user":true,"mes":"The fortress?"}\n'
+    '{"name":"Ada","mes":"b","swipes":["a","b"],"swipe_id":1}'
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "chats" / "Ada.jsonl"
+    path.parent.mkdir()
+    path.write_text(CHAT, "utf-8")
+    return path
+
+
+@pytest.fixture
+def opened(window: MainWindow, path: Path, qtbot: QtBot) -> MainWindow:
+    settle(window, qtbot)
+    window.session.reading.open_chat(path)
+    settle(window, qtbot)
+    return window
+
+
+def settle(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: window.session.jobs.idle and not window.session.busy, timeout=20_000)
+
+
+def texts(window: MainWindow) -> list[str]:
+    project = window.session.project
+    assert project is not None
+    assert project.chat is not None
+    return [message.text for message in project.chat.messages]
+
+
+def box() -> QMessageBox:
+    found = [each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox) and each.isVisible()]
+    return found[-1]
+
+
+def press(words: str) -> None:
+    button = next(each for each in box().buttons() if words in each.text().replace("&", ""))
+    button.click()
+
+
+class Answers:
+    """Says what it was given, piece by piece, or fails."""
+
+    name = "test"
+    label = "Test"
+
+    def __init__(
+        self, hear: Callable[[str], None], pieces: list[str], error: Exception | None, wait: bool, finish: str
+    ) -> None:
+        self._hear, self._pieces, self._error, self._wait, self._finish = hear, pieces, error, wait, finish
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        ASKED.append(request)
+        for piece in self._pieces:
+            self._hear(piece)
+        if self._wait:
+            await asyncio.Event().wait()
+        if self._error is not None:
+            raise self._error
+        return ChatReply("".join(self._pieces), source="Test · small", finish=self._finish)
+
+
+ASKED: list[ChatRequest] = []
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch, opened: MainWindow) -> Callable[..., None]:
+    """Choose what the writer of replies says."""
+    ASKED.clear()
+    opened.settings.setValue("chat/writer", "recorded")
+
+    def say(*pieces: str, error: Exception | None = None, wait: bool = False, finish: str = "stop") -> None:
+        def make(_source: Source, _chat: object, _connections: object, observer: object, *, fresh: bool) -> object:
+            hear: Callable[[str], None] = observer.heard  # type: ignore[attr-defined]  # what the window hands over
+            made: AnswerSource = Answers(hear, list(pieces), error, wait, finish)
+            return made, "small"
+
+        monkeypatch.setattr(reply_work, "make_answers", make)
+
+    return say
+
+
+def test_no_shortcut_stands_for_two_things() -> None:
+    assert conflicts((*ACTIONS, *CHAT_ACTIONS)) == []
+
+
+def test_every_action_is_handled(window: MainWindow) -> None:
+    assert {action.id for action in CHAT_ACTIONS} <= window.chat_commands.handlers().keys()
+
+
+def test_writing_with_the_keyboard(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    window, composer = opened, opened.chat_commands.composer
+    assert composer.isVisibleTo(window)
+    assert not window.chat_commands.files.unsaved
+    window.run("compose.focus")
+    qtbot.keyClicks(composer.field, "I run.")
+    qtbot.keyClick(composer.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    settle(window, qtbot)
+    assert texts(window)[-1] == "I run."
+    assert composer.field.toPlainText() == ""
+    assert window.chat_commands.files.unsaved
+    assert path.read_text() == CHAT
+    assert "not saved" in window.docks["chat"].bar._note.text()
+    window.run("adjust.undo")
+    settle(window, qtbot)
+    assert texts(window) == ["Welcome.", "The fortress?", "b"]
+    assert not window.chat_commands.files.unsaved
+
+
+def test_writing_as_somebody_else(opened: MainWindow, qtbot: QtBot) -> None:
+    composer = opened.chat_commands.composer
+    composer.voice.setCurrentIndex(composer.voice.findData(Voice.SYSTEM))
+    composer.field.setPlainText("Rain.")
+    composer.send.click()
+    settle(opened, qtbot)
+    assert opened.session.project is not None
+    assert opened.session.project.chat is not None
+    assert opened.session.project.chat.messages[-1].extra["type"] == "narrator"
+
+
+def test_editing_in_place(opened: MainWindow, qtbot: QtBot) -> None:
+    window = opened
+    window.show()
+    window.chat.choose(1)
+    window.run("message.edit")
+    field = window.chat.view.viewport().findChild(QPlainTextEdit)
+    assert isinstance(field, QPlainTextEdit)
+    assert field.toPlainText() == "The fortress?"
+    field.setPlainText("The crown?")
+    qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    settle(window, qtbot)
+    assert texts(window) == ["Welcome.", "The crown?", "b"]
+    assert window.selection.message == 1
+
+
+def test_hiding_deleting_and_swipes(opened: MainWindow, qtbot: QtBot) -> None:
+    window = opened
+    window.chat.choose(1)
+    window.run("message.hide")
+    settle(window, qtbot)
+    assert window.session.project is not None
+    assert window.session.project.chat is not None
+    assert window.session.project.chat.messages[1].is_system
+    window.run("message.delete")
+    settle(window, qtbot)
+    assert texts(window) == ["Welcome.", "b"]
+    window.chat.choose(1)
+    window.run("swipe.previous")
+    assert window.commands.actions["swipe.choose"].isEnabled()
+    window.run("swipe.choose")
+    settle(window, qtbot)
+    assert texts(window) == ["Welcome.", "a"]
+    window.run("swipe.delete")
+    settle(window, qtbot)
+    assert texts(window) == ["Welcome.", "b"]
+    assert not window.commands.actions["swipe.delete"].isEnabled()
+
+
+def test_a_line_that_cannot_be_read_is_seen(opened: MainWindow) -> None:
+    assert "line 3 before this cannot be read" in opened.chat.model.row(1).describe()
+    assert opened.commands.actions["chat.broken"].isEnabled()
+
+
+def test_saving_writes_the_file_and_nothing_else_does(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    opened.chat_commands.composer.written.emit("I run.", Voice.YOU)
+    settle(opened, qtbot)
+    opened.run("chat.save")
+    settle(opened, qtbot)
+    lines = path.read_text().split("\n")
+    assert lines[:5] == CHAT.split("\n")
+    assert '"mes":"I run."' in lines[5]
+    assert not opened.chat_commands.files.unsaved
+
+
+def test_a_file_that_was_changed_meanwhile_is_asked_about(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    opened.chat_commands.composer.written.emit("I run.", Voice.YOU)
+    settle(opened, qtbot)
+    path.write_text(CHAT + "\n", "utf-8")
+    opened.run("chat.save")
+    settle(opened, qtbot)
+    assert path.read_text() == CHAT + "\n"
+    press("Overwrite")
+    settle(opened, qtbot)
+    assert '"mes":"I run."' in path.read_text()
+
+
+def test_closing_asks_about_an_unsaved_chat(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    opened.show()
+    opened.chat_commands.composer.written.emit("I run.", Voice.YOU)
+    settle(opened, qtbot)
+    opened.close()
+    assert opened.isVisible()
+    press("Save chat")
+    qtbot.waitUntil(lambda: not opened.isVisible(), timeout=10_000)
+    assert '"mes":"I run."' in path.read_text()
+
+
+def test_leaving_the_chat_asks_first_and_may_throw_away(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    assert not opened.chat_commands.before("vault.reload")
+    opened.chat_commands.composer.written.emit("I run.", Voice.YOU)
+    settle(opened, qtbot)
+    assert opened.chat_commands.before("vault.reload")
+    press("Cancel")
+    assert texts(opened)[-1] == "I run."
+    opened.chat_commands.files.ask_before_leaving(lambda: opened.session.reading.open_chat(path))
+    press("Throw away")
+    settle(opened, qtbot)
+    assert texts(opened) == ["Welcome.", "The fortress?", "b"]
+
+
+def test_a_branch_lies_beside_the_chat(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    opened.chat.choose(1)
+    opened.run("message.branch")
+    settle(opened, qtbot)
+    (branch,) = path.parent.glob("Branch #1 - *.jsonl")
+    assert '"main_chat":"Ada"' in branch.read_text()
+    assert path.read_text() == CHAT
+    assert opened.chat_commands.files.unsaved  # the mark in the chat itself
+
+
+# ---- replies ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_reply_is_written_into_the_chat(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
+    answer("Skarn ", "circles.")
+    opened.chat_commands.composer.written.emit("And Skarn?", Voice.YOU)
+    qtbot.waitUntil(lambda: texts(opened)[-1] == "Skarn circles.", timeout=20_000)
+    settle(opened, qtbot)
+    assert [(each.role, each.text) for each in ASKED[0].messages][-2:] == [("assistant", "b"), ("user", "And Skarn?")]
+    assert not opened.chat_commands.replies.busy
+    assert not opened.chat_commands.composer.reply_box.isVisibleTo(opened)
+    assert opened.session.parts.adjustments.undo_title == "reply #4"
+
+
+def test_a_reply_that_ends_at_the_limit_says_so(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
+    answer("Skarn circ", finish="length")
+    opened.run("reply.get")
+    qtbot.waitUntil(lambda: texts(opened)[-1] == "Skarn circ", timeout=20_000)
+    settle(opened, qtbot)
+    assert any("cut off" in text and "“Longest reply”" in text for text in opened.bars.texts)
+
+
+def test_a_narrow_composer_keeps_a_line_for_the_message(qtbot: QtBot) -> None:
+    composer = Composer()
+    qtbot.addWidget(composer)
+    composer.show()
+    composer.resize(360, 100)
+    drain()
+    assert composer.field.geometry().bottom() < composer.voice.geometry().top()
+    assert composer.field.width() > 300
+    composer.resize(520, 100)
+    drain()
+    assert composer.field.geometry().left() > composer.voice.geometry().right()
+
+
+def test_another_reply_is_a_swipe(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
+    answer("c")
+    opened.run("reply.again")
+    qtbot.waitUntil(lambda: texts(opened)[-1] == "c", timeout=20_000)
+    settle(opened, qtbot)
+    assert opened.session.project is not None
+    assert opened.session.project.chat is not None
+    assert opened.session.project.chat.messages[2].swipes == ("a", "b", "c")
+    assert [each.text for each in ASKED[0].messages][-1] == "The fortress?"
+
+
+def test_what_came_before_a_stop_is_the_persons_to_keep(
+    opened: MainWindow, answer: Callable[..., None], qtbot: QtBot
+) -> None:
+    answer("Skarn circ", wait=True)
+    composer = opened.chat_commands.composer
+    opened.run("reply.get")
+    qtbot.waitUntil(lambda: opened.chat.model.row(3).text == "Skarn circ", timeout=20_000)
+    assert opened.chat.model.row(3).writing == "being written…"
+    assert not composer.reply_text.isVisibleTo(opened)
+    opened.run("reply.stop")
+    qtbot.waitUntil(lambda: composer.deciding, timeout=20_000)
+    assert texts(opened)[-1] == "b"
+    assert composer.reply_text.toPlainText() == opened.chat.model.row(3).text == "Skarn circ"
+    composer.reply_text.setPlainText("Skarn circles.")
+    assert (opened.chat.model.row(3).text, opened.chat.model.row(3).writing) == ("Skarn circles.", "not kept yet")
+    composer.keep.click()
+    settle(opened, qtbot)
+    assert texts(opened)[-1] == "Skarn circles."
+
+
+def test_a_failure_in_the_middle_loses_nothing(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
+    answer("Skarn", error=broken("the reply broke off"))
+    composer = opened.chat_commands.composer
+    opened.run("reply.again")
+    qtbot.waitUntil(lambda: composer.deciding, timeout=20_000)
+    assert "broke off" in composer.reply_label.text()
+    composer.throw.click()
+    settle(opened, qtbot)
+    assert opened.session.project is not None
+    assert opened.session.project.chat is not None
+    assert opened.session.project.chat.messages[2].swipes == ("a", "b")
+    assert not opened.chat_commands.replies.busy
+
+
+def test_another_swipe_grows_in_its_own_message(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
+    answer("Skarn", wait=True)
+    opened.run("reply.again")
+    qtbot.waitUntil(lambda: opened.chat.model.row(2).text == "Skarn", timeout=20_000)
+    assert (opened.chat.model.row(2).swipe, opened.chat.model.row(2).swipes) == (2, 3)
+    assert "being written" in opened.chat.model.row(2).describe()
+    opened.run("reply.stop")
+    qtbot.waitUntil(lambda: opened.chat_commands.composer.deciding, timeout=20_000)
+    opened.chat_commands.composer.throw.click()
+    settle(opened, qtbot)
+    assert (opened.chat.model.row(2).text, opened.chat.model.row(2).writing) == ("b", "")
+
+
+def test_the_list_follows_a_reply_only_where_its_end_was_in_sight(
+    opened: MainWindow, answer: Callable[..., None], qtbot: QtBot
+) -> None:
+    view, bar = opened.chat.view, opened.chat.view.verticalScrollBar()
+    answer("Line.\n" * 80, wait=True)
+    bar.setValue(bar.maximum())
+    opened.run("reply.get")
+    qtbot.waitUntil(lambda: opened.chat.model.row(3).text.count("\n") == 80, timeout=20_000)
+    qtbot.waitUntil(lambda: 0 < bar.maximum() == bar.value(), timeout=20_000)
+    assert view.indexAt(QPoint(5, view.viewport().height() - 5)).row() == 3
+    bar.setValue(0)  # the person scrolls up: what is read stays
+    assert opened.chat_commands.composer.show_reply.isVisibleTo(opened)
+    opened.chat_commands.arriving.hear("More.\n" * 40)
+    qtbot.waitUntil(lambda: "More." in opened.chat.model.row(3).text, timeout=20_000)
+    assert bar.value() == 0
+    opened.chat_commands.composer.show_reply.click()
+    assert bar.value() == bar.maximum()
+    assert not opened.chat_commands.composer.show_reply.isVisibleTo(opened)
+    opened.run("reply.stop")
+    qtbot.waitUntil(lambda: opened.chat_commands.composer.deciding, timeout=20_000)
+    opened.chat_commands.composer.keep.click()
+    settle(opened, qtbot)
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum(), timeout=20_000)
+
+
+def test_a_failure_before_anything_came_says_what_to_do(
+    opened: MainWindow, answer: Callable[..., None], qtbot: QtBot
+) -> None:
+    answer(error=broken("no connection"))
+    opened.run("reply.get")
+    qtbot.waitUntil(lambda: "no connection" in opened.bars.details() or not opened.chat_commands.replies.busy)
+    settle(opened, qtbot)
+    assert texts(opened)[-1] == "b"
+    assert opened.commands.actions["reply.get"].isEnabled()
+
+
+def broken(words: str) -> LlmError:
+    return LlmError(ErrorKind.CONNECTION, words)
+
+
+@pytest.mark.parametrize("agreed", [True, False])
+def test_what_a_provider_costs_is_said_before_it_is_asked(
+    opened: MainWindow, answer: Callable[..., None], qtbot: QtBot, agreed: bool
+) -> None:
+    answer("Skarn circles.")
+    opened.settings.setValue("chat/writer", "Ollama")
+    opened.run("reply.get")
+    qtbot.waitUntil(lambda: any(each.isVisible() for each in opened.findChildren(QMessageBox)), timeout=20_000)
+    assert "1 call to the provider" in box().text()
+    assert ASKED == []
+    press("Ask Ollama" if agreed else "Cancel")
+    qtbot.waitUntil(lambda: not opened.chat_commands.replies.busy, timeout=20_000)
+    settle(opened, qtbot)
+    assert len(ASKED) == agreed
+    assert texts(opened)[-1] == ("Skarn circles." if agreed else "b")
+
+
+def test_without_a_writer_the_person_writes(opened: MainWindow) -> None:
+    opened.run("reply.get")
+    composer = opened.chat_commands.composer
+    assert composer.voice.currentData() == Voice.CHARACTER
+    assert not opened.chat_commands.replies.busy
+
+
+def test_a_persona_names_the_person_and_is_remembered(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    dialog = opened.chat_commands.setups.edit()
+    assert isinstance(dialog, PromptSetupDialog)
+    dialog.name.setText("Quill")
+    dialog.persona.setPlainText("Small.")
+    dialog.accept()
+    assert opened.session.project is not None
+    assert opened.session.project.setup.persona == Persona("Quill", "Small.")
+    assert opened.chat_commands.composer.voice.itemText(0) == "Quill"
+    other = path.with_name("other.jsonl")
+    other.write_text(CHAT, "utf-8")
+    opened.session.reading.open_chat(other)
+    settle(opened, qtbot)
+    assert opened.session.project.setup == PromptSetup()
+    opened.session.reading.open_chat(path)
+    settle(opened, qtbot)
+    assert opened.session.project.setup == PromptSetup(persona=Persona("Quill", "Small."))
+
+
+def test_a_preset_is_chosen_from_a_file_and_read_again_with_its_chat(
+    opened: MainWindow, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    preset = path.with_name("Mine.json")
+    prompt = {"identifier": "main", "content": "Write.", "system_prompt": True}
+    preset.write_text(json.dumps({"prompts": [prompt]}), "utf-8")
+    monkeypatch.setattr(dialogs, "choose_file", lambda *arguments: arguments[-1](preset))
+    dialog = opened.chat_commands.setups.edit()
+    assert isinstance(dialog, PromptSetupDialog)
+    dialog.preset.choose.click()
+    qtbot.waitUntil(lambda: dialog.main.toPlainText() == "Write.", timeout=20_000)
+    dialog.accept()
+    other = path.with_name("other.jsonl")
+    other.write_text(CHAT, "utf-8")
+    for chat in (other, path):
+        opened.session.reading.open_chat(chat)
+        settle(opened, qtbot)
+    project = opened.session.project
+    assert project is not None
+    qtbot.waitUntil(lambda: (opened.session.project or project).setup.preset is not None, timeout=20_000)
+    preset.unlink()
+    for chat in (other, path):
+        opened.session.reading.open_chat(chat)
+        settle(opened, qtbot)
+    qtbot.waitUntil(lambda: any("Mine.json" in text for text in opened.bars.texts), timeout=20_000)
+    assert opened.session.project is not None
+    assert opened.session.project.setup == PromptSetup()

@@ -1,0 +1,165 @@
+"""Ranges, the time left, what is said at the end, and the states of the trace pane, in the window."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.lifecycle import Progress
+from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.chat.replay import RangeDialog
+from lorestudio.ui.state.replay_worker import ReplayNews
+from tests.ui.conftest import drain
+
+NOTE = "---\ntags: [lorebook]\nkeys: [{keys}]\n---\n{name}.\n"
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    for number in range(10):
+        keys = f"the, word {number}" if number < 9 else "bell"
+        (folder / f"Note {number}.md").write_text(NOTE.format(keys=keys, name=number), encoding="utf-8")
+    texts = ("Hello.", "A bell.", "It rings.", "Nothing here.", "No.", "All the words.", "So.", "Bye.", "Yes.")
+    chat = Chat(tuple(Message("Wren", text, is_user=place % 2 == 1) for place, text in enumerate(texts)), "Wren", "Ann")
+    chat = replace(chat, messages=tuple(replace(one, name="Wren" if one.is_user else "Ann") for one in chat.messages))
+    opened = open_project([folder])
+    settings = opened.settings.model_copy(update={"scan_depth": 1})
+    return replace(opened, chat=chat, settings=settings)
+
+
+@pytest.fixture
+def window(make_window, project, qtbot):
+    made = make_window(project, replay=False, make_simulator=Simulator)
+    idle(made, qtbot)
+    return made
+
+
+def idle(window, qtbot) -> None:
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+    drain()
+
+
+def run(window) -> list[int]:
+    return [generation.message for generation in window.session.runs.traces]
+
+
+def notices(window) -> str:
+    return " ".join(bar.label.text() for bar in window.bars.findChildren(type(window.trace.stale)))
+
+
+def test_from_here_to_the_end_runs_what_comes_before_and_says_so(window, qtbot) -> None:
+    window.chat.choose(6)
+    window.run("replay.onward")
+    idle(window, qtbot)
+    assert run(window) == [2, 4, 6, 8, 9]
+    assert "2 replies were run first" in notices(window)
+    assert "5 run, 0 kept" in notices(window)
+
+
+def test_a_range_ends_where_it_ends_and_the_rest_goes_on_from_there(window, qtbot) -> None:
+    dialog = window.replay_commands.ask_range()
+    dialog.first.setValue(2)
+    dialog.last.setValue(4)
+    assert "2 runs" in dialog.meaning.text()
+    dialog.accept()
+    idle(window, qtbot)
+    assert run(window) == [2, 4]
+    window.run("replay.all")
+    idle(window, qtbot)
+    assert run(window) == [2, 4, 6, 8, 9]
+    assert window.session.replays.tally.words == "3 run, 2 kept"
+    assert "3 run, 2 kept" in window.status._run.text()
+
+
+def test_the_dialog_says_what_is_missing_and_refuses_a_range_without_replies(window, qtbot) -> None:
+    window.chat.choose(6)
+    dialog = window.replay_commands.ask_range()
+    assert isinstance(dialog, RangeDialog)
+    assert dialog.first.value() == 6
+    assert "2 runs are missing before them" in dialog.meaning.text()
+    dialog.first.setValue(3)
+    dialog.last.setValue(3)
+    assert not dialog.go.isEnabled()
+    assert "No reply stands" in dialog.meaning.text()
+    dialog.reject()
+    drain()
+
+
+def test_when_nothing_is_missing_that_is_said(window, qtbot) -> None:
+    window.run("replay.all")
+    idle(window, qtbot)
+    window.run("replay.all")
+    idle(window, qtbot)
+    assert "nothing to run" in window.status.currentMessage()
+
+
+def test_an_edited_note_runs_only_what_it_touches(window, qtbot, project) -> None:
+    window.session.replays.automatic = True
+    window.session.replays.run_all()
+    idle(window, qtbot)
+    path = project.vault_folders[0] / "Note 9.md"
+    path.write_text(path.read_text(encoding="utf-8") + "It is old.\n", encoding="utf-8")
+    window.session.reading.notes_written([path])
+    qtbot.waitUntil(lambda: window.session.replays.tally is not None and window.session.replays.tally.kept > 0)
+    idle(window, qtbot)
+    whole = Simulator(window.session.project)
+    assert window.session.replays.tally.ran < 5
+    assert window.session.replays.tally.ran + window.session.replays.tally.kept == 5
+    assert [one.message for one in whole.generations] == run(window)
+
+
+def test_the_time_left_stands_beside_the_progress(window) -> None:
+    strip = window.chat.strip
+    strip.start("Replaying the chat…", stoppable=True)
+    window.session.news.emit(ReplayNews(Progress(3, 60), {}, left=37.0, before=0))
+    strip.set_progress(3, 60)
+    assert strip.label.text() == "Reply 3 of 60 · about 40 s left"
+    window.session.news.emit(ReplayNews(Progress(4, 60), {}, left=None, before=20))
+    strip.set_progress(4, 60)
+    assert strip.label.text() == "4 done, replies before the range first"
+    strip.finish()
+
+
+def test_a_run_without_a_match_says_what_was_searched_and_three_ways_to_widen_it(window, qtbot) -> None:
+    window.run("replay.all")
+    idle(window, qtbot)
+    window.chat.choose(4)
+    text = window.trace.nothing.text.text()
+    assert window.trace.nothing.isVisible()
+    assert "the last message (19 characters), for the keys of 10 entries" in text  # "Wren: Nothing here."
+    assert "raise the scan depth, which is 1" in text
+    assert "give entries keys that the chat uses" in text
+    assert "switch on recursive scan or fuzzy search" in text
+
+
+def test_a_run_that_matched_nearly_everything_names_the_key(window, qtbot) -> None:
+    window.run("replay.all")
+    idle(window, qtbot)
+    window.chat.choose(6)
+    bar = window.trace.remarks
+    assert bar.isVisible()
+    assert "9 of 10 entries" in bar.label.text()
+    assert "“the” alone let in 9" in bar.label.text()
+    assert "estimates of 4 characters a token" in window.budget.counts.text()
+    bar.closed.emit()
+    window.chat.choose(2)
+    window.chat.choose(6)
+    assert bar.isVisible()  # it comes back with the next run that is too broad
+
+
+def test_notes_that_could_not_be_read_are_counted_above_the_run(window, qtbot, project) -> None:
+    (project.vault_folders[0] / "Bad.md").write_bytes(b"---\ntags: [lorebook]\n---\n\xff\xfe\xfa")
+    said: list[str] = []
+    window.trace.note_changed.connect(said.append)
+    window.session.reading.reload()
+    idle(window, qtbot)
+    window.session.set_project(replace(window.session.project, chat=project.chat))
+    window.session.replays.run_all()
+    idle(window, qtbot)
+    window.chat.choose(6)
+    assert said[-1].endswith("without 1 broken note")

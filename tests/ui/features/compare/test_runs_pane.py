@@ -1,0 +1,303 @@
+"""Comparing runs in the window: turns, swipes, marks, changed settings, unsaved texts, files of settings, kept runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from lorestudio.domain.chat import Generation
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tryout.preview import NoteText
+from lorestudio.trace.diff import compare
+from lorestudio.ui.features.compare.runs_pane import ComparePane
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ITEM
+from tests.ui.features.timeline.test_pane import long_chat, project_with
+
+MakeWindow = Callable[..., MainWindow]
+
+
+@pytest.fixture
+def window(make_window: MakeWindow, qtbot: QtBot) -> MainWindow:
+    made = make_window(project_with(long_chat(4)), make_simulator=Simulator)
+    settle(made, qtbot)
+    return made
+
+
+def pane_of(window: MainWindow) -> ComparePane:
+    return window.timeline_commands.compare
+
+
+def settle(window: MainWindow, qtbot: QtBot) -> None:
+    pane = pane_of(window)
+
+    def quiet() -> bool:
+        return not window.session.busy and window.session.jobs.idle and not pane._later.isActive()
+
+    qtbot.waitUntil(quiet)
+    QApplication.processEvents()
+
+
+def go(window: MainWindow, message: int, swipe: int = 0) -> None:
+    window.timeline_commands.jump(Generation(message, swipe), None)
+
+
+def groups(pane: ComparePane) -> dict[str, list[list[str]]]:
+    """The rows of each group as texts."""
+    found = {}
+    for place in range(pane.model.rowCount()):
+        group = pane.model.item(place)
+        rows = range(group.rowCount())
+        found[group.text()] = [[group.child(row, column).text() for column in range(5)] for row in rows]
+    return found
+
+
+def settings_of(window: MainWindow, **values: object) -> DeepLoreSettings:
+    project = window.session.project
+    assert project is not None
+    return project.settings.model_copy(update=values)
+
+
+def test_two_turns(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 4)
+    window.run("compare.before")
+    settle(window, qtbot)
+    pane = pane_of(window)
+    assert window.current_pane() is pane
+    assert pane.compared is not None
+    assert pane.compared.before.trace is window.session.runs.traces[Generation(2)]
+    assert pane.compared.after.trace is window.session.runs.traces[Generation(4)]
+    diff = compare(pane.compared.before.trace, pane.compared.after.trace)
+    told = groups(pane)
+    assert f"+ Entered ({len(diff.entered)})" in told
+    entered = told[f"+ Entered ({len(diff.entered)})"]
+    assert [row[0] for row in entered] == [change.title for change in diff.entered]
+    assert f"{diff.tokens[0]:,} → {diff.tokens[1]:,} tokens" in pane.headline.text()
+
+
+def test_the_comparison_follows_what_is_looked_at(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 4)
+    window.run("compare.before")
+    settle(window, qtbot)
+    go(window, 6)
+    pane_of(window)._later.start()
+    settle(window, qtbot)
+    pane = pane_of(window)
+    assert pane.compared is not None
+    assert pane.compared.after.trace is window.session.runs.traces[Generation(6)]
+
+
+def test_the_setting_that_did_it_is_told(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 4)
+    before = window.session.runs.traces[Generation(4)]
+    assert len(before.injections) > 1
+    window.session.parts.adjust("one entry", settings=settings_of(window, max_entries=1, unlimited_entries=False))
+    settle(window, qtbot)
+    window.run("compare.former")
+    settle(window, qtbot)
+    pane = pane_of(window)
+    assert pane.compared is not None
+    assert pane.compared.before.trace is before
+    assert "before “Most entries: " in pane.compared.before.title
+    told = groups(pane)
+    different = next(rows for name, rows in told.items() if name.startswith("What was different"))
+    assert different[0][0] == "Most entries"
+    assert different[0][4].startswith("Did ")
+    left = next(rows for name, rows in told.items() if name.startswith("− Left"))
+    assert all(row[4].startswith("Most entries: ") for row in left)
+    assert all(row[3].startswith("−") for row in left)
+
+
+def test_marking_and_comparing(window: MainWindow, qtbot: QtBot) -> None:
+    window.run("compare.marked")  # nothing is marked yet
+    assert pane_of(window).compared is None
+    go(window, 2)
+    window.chat.view.setFocus()
+    qtbot.keyClick(window.chat.view, Qt.Key.Key_M)
+    assert pane_of(window).desk.marked is not None
+    assert window.commands.actions["compare.marked"].isEnabled()
+    go(window, 8)
+    window.run("compare.marked")
+    settle(window, qtbot)
+    compared = pane_of(window).compared
+    assert compared is not None
+    assert compared.before.trace is window.session.runs.traces[Generation(2)]
+    assert compared.after.trace is window.session.runs.traces[Generation(8)]
+
+
+def test_two_swipes_and_exchanging_them(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 4)
+    window.show_pane("compare")
+    pane = pane_of(window)
+    pane.choose("swipe1", "shown")
+    settle(window, qtbot)
+    assert pane.compared is not None
+    assert pane.compared.before.trace is window.session.runs.traces[Generation(4, 1)]
+    qtbot.mouseClick(pane.swap, Qt.MouseButton.LeftButton)
+    settle(window, qtbot)
+    assert pane.compared.after.trace is window.session.runs.traces[Generation(4, 1)]
+
+
+def test_the_settings_of_a_file(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    path.write_text(
+        json.dumps({"enabled": True, "maxEntries": 1, "unlimitedEntries": False, "scanDepth": 2}), encoding="utf-8"
+    )
+    go(window, 4)
+    window.show_pane("compare")
+    pane = pane_of(window)
+    pane.choose("shown", pane.desk.add_settings(path))
+    settle(window, qtbot)
+    assert pane.compared is not None
+    assert len(pane.compared.after.trace.injections) == 1
+    assert pane.compared.causes is not None
+    assert pane.compared.causes.causes[0].difference.title == "Most entries"
+
+
+def test_a_file_that_cannot_be_read_is_said(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text("{", encoding="utf-8")
+    go(window, 4)
+    window.show_pane("compare")
+    pane = pane_of(window)
+    pane.choose("shown", pane.desk.add_settings(path))
+    settle(window, qtbot)
+    assert "broken.json, line 1" in pane.state.text()
+
+
+def test_runs_that_were_kept(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    window = make_window(project_with(long_chat(2)), make_simulator=Simulator, keep_in=tmp_path / "runs")
+    settle(window, qtbot)
+    go(window, 4)
+    window.show_pane("compare")
+    pane = pane_of(window)
+    pane.desk.load_kept(lambda error: pytest.fail(str(error)))
+    settle(window, qtbot)
+    assert "kept0" in {choice.key for choice in pane.desk.choices()}
+    pane.choose("kept0", "before")
+    settle(window, qtbot)
+    assert pane.compared is not None
+    assert "cannot be found out" in pane.state.text()
+
+
+def test_copying(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 4)
+    window.run("compare.before")
+    settle(window, qtbot)
+    window.run("compare.copy")
+    text = QApplication.clipboard().text()
+    assert text.startswith("# reply #2 → reply #4, swipe 1\n")
+    assert "## Entered" in text
+
+
+def test_a_row_goes_to_its_entry_and_a_group_folds(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 4)
+    window.run("compare.before")
+    settle(window, qtbot)
+    pane = pane_of(window)
+    group = next(
+        pane.model.item(place)
+        for place in range(pane.model.rowCount())
+        if pane.model.item(place).text().startswith("+")
+    )
+    row = group.child(0, 0)
+    pane._go(row.index())
+    entry = window.session.entry(window.selection.entry)
+    assert entry is not None
+    assert (entry.vault, entry.filename) == tuple(row.data(ITEM))
+    assert str(row.data(ACCESSIBLE_TEXT)).startswith("Entry: ")
+    assert pane.tree.isExpanded(group.index())
+    pane._go(group.index())
+    assert not pane.tree.isExpanded(group.index())
+
+
+def test_unchanged_entries_are_folded(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 4)
+    window.run("compare.before")
+    settle(window, qtbot)
+    pane = pane_of(window)
+    last = pane.model.rowCount() - 1
+    assert pane.model.item(last).text().startswith("= Unchanged")
+    assert not pane.tree.isExpanded(pane.model.index(last, 0, QModelIndex()))
+
+
+def test_before_anything_was_run_it_says_what_to_do(make_window: MakeWindow) -> None:
+    window = make_window(project_with(long_chat(1)), make_simulator=Simulator, replay=False)
+    window.show_pane("compare")
+    assert pane_of(window).empty.isVisible()
+    assert pane_of(window).empty.title.text() == "Nothing to compare yet"
+
+
+def test_the_first_reply_has_no_turn_before(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 2)
+    window.run("compare.before")
+    settle(window, qtbot)
+    assert pane_of(window).empty.title.text() == "Choose two runs"
+
+
+def test_former_runs_are_bounded_and_forgotten_with_the_chat(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 4)
+    desk = pane_of(window).desk
+    for depth in range(3, 12):
+        window.session.parts.adjust(f"depth {depth}", settings=settings_of(window, scan_depth=depth))
+        settle(window, qtbot)
+    former = [choice for choice in desk.choices() if choice.key.startswith("former")]
+    assert len(former) == 6
+    assert former[0].title.startswith("Before “Scan depth: 10 → 11”")
+    project = window.session.project
+    assert project is not None
+    window.session.set_project(replace(project, chat=long_chat(3)))
+    settle(window, qtbot)
+    assert not [choice for choice in desk.choices() if choice.key.startswith("former")]
+
+
+def test_unsaved_texts_are_compared_with_what_is_saved(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    note = "---\ntags: [lorebook]\nkeys: [{key}]\n---\nIt is of stone.\n"
+    (folder / "Tower.md").write_text(note.format(key="spire"), encoding="utf-8")
+    window = make_window(make_simulator=Simulator)
+    window.session.set_project(replace(open_project([folder]), chat=long_chat(2)))
+    settle(window, qtbot)
+    go(window, 4)
+    previewer = window.session.runs.previewer(Generation(4))
+    assert previewer is not None
+    preview = previewer.preview([NoteText("vault", "Tower.md", note.format(key="skarn"))])
+    window.session.runs.show_preview(preview)
+    window.run("compare.former")
+    settle(window, qtbot)
+    pane = pane_of(window)
+    assert pane.compared is not None
+    assert pane.compared.before.trace is window.session.runs.traces[Generation(4)]
+    assert pane.compared.after.trace is preview.trace
+    assert [change.title for change in pane.compared.diff.entered] == ["Tower"]
+    assert pane.compared.causes is not None
+    assert pane.compared.causes.causes[0].difference.sentence == "Tower: keys changed"
+    window.session.runs.show_preview(None)
+
+
+def test_another_system_on_the_shown_reply(window: MainWindow, qtbot: QtBot) -> None:
+    go(window, 4)
+    window.show_pane("compare")
+    pane = pane_of(window)
+    keys = {choice.key for choice in pane.desk.choices()}
+    assert {"system:hybrid", "system:world-info"} <= keys
+    assert "system:deeplore" not in keys  # it is what is shown
+    pane.choose("shown", "system:world-info")
+    settle(window, qtbot)
+    assert pane.compared is not None
+    assert pane.compared.after.trace.system == "world-info"
+    window.session.replays.choose(system="hybrid")
+    settle(window, qtbot)
+    pane.choose("shown", "system:deeplore")
+    settle(window, qtbot)
+    assert (pane.compared.before.trace.system, pane.compared.after.trace.system) == ("hybrid", "deeplore")

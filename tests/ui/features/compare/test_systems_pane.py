@@ -1,0 +1,314 @@
+"""Comparing systems in the window."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtGui import QGuiApplication, QImage
+
+from lorestudio.domain.chat import Generation
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.hybrid.system import HybridSystem
+from lorestudio.systems.worldinfo.system import WorldInfoSystem
+from lorestudio.ui.features.compare.systems import Comparing
+from lorestudio.ui.shell.qt import DISPLAY, HORIZONTAL
+from tests.ui.conftest import drain
+from tests.ui.worlds import make_project
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.systems.base import System
+    from lorestudio.ui.shell.main_window import MainWindow
+
+
+def settled(qtbot: QtBot, window: MainWindow) -> None:
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+    drain()
+
+
+@pytest.fixture
+def real(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot) -> MainWindow:
+    project = replace(make_project(tmp_path / "vault"), settings=DeepLoreSettings(enabled=True))
+    window = make_window(project, make_simulator=Simulator)
+    settled(qtbot, window)
+    return window
+
+
+@pytest.fixture
+def compared(real: MainWindow, qtbot: QtBot) -> MainWindow:
+    real.run("systems.compare")
+    settled(qtbot, real)
+    return real
+
+
+def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWindow) -> None:
+    pane = real.systems.compare
+    real.show_pane("systems")
+    assert "DeepLore, Hybrid retrieval, World Info" in pane.empty.text.text()
+    assert not real.commands.actions["systems.copy"].isEnabled()
+    for key in pane.chosen[1:]:
+        pane.choose(key, on=False)
+    assert "two or more" in pane.empty.title.text()
+    assert not pane.run_button.isEnabled()
+
+
+def test_turns_and_totals_stand_side_by_side(compared: MainWindow) -> None:
+    pane = compared.systems.compare
+    assert pane.found is not None
+    assert pane.found.labels == ("DeepLore", "Hybrid retrieval", "World Info")
+    assert pane.turns.rowCount() == len(compared.session.generations)
+    heads = [pane.turns.headerData(place, HORIZONTAL) for place in range(pane.turns.columnCount())]
+    assert heads == [
+        "Turn", "Overlap", "DeepLore", "only there", "Hybrid retrieval", "only there", "World Info", "only there",
+    ]  # fmt: skip
+    own = compared.session.runs.trace(Generation(5))
+    assert own is not None
+    row = pane.turns.row_of(Generation(5))
+    assert pane.turns.index(row, 2).data(DISPLAY) == f"{len(own.injections)} · {own.total_tokens}"
+    assert pane.totals.rowCount() == 3
+    assert pane.totals.index(0, 6).data(DISPLAY) == "100%"
+    assert compared.commands.actions["systems.copy"].isEnabled()
+
+
+def test_going_to_a_turn_goes_to_its_message_and_back(compared: MainWindow) -> None:
+    pane = compared.systems.compare
+    pane.turns_view.setCurrentIndex(pane.turns.index(pane.turns.row_of(Generation(5)), 0))
+    assert compared.selection.generation == Generation(5)
+    compared.chat.show_generation(Generation(2, 0))
+    assert pane.turns_view.currentIndex().row() == pane.turns.row_of(Generation(2, 0))
+    assert pane.chart.row == pane.turns.row_of(Generation(2, 0))
+
+
+def test_the_chart_is_walked_with_keys_and_clicked(compared: MainWindow, qtbot: QtBot) -> None:
+    chart = compared.systems.compare.chart
+    chart.resize(400, 150)
+    qtbot.keyClick(chart, Qt.Key.Key_Home)
+    assert compared.selection.generation == compared.session.generations[0]
+    qtbot.keyClick(chart, Qt.Key.Key_Right)
+    assert compared.selection.generation == compared.session.generations[1]
+    assert "DeepLore: " in chart.accessibleDescription()
+    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(chart.width() - 16, 80))
+    assert compared.selection.generation == compared.session.generations[-1]
+
+
+def test_the_menu_ticks_what_is_compared_and_adds_files(compared: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    pane = compared.systems.compare
+    pane.fill_menu()
+    ticked = {action.text() for action in pane.menu.actions() if action.isChecked()}
+    assert ticked == {"DeepLore", "Hybrid retrieval", "World Info"}
+    file = tmp_path / "deep.json"
+    file.write_text(json.dumps({"world_info_depth": 0}))
+    pane.add_file("world-info", file)
+    pane.choose("hybrid", on=False)
+    assert "Shown is the comparison of" in pane.state.text()
+    pane.run()
+    settled(qtbot, compared)
+    assert pane.found is not None
+    assert pane.found.labels == ("DeepLore", "World Info", "World Info: deep.json")
+    with_depth, without = pane.found.totals[1:]
+    assert without.entries < with_depth.entries  # no message is looked at
+
+
+def test_profiles_of_deeplore_are_compared(real: MainWindow, qtbot: QtBot) -> None:
+    assert real.session.project is not None
+    settings = real.session.project.settings.model_copy(update={"scan_depth": 0})
+    real.settings_commands.desk.store.save("Deaf", settings)
+    real.settings_commands.desk.load()
+    settled(qtbot, real)
+    pane = real.systems.compare
+    pane.chosen = ["deeplore", "profile:Deaf"]
+    pane.run()
+    settled(qtbot, real)
+    assert pane.found is not None
+    assert pane.found.labels == ("DeepLore", "DeepLore: Deaf")
+    assert pane.found.totals[1].entries < pane.found.totals[0].entries
+
+
+def test_a_file_that_cannot_be_used_is_said(compared: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    pane, before = compared.systems.compare, compared.systems.compare.found
+    file = tmp_path / "odd.json"
+    file.write_text('{"nothing_like_it": 1}')
+    pane.add_file("hybrid", file)
+    pane.run()
+    settled(qtbot, compared)
+    assert "nothing_like_it" in pane.state.text()
+    assert pane.found is before
+    assert pane.run_button.isEnabled()
+
+
+def test_stopping_keeps_what_was_compared_before(
+    compared: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pane, before = compared.systems.compare, compared.systems.compare.found
+    work = Comparing.work
+
+    def stopped(self: Comparing, report: Callable[[object], None]) -> object:
+        self.stop()
+        return work(self, report)
+
+    monkeypatch.setattr(Comparing, "work", stopped)
+    pane.run()
+    assert not pane.stop_button.isHidden()
+    settled(qtbot, compared)
+    assert pane.state.text() == "Stopped."
+    assert pane.found is before
+
+
+def test_a_change_is_said_and_another_chat_begins_anew(compared: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    pane = compared.systems.compare
+    compared.systems.configure("world-info", WorldInfoSettings(depth=1))
+    compared.run("system.world-info")
+    settled(qtbot, compared)
+    assert "before the last change" in pane.state.text()
+    pane.run()
+    settled(qtbot, compared)
+    assert pane.state.text() == ""
+    compared.session.set_project(make_project(tmp_path / "other"))
+    settled(qtbot, compared)
+    assert pane.found is None
+
+
+def test_it_is_copied_and_saved(compared: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    compared.run("systems.copy")
+    assert "| DeepLore |" in QGuiApplication.clipboard().text()
+    compared.systems.save(tmp_path / "found.csv")
+    compared.systems.save(tmp_path / "found.png")
+    compared.systems.save(tmp_path / "found.doc")
+    settled(qtbot, compared)
+    rows = list(csv.reader(io.StringIO((tmp_path / "found.csv").read_text("utf-8-sig"))))
+    assert len(rows) == 1 + len(compared.session.generations)
+    assert rows[0][1] == "DeepLore: entries"
+    image = QImage(str(tmp_path / "found.png"))
+    assert image.size() == QSize(1200, 480)
+    assert len({image.pixel(x, y) for x in range(0, 1200, 7) for y in range(0, 480, 7)}) > 3
+    assert not (tmp_path / "found.doc").exists()
+    assert any(".csv or .png" in text for text in compared.bars.texts)
+
+
+# What an earlier start has kept
+
+
+def start(
+    make_window: Callable[..., MainWindow], folder: Path, qtbot: QtBot, system: str = "hybrid", **changes: object
+) -> MainWindow:
+    """A window on the same vault and chat; with `system` chosen."""
+    project = replace(make_project(folder / "vault"), settings=DeepLoreSettings(enabled=True))
+    window = make_window(replace(project, **changes), make_simulator=Simulator, keep_in=folder / "runs")
+    settled(qtbot, window)
+    window.session.replays.choose(system=system)
+    settled(qtbot, window)
+    return window
+
+
+@pytest.fixture
+def decisions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The systems beside DeepLore that decided about a generation, one for each time."""
+    ran: list[str] = []
+    for kind in (HybridSystem, WorldInfoSystem):
+        own = kind.decide
+
+        async def decide(self: System, *given: object, _own: Callable[..., Awaitable[object]] = own) -> object:
+            ran.append(self.name)
+            return await _own(self, *given)
+
+        monkeypatch.setattr(kind, "decide", decide)
+    return ran
+
+
+def test_after_a_restart_the_last_runs_of_a_system_are_shown_and_not_run_again(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
+) -> None:
+    first = start(make_window, tmp_path, qtbot)
+    before = dict(first.session.runs.traces)
+    assert {trace.system for trace in before.values()} == {"hybrid"}
+    first.close()
+    assert decisions
+    decisions.clear()
+    second = start(make_window, tmp_path, qtbot)
+    assert dict(second.session.runs.traces) == before
+    assert decisions == []
+    assert not second.session.runs.outdated(second.session.generations[-1])
+
+
+def test_after_a_restart_only_what_has_changed_is_run(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
+) -> None:
+    first = start(make_window, tmp_path, qtbot)
+    chat = first.session.project.chat if first.session.project is not None else None
+    assert chat is not None
+    first.close()
+    decisions.clear()
+    last = replace(chat.messages[-1], text="Something else.")
+    second = start(make_window, tmp_path, qtbot, chat=replace(chat, messages=(*chat.messages[:-1], last)))
+    assert len(decisions) == 1  # the reply to come
+    assert len(second.session.runs.traces) == len(second.session.generations)
+
+
+def test_after_a_restart_the_last_comparison_is_shown_at_once(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
+) -> None:
+    first = start(make_window, tmp_path, qtbot, "deeplore")
+    first.systems.compare.choose("context-window", on=True)
+    first.run("systems.compare")
+    settled(qtbot, first)
+    found = first.systems.compare.found
+    assert found is not None
+    first.close()
+    decisions.clear()
+    second = start(make_window, tmp_path, qtbot, "deeplore")
+    second.show_pane("systems")
+    settled(qtbot, second)
+    pane = second.systems.compare
+    assert pane.found == found
+    assert pane.found is not None
+    assert pane.found.labels == ("DeepLore", "Context window", "Hybrid retrieval", "World Info")
+    assert decisions == []
+    assert pane.state.text() == ""
+
+
+def test_a_kept_comparison_of_other_inputs_says_so(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
+) -> None:
+    first = start(make_window, tmp_path, qtbot, "deeplore")
+    first.run("systems.compare")
+    settled(qtbot, first)
+    chat = first.session.project.chat if first.session.project is not None else None
+    assert chat is not None
+    first.close()
+    decisions.clear()
+    changed = replace(chat.messages[0], text="Something else.")
+    second = start(make_window, tmp_path, qtbot, "deeplore", chat=replace(chat, messages=(changed, *chat.messages[1:])))
+    second.show_pane("systems")
+    settled(qtbot, second)
+    pane = second.systems.compare
+    assert pane.found is not None
+    assert "before the last change" in pane.state.text()
+    assert decisions == []
+    pane.run()
+    settled(qtbot, second)
+    assert pane.state.text() == ""
+    assert set(decisions) == {"hybrid", "world-info"}
+
+
+def test_where_nothing_was_kept_comparing_runs(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
+) -> None:
+    window = start(make_window, tmp_path, qtbot, "deeplore")
+    window.show_pane("systems")
+    settled(qtbot, window)
+    assert window.systems.compare.found is None
+    window.run("systems.compare")
+    settled(qtbot, window)
+    assert window.systems.compare.found is not None

@@ -1,0 +1,153 @@
+"""The bar of chips: keyboard, mouse, wrapping and folding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from lorestudio.ui.features.controls.bar import ControlBar
+from lorestudio.ui.features.controls.chips import ControlChip
+from tests.ui.conftest import drain
+
+
+def chip(number: int, *, fixed: bool = False) -> ControlChip:
+    change = None if fixed else (lambda controls: controls)
+    return ControlChip(("pins", str(number)), "star", f"Pin: Entry {number}", f"tip {number}", change=change)
+
+
+@pytest.fixture
+def bar(qtbot, theme) -> Iterator[ControlBar]:
+    made = ControlBar(theme)
+    made.resize(420, 30)
+    made.show()
+    qtbot.waitExposed(made)
+    made.activateWindow()
+    yield made
+    made.close()
+    made.deleteLater()
+    drain()
+
+
+def keys(bar: ControlBar) -> list[str]:
+    return [button.chip.key[1] for button in bar.chips]
+
+
+def test_without_chips_it_says_so(bar: ControlBar) -> None:
+    bar.set_chips([])
+    assert bar.nothing.isVisible()
+    bar.set_chips([chip(1)])
+    assert not bar.nothing.isVisible()
+    assert bar.chips[0].accessibleName() == "Pin: Entry 1. Delete removes it."
+    assert bar.chips[0].toolTip() == "tip 1"
+
+
+def test_arrows_walk_and_delete_removes(bar: ControlBar, qtbot) -> None:
+    bar.set_chips([chip(1), chip(2), chip(3, fixed=True)])
+    removed: list[object] = []
+    bar.removed.connect(removed.append)
+    bar.focus_chip()
+    assert bar.chips[0].hasFocus()
+    QTest.keyClick(bar.chips[0], Qt.Key.Key_Right)
+    assert bar.chips[1].hasFocus()
+    QTest.keyClick(bar.chips[1], Qt.Key.Key_Delete)
+    QTest.keyClick(bar.chips[1], Qt.Key.Key_End)
+    assert bar.chips[2].hasFocus()
+    QTest.keyClick(bar.chips[2], Qt.Key.Key_Backspace)  # this one cannot be removed
+    assert removed == [("pins", "2")]
+    QTest.keyClick(bar.chips[2], Qt.Key.Key_Home)
+    assert bar.chips[0].hasFocus()
+
+
+def test_tab_reaches_one_chip_only_the_one_that_had_the_keyboard(bar: ControlBar) -> None:
+    bar.set_chips([chip(1), chip(2), chip(3)])
+    bar.focus_chip(1)
+    strong = [button.focusPolicy() is Qt.FocusPolicy.StrongFocus for button in bar.chips]
+    assert strong == [False, True, False]
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_F2, Qt.Key.Key_Space])
+def test_enter_changes_what_a_chip_stands_for(bar: ControlBar, key: Qt.Key) -> None:
+    bar.set_chips([chip(1)])
+    opened: list[object] = []
+    bar.opened.connect(opened.append)
+    bar.focus_chip()
+    QTest.keyClick(bar.chips[0], key)
+    assert opened == [("pins", "1")]
+
+
+def test_the_cross_removes_and_the_rest_opens(bar: ControlBar) -> None:
+    bar.set_chips([chip(1), chip(2, fixed=True)])
+    removed: list[object] = []
+    opened: list[object] = []
+    bar.removed.connect(removed.append)
+    bar.opened.connect(opened.append)
+    left = Qt.MouseButton.LeftButton
+    first, second = bar.chips
+    QTest.mouseClick(first, left, pos=QPoint(first.width() - 8, 12))
+    assert (removed, opened) == ([("pins", "1")], [])
+    QTest.mouseClick(first, left, pos=QPoint(20, 12))
+    QTest.mouseClick(second, left, pos=QPoint(second.width() - 8, 12))
+    assert (len(removed), opened) == (1, [("pins", "1"), ("pins", "2")])
+
+
+def test_the_keyboard_stays_where_it_was(bar: ControlBar) -> None:
+    bar.set_chips([chip(1), chip(2), chip(3)])
+    bar.focus_chip(1)
+    bar.set_chips([chip(1), chip(3)])
+    assert bar.chips[1].hasFocus()
+    assert keys(bar) == ["1", "3"]
+    bar.set_chips([chip(0), chip(1), chip(3)])
+    assert bar.chips[2].hasFocus()  # it is the same chip as before
+
+
+def test_a_wide_bar_wraps_and_a_narrow_one_keeps_to_one_line(bar: ControlBar) -> None:
+    bar.set_chips([chip(number) for number in range(12)])
+    bar.set_room(2000)
+    assert bar.hidden_chips == 0
+    tall = bar.height()
+    lines = {button.y() for button in bar.chips}
+    assert len(lines) > 2
+    assert all(button.geometry().right() <= bar.width() for button in bar.chips)
+    bar.set_narrow(True)
+    shown = [button for button in bar.chips if not button.isHidden()]
+    assert {button.y() for button in shown} == {0}
+    assert bar.height() < tall
+    assert 0 < len(shown) < 12
+    assert bar.more.text() == f"+{12 - len(shown)}"
+    assert not bar.more.geometry().intersects(shown[-1].geometry())
+    assert bar.more.geometry().right() <= bar.width()
+
+
+def test_what_is_folded_away_is_one_click_or_key_away(bar: ControlBar) -> None:
+    bar.set_chips([chip(number) for number in range(12)])
+    bar.set_narrow(True)
+    assert bar.hidden_chips
+    QTest.mouseClick(bar.more, Qt.MouseButton.LeftButton)
+    assert bar.hidden_chips == 0
+    assert bar.more.text() == "Less"
+    QTest.mouseClick(bar.more, Qt.MouseButton.LeftButton)
+    assert bar.hidden_chips
+    bar.focus_chip()
+    QTest.keyClick(bar.chips[0], Qt.Key.Key_End)
+    assert bar.chips[11].hasFocus()
+    assert bar.hidden_chips == 0
+
+
+def test_few_chips_need_no_button_to_see_more(bar: ControlBar) -> None:
+    bar.set_narrow(True)
+    bar.set_chips([chip(1)])
+    assert not bar.more.isVisible()
+    assert bar.hidden_chips == 0
+
+
+def test_it_draws_in_both_themes(bar: ControlBar, theme) -> None:
+    bar.set_chips([chip(1), ControlChip(("x",), "warning", "Odd", "tip", "not in the vault", "warning", short="O")])
+    pictures = []
+    for name in ("light", "dark"):
+        theme.choose(name)
+        pictures.append(bar.grab().toImage())
+    assert pictures[0] != pictures[1]
+    theme.choose("light")

@@ -1,0 +1,451 @@
+"""Choosing for the chat in the window, with the real engine: every change runs the chat again and can be undone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDialog, QMessageBox, QPlainTextEdit
+
+from lorestudio.domain.chat import Chat
+from lorestudio.domain.entry import Entry
+from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.studio.chat.controls import Part
+from lorestudio.studio.chat.presets import Preset
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.controls.chat_dialogs import ChatTextDialog
+from lorestudio.ui.features.controls.chips import CHANGED, FOLDERS, UNUSABLE
+from lorestudio.ui.features.controls.presets import PresetsDialog, SavePresetDialog
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.qt import ITEM
+from lorestudio.ui.widgets.picker import Choice, Picker
+from tests.studio.previews import CHAT, project_of
+from tests.ui.conftest import drain
+
+NOTES = {
+    "Before.md": "---\ntags: [lorebook]\nkeys: [tide]\nera: before\n---\nBefore.\n",
+    "After.md": "---\ntags: [lorebook]\nkeys: [tide]\nera: after\n---\nAfter.\n",
+    "Plain.md": "---\ntags: [lorebook]\nkeys: [lamp]\n---\nPlain.\n",
+    "people/Ann.md": "---\ntags: [lorebook]\nkeys: [tide]\n---\nAnn.\n",
+    "Silent.md": "---\ntags: [lorebook]\nkeys: [never said]\nera: before\n---\nSilent.\n",
+}
+
+
+def make_project(controls: ChatControls | None = None, chat: Chat | None = CHAT) -> Project:
+    project = replace(project_of(NOTES), vault_folders=(None,), places=("v",))
+    return replace(project, controls=controls or ChatControls(), chat=chat)
+
+
+@pytest.fixture
+def shown(make_window: Callable[..., MainWindow], qtbot) -> Callable[..., MainWindow]:
+    def make(controls: ChatControls | None = None, **more: object) -> MainWindow:
+        window = make_window(make_project(controls, **more), make_simulator=Simulator)
+        settle(window, qtbot)
+        return window
+
+    return make
+
+
+def settle(window: MainWindow, qtbot) -> None:
+    """Wait until nothing runs and nothing is about to."""
+    watch = window.control_commands.watch
+
+    def quiet() -> bool:
+        return not window.session.busy and window.session.jobs.idle and not watch._pause.isActive()
+
+    qtbot.waitUntil(quiet)
+    drain()
+    qtbot.waitUntil(quiet)
+
+
+def entry(window: MainWindow, title: str) -> Entry:
+    return next(each for each in window.session.project.index.entries if each.title == title)
+
+
+def injected(window: MainWindow) -> set[str]:
+    trace = window.session.runs.traces[window.session.generations[-1]]
+    return {each.title for each in trace.injections}
+
+
+def chips(window: MainWindow) -> dict[tuple[str, ...], str]:
+    return {button.chip.key: f"{button.text()}|{button.chip.detail}" for button in window.control_commands.bar.chips}
+
+
+def picker(window: MainWindow) -> Picker:
+    drain()  # a popup that is only just shown closes the next one
+    found = [each for each in window.findChildren(Picker) if each.isVisible()]
+    assert len(found) == 1
+    return found[0]
+
+
+def choices(shown: Picker) -> dict[str, Choice]:
+    model = shown.view.model()
+    found = [model.index(row, 0).data(ITEM) for row in range(model.rowCount())]
+    return {choice.title: choice for choice in found}
+
+
+def pick(window: MainWindow, title: str) -> None:
+    shown = picker(window)
+    shown.field.setText(title)
+    shown.pick_current()
+
+
+def test_pinning_the_chosen_entry_runs_the_chat_again_and_can_be_undone(shown, qtbot) -> None:
+    window = shown()
+    silent = entry(window, "Silent")
+    assert "Silent" not in injected(window)
+    window.selection.choose_entry(silent.id)
+    window.run("controls.pin")
+    settle(window, qtbot)
+    assert window.session.project.controls.pins == (EntryRule("Silent"),)
+    assert "Silent" in injected(window)
+    assert window.commands.actions["controls.pin"].isChecked()
+    assert ("pins", "Silent", "") in chips(window)
+    assert window.selection.entry == silent.id
+    assert window.session.parts.adjustments.undo_title == "pin Silent"
+    window.run("adjust.undo")
+    settle(window, qtbot)
+    assert "Silent" not in injected(window)
+    assert not window.commands.actions["controls.pin"].isChecked()
+    assert ("pins", "Silent", "") not in chips(window)
+    window.run("adjust.redo")
+    settle(window, qtbot)
+    assert "Silent" in injected(window)
+
+
+def test_blocking_frees_a_pin_and_pinning_again_frees_nothing_else(shown, qtbot) -> None:
+    window = shown(ChatControls(pins=(EntryRule("Plain"),)))
+    window.selection.choose_entry(entry(window, "Plain").id)
+    window.run("controls.block")
+    settle(window, qtbot)
+    controls = window.session.project.controls
+    assert (controls.pins, controls.blocks) == ((), (EntryRule("Plain"),))
+    assert "Plain" not in injected(window)
+    window.run("controls.block")
+    settle(window, qtbot)
+    assert "Plain" in injected(window)
+
+
+def test_several_selected_notes_are_pinned_as_one_step(shown, qtbot) -> None:
+    window = shown()
+    window.vault._select([entry(window, "Plain"), entry(window, "Silent")])
+    window.run("controls.pin")
+    settle(window, qtbot)
+    assert {rule.title for rule in window.session.project.controls.pins} == {"Plain", "Silent"}
+    assert window.session.parts.adjustments.undo_title == "pin 2 entries"
+    window.run("adjust.undo")
+    assert window.session.project.controls.pins == ()
+
+
+def test_delete_on_a_chip_takes_it_away(shown, qtbot) -> None:
+    window = shown(ChatControls(blocks=(EntryRule("Plain"),)))
+    assert "Plain" not in injected(window)
+    window.run("controls.focus")
+    button = next(each for each in window.control_commands.bar.chips if each.chip.key[0] == "blocks")
+    QTest.keyClick(button, Qt.Key.Key_Delete)
+    settle(window, qtbot)
+    assert "Plain" in injected(window)
+    assert window.session.parts.adjustments.undo_title == "unblock Plain"
+
+
+def test_a_chip_says_what_it_filters_in_the_chosen_reply(shown, qtbot) -> None:
+    window = shown(ChatControls(context={"era": ["after"]}, folders=("people",)))
+    qtbot.waitUntil(lambda: chips(window)["context", "era"] == "Era: after|filters 1")
+    tip = next(each for each in window.control_commands.bar.chips if each.chip.key == ("context", "era")).toolTip()
+    assert "filters 1 entry: Before" in tip  # Silent has that era too, and nothing brings it in here
+    assert chips(window)[FOLDERS] == "Folder: people|filters 0"  # all others lie at the root
+    window.chat.choose(1)  # nobody has spoken of the tide yet
+    qtbot.waitUntil(lambda: chips(window)["context", "era"] == "Era: after|filters 0")
+
+
+def test_a_value_is_chosen_from_those_of_the_vault(shown, qtbot) -> None:
+    window = shown()
+    window.run("controls.context")
+    fields = choices(picker(window))
+    assert fields["Era"].detail == "not set"
+    assert fields["Era"].hint == "3 entries have it"
+    pick(window, "Era")
+    values = picker(window)
+    qtbot.waitUntil(lambda: all("would" in choice.detail for choice in choices(values).values()))
+    assert {title: choice.detail for title, choice in choices(values).items()} == {
+        "before": "in 2 entries · would filter 1 entry",
+        "after": "in 1 entry · would filter 1 entry",
+    }
+    pick(window, "after")
+    settle(window, qtbot)
+    assert window.session.project.controls.context == {"era": ["after"]}
+    assert "Before" not in injected(window)
+    assert window.session.parts.adjustments.undo_title == "Era: after"
+
+
+def test_a_value_that_is_set_is_taken_away_and_any_can_be_typed(shown, qtbot) -> None:
+    window = shown(ChatControls(context={"era": ["after"]}))
+    window.control_commands.bar.opened.emit(("context", "era"))
+    values = picker(window)
+    qtbot.waitUntil(lambda: "filters 1 entry" in choices(values)["after"].detail)
+    values.field.setText("the ice age")
+    QTest.keyClick(values.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    settle(window, qtbot)
+    assert window.session.project.controls.context == {"era": ["after", "the ice age"]}
+    window.control_commands.bar.opened.emit(("context", "era"))
+    pick(window, "after")
+    settle(window, qtbot)
+    assert window.session.project.controls.context == {"era": ["the ice age"]}
+
+
+def test_folders_are_chosen_and_cleared(shown, qtbot) -> None:
+    window = shown()
+    window.run("controls.folder")
+    assert choices(picker(window))["people"].detail.startswith("1 entry")
+    pick(window, "people")
+    settle(window, qtbot)
+    assert window.session.project.controls.folders == ("people",)
+    window.control_commands.bar.removed.emit(FOLDERS)
+    settle(window, qtbot)
+    assert window.session.project.controls.folders == ()
+
+
+@pytest.mark.parametrize(("action", "part"), [("controls.add_pin", "pins"), ("controls.add_block", "blocks")])
+def test_any_entry_can_be_found_and_pinned_or_blocked(shown, qtbot, action: str, part: str) -> None:
+    window = shown()
+    window.run(action)
+    pick(window, "Silent")
+    settle(window, qtbot)
+    assert getattr(window.session.project.controls, part) == (EntryRule("Silent"),)
+
+
+def test_another_active_character(shown, qtbot) -> None:
+    window = shown()
+    assert chips(window)[("character",)] == "Character: Ann|off"
+    window.run("controls.character")
+    shown_picker = picker(window)
+    assert choices(shown_picker)["Ann"].detail == "the chat's own"
+    shown_picker.field.setText("Silent")
+    QTest.keyClick(shown_picker.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    settle(window, qtbot)
+    assert window.session.project.controls.character == "Silent"
+    assert CHANGED not in chips(window)  # no chat file holds it
+    settings = window.session.project.settings.model_copy(update={"character_context_scan": True})
+    window.session.parts.adjust("scan", settings=settings)
+    settle(window, qtbot)
+    assert "Silent" in injected(window)
+    window.control_commands.bar.removed.emit(("character",))
+    settle(window, qtbot)
+    assert "Silent" not in injected(window)
+
+
+@pytest.mark.parametrize(
+    ("action", "field", "setting"),
+    [
+        ("controls.notebook", "notebook", "notebook_enabled"),
+        ("controls.notepad", "notepad", "ai_notepad_enabled"),
+    ],
+)
+def test_a_text_and_its_switch_are_one_step(shown, qtbot, action: str, field: str, setting: str) -> None:
+    window = shown()
+    window.run(action)
+    (dialog,) = window.findChildren(ChatTextDialog)
+    assert "depth 4" in dialog.where.text()
+    dialog.text.setPlainText("Remember the crown.")
+    dialog._show_amount()
+    assert "goes into no prompt" in dialog.amount.text()
+    dialog.on.setChecked(True)
+    assert "goes into no prompt" not in dialog.amount.text()
+    dialog.accept()
+    settle(window, qtbot)
+    project = window.session.project
+    assert (getattr(project.controls, field), getattr(project.settings, setting)) == ("Remember the crown.", True)
+    trace = window.session.runs.traces[window.session.generations[-1]]
+    notes = trace.stage("notes")
+    assert notes is not None
+    assert notes.details["prompts"]
+    window.run("adjust.undo")
+    settle(window, qtbot)
+    project = window.session.project
+    assert (getattr(project.controls, field), getattr(project.settings, setting)) == ("", False)
+
+
+def test_a_text_left_as_it_was_is_no_step(shown) -> None:
+    window = shown(ChatControls(notebook="As it is."))
+    window.control_commands.bar.opened.emit(("notebook",))
+    (dialog,) = window.findChildren(ChatTextDialog)
+    dialog.accept()
+    assert window.session.parts.adjustments.undo_title == ""
+
+
+def test_the_mark_says_what_is_not_in_the_file_until_it_is_saved(shown, qtbot) -> None:
+    window = shown()
+    assert CHANGED not in chips(window)
+    window.selection.choose_entry(entry(window, "Silent").id)
+    window.run("controls.pin")
+    settle(window, qtbot)
+    assert CHANGED in chips(window)
+    assert window.commands.actions["controls.file"].isEnabled()
+    window.session.parts.saved(controls=window.session.project.controls)
+    assert CHANGED not in chips(window)
+    window.run("controls.pin")
+    settle(window, qtbot)
+    assert CHANGED in chips(window)
+    window.run("controls.file")
+    settle(window, qtbot)
+    assert window.session.project.controls.pins == (EntryRule("Silent"),)
+    assert CHANGED not in chips(window)
+    assert window.session.parts.adjustments.undo_title == "back to the chat's file"
+
+
+def test_what_the_chats_file_says_in_vain_is_shown(shown, qtbot) -> None:
+    chat = replace(CHAT, metadata={"deeplore_pins": [7], "deeplore_context": "era"})
+    window = shown(chat=chat)
+    assert chips(window)[UNUSABLE] == "2 choices not usable|"
+    window.control_commands.bar.opened.emit(UNUSABLE)
+    (dialog,) = (each for each in window.findChildren(QDialog) if each.windowTitle().startswith("In the chat"))
+    text = dialog.findChild(QPlainTextEdit).toPlainText()
+    assert "deeplore_pins, item 1" in text
+    dialog.close()
+    drain()
+
+
+def test_pin_and_block_are_where_entries_are_looked_at(shown) -> None:
+    window = shown()
+    pin, block = window.commands.actions["controls.pin"], window.commands.actions["controls.block"]
+    for view in (window.vault.tree, window.vault.table, window.trace.journey):
+        assert view.contextMenuPolicy() is Qt.ContextMenuPolicy.ActionsContextMenu
+        assert {pin, block} <= set(view.actions())
+    head = window.why.copy_button.parentWidget()
+    assert {pin, block} <= {each.defaultAction() for each in head.findChildren(type(window.why.copy_button))}
+    menu = window.control_commands.bar.add.menu()
+    assert window.commands.actions["controls.context"] in menu.actions()
+
+
+def test_a_narrow_window_has_a_bar_of_one_line(shown) -> None:
+    window = shown(ChatControls(pins=tuple(EntryRule(f"Nobody {number}") for number in range(8))))
+    bar = window.control_commands.bar
+    window.resize(1400, 1600)  # so high that the bar may take several lines
+    drain()
+    wide = bar.height()
+    window.resize(1024, 640)
+    drain()
+    assert bar.narrow
+    assert bar.height() < wide
+    window.resize(1400, 800)
+    drain()
+    assert not bar.narrow
+
+
+def test_without_a_vault_there_is_no_bar(make_window) -> None:
+    window = make_window()
+    assert not window.control_commands.bar.isVisible()
+    assert not window.commands.actions["controls.context"].isEnabled()
+
+
+# ---- presets ---------------------------------------------------------------------------------------------------------
+
+
+def save(window: MainWindow, qtbot, name: str) -> SavePresetDialog:
+    window.run("presets.save")
+    qtbot.waitUntil(lambda: bool(window.findChildren(SavePresetDialog)))
+    (dialog,) = window.findChildren(SavePresetDialog)
+    dialog.name.setText(name)
+    return dialog
+
+
+def test_a_preset_is_saved_and_applied_as_one_step(shown, qtbot) -> None:
+    controls = ChatControls(pins=(EntryRule("Silent"),), context={"era": ["after"]}, notepad="mine")
+    window = shown(controls)
+    dialog = save(window, qtbot, "Storm")
+    ticked = {part for part, box in dialog.parts.items() if box.isChecked()}
+    assert ticked == {Part.PINS, Part.CONTEXT}
+    dialog.accept()
+    settle(window, qtbot)
+    presets = window.control_commands.presets
+    assert presets.known.names == ("Storm",)
+    document = json.loads((presets.folder.folder / "Storm.json").read_text("utf-8"))
+    assert document["context"] == {"era": ["after"]}
+    assert "notepad" not in document
+    window.session.parts.adjust("away", controls=ChatControls(notepad="other", blocks=(EntryRule("Plain"),)))
+    settle(window, qtbot)
+    menu = window.control_commands.bar.presets.menu()
+    next(action for action in menu.actions() if action.text() == "Storm").trigger()
+    settle(window, qtbot)
+    assert window.session.project.controls == ChatControls(
+        pins=controls.pins, context=controls.context, notepad="other", blocks=(EntryRule("Plain"),)
+    )
+    assert "Silent" in injected(window)
+    assert window.session.parts.adjustments.undo_title == "preset Storm"
+    window.run("adjust.undo")
+    assert window.session.project.controls.pins == ()
+
+
+def test_replacing_a_preset_is_said_before(shown, qtbot) -> None:
+    window = shown(ChatControls(pins=(EntryRule("Silent"),)))
+    save(window, qtbot, "Storm").accept()
+    settle(window, qtbot)
+    dialog = save(window, qtbot, "storm")
+    assert dialog.take.text() == "Replace"
+    assert "“Storm”" in dialog.told.text()
+    dialog.name.setText(" ")
+    assert not dialog.take.isEnabled()
+    dialog.reject()
+    drain()
+
+
+def test_a_preset_says_what_this_vault_does_not_have(shown, qtbot) -> None:
+    window = shown()
+    preset = Preset("Far", ChatControls(pins=(EntryRule("Wasp"),)), frozenset({Part.PINS}))
+    window.control_commands.presets.apply(preset)
+    settle(window, qtbot)
+    assert "It pins “Wasp”" in window.bars.texts[0]
+    assert ("pins", "Wasp", "") in chips(window)
+    assert window.session.project.controls.pins == (EntryRule("Wasp"),)
+
+
+def test_presets_are_renamed_deleted_and_broken_ones_shown(shown, qtbot) -> None:
+    window = shown(ChatControls(pins=(EntryRule("Silent"),)))
+    save(window, qtbot, "Storm").accept()
+    settle(window, qtbot)
+    folder: Path = window.control_commands.presets.folder.folder
+    (folder / "bad.json").write_text("{", encoding="utf-8")
+    window.run("presets.manage")
+    qtbot.waitUntil(lambda: bool(window.findChildren(PresetsDialog)))
+    (dialog,) = window.findChildren(PresetsDialog)
+    assert [dialog.list.item(row).text() for row in range(dialog.list.count())] == [
+        "Storm",
+        "bad.json cannot be used",
+    ]
+    assert "Pins: Silent" in dialog.told.text()
+    dialog.list.setCurrentRow(1)
+    assert "not valid JSON" in dialog.told.text()
+    assert not dialog.apply.isEnabled()
+    dialog.renamed.emit("Storm", "Gale")
+    settle(window, qtbot)
+    assert (folder / "Gale.json").exists()
+    assert dialog.list.currentItem().text() == "Gale"
+    dialog.delete.click()
+    box = next(each for each in dialog.findChildren(QMessageBox))
+    next(button for button in box.buttons() if button.text() == "Delete").click()
+    settle(window, qtbot)
+    assert not (folder / "Gale.json").exists()
+    assert dialog.list.count() == 1
+    dialog.close()
+    drain()
+
+
+def test_a_preset_is_chosen_with_the_keyboard(shown, qtbot) -> None:
+    window = shown(ChatControls(pins=(EntryRule("Silent"),)))
+    window.run("presets.apply")
+    settle(window, qtbot)
+    assert "no scenario presets yet" in window.bars.texts[0]
+    save(window, qtbot, "Storm").accept()
+    settle(window, qtbot)
+    window.session.parts.adjust("away", controls=ChatControls())
+    window.run("presets.apply")
+    settle(window, qtbot)
+    pick(window, "Storm")
+    settle(window, qtbot)
+    assert window.session.project.controls.pins == (EntryRule("Silent"),)

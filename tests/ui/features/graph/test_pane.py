@@ -1,0 +1,485 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from lorestudio.domain.entry import Entry
+from lorestudio.studio.graph import preparing
+from lorestudio.studio.graph.graph import EdgeKind
+from lorestudio.ui.features.graph import pane as graph_pane
+from lorestudio.ui.features.graph.looks import ColourBy, graph_looks, pen_of, strokes
+from lorestudio.ui.features.graph.pane import GAPS, LIST, GraphPane
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID
+from lorestudio.ui.shell.theme import contrast, load_palettes
+from tests.ui.conftest import drain
+from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_project
+
+NAMES = ("Dawnkeep", "Skarn", "Crown", "Rules", "Bell")
+VAULT = (
+    Entry(DAWNKEEP, "places/Dawnkeep.md", "vault", "Dawnkeep", "Skarn.", ("fortress",), resolved_links=("Skarn",)),
+    Entry(SKARN, "Skarn.md", "vault", "Skarn", "", ("skarn",), priority=20, resolved_links=("Dawnkeep",)),
+    Entry(CROWN, "items/Crown.md", "vault", "Crown", "", ("crown",), requires=("Dawnkeep",), excludes=("Skarn",)),
+    Entry(RULES, "Rules.md", "vault", "Rules", "Be kind.", constant=True, cascade_links=("Crown",)),
+    Entry(BELL, "Bell.md", "vault", "Bell", "It rings.", ("bell",)),
+)
+
+Make = Callable[..., MainWindow]
+
+
+def settled(qtbot: QtBot, window: MainWindow) -> GraphPane:
+    """The pane once its graph is made."""
+    qtbot.waitUntil(lambda: not window.graph.working and window.session.jobs.idle, timeout=20_000)
+    drain()
+    return window.graph
+
+
+@pytest.fixture
+def window(make_window: Make, tmp_path: Path) -> MainWindow:
+    return make_window(make_project(tmp_path / "vault", entries=VAULT))
+
+
+@pytest.fixture
+def pane(window: MainWindow, qtbot: QtBot) -> GraphPane:
+    window.run("go.graph")
+    return settled(qtbot, window)
+
+
+def table(pane: GraphPane) -> dict[str, list[str]]:
+    rows = pane.lists.model
+    return {
+        rows.index(row, 0).data(): [rows.index(row, column).data() for column in range(1, rows.columnCount())]
+        for row in range(rows.rowCount())
+    }
+
+
+def press(qtbot: QtBot, pane: GraphPane, key: Qt.Key, modifier=Qt.KeyboardModifier.NoModifier) -> None:
+    qtbot.keyClick(pane.view, key, modifier)
+
+
+def place(pane: GraphPane, points: dict[int, tuple[float, float]]) -> None:
+    """Put nodes where a test wants them."""
+    for entry, point in points.items():
+        pane.view.drawing.move(entry, QPointF(*point))
+
+
+# ---- where it lives -------------------------------------------------------------------------------------------------
+
+
+def test_the_graph_is_hidden_until_it_is_wanted_and_made_only_then(window: MainWindow, qtbot: QtBot) -> None:
+    assert window.docks["graph"].isHidden()
+    assert table(window.graph) == {}
+    assert window.docks["entry"].bar._name.isVisible() or window.width() < 1150  # no tab says it yet
+    window.run("go.graph")
+    pane = settled(qtbot, window)
+    assert window.docks["graph"].isVisible()
+    assert window.docks["entry"] in window.tabifiedDockWidgets(window.docks["graph"])
+    assert set(table(pane)) == set(NAMES)
+    assert pane.view.hasFocus()
+
+
+def test_without_edges_or_entries_it_says_so(make_window: Make, qtbot: QtBot) -> None:
+    window = make_window(make_project(entries=()))
+    window.run("go.graph")
+    pane = settled(qtbot, window)
+    assert pane.empty.isVisible()
+    assert pane.empty.title.text() == "No entries"
+
+
+def test_entries_kept_out_of_the_graph_are_counted_and_can_be_shown(make_window: Make, qtbot: QtBot) -> None:
+    hidden = (Entry(0, "A.md", "vault", "A", graph=False),)
+    window = make_window(make_project(entries=hidden))
+    window.run("go.graph")
+    pane = settled(qtbot, window)
+    assert "graph: false" in pane.empty.text.text()
+    pane.empty.pressed.emit("everything")
+    settled(qtbot, window)
+    assert set(table(pane)) == {"A"}
+    assert pane.view.isVisible()
+
+
+# ---- one selection --------------------------------------------------------------------------------------------------
+
+
+def test_choosing_elsewhere_shows_in_picture_and_lists(window: MainWindow, pane: GraphPane) -> None:
+    window.selection.choose_entry(CROWN)
+    assert pane.view.drawing.chosen == CROWN
+    assert pane.lists.entries.currentIndex().data(ENTRY_ID) == CROWN
+    assert "Crown" in pane.view.accessibleDescription()
+    assert "3 edges of Crown" in pane.lists.edges_title.text()
+
+
+def test_a_click_on_a_node_chooses_its_entry(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    point = pane.view.mapFromScene(pane.view.drawing.points[SKARN])
+    qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=point)
+    assert window.selection.entry == SKARN
+    assert window.vault.tree.currentIndex().data(ENTRY_ID) == SKARN
+
+
+def test_a_row_of_the_list_and_of_its_edges_chooses(window: MainWindow, pane: GraphPane) -> None:
+    pane.tabs.setCurrentIndex(LIST)
+    rows = pane.lists.model
+    row = next(row for row in range(rows.rowCount()) if rows.index(row, 0).data() == "Rules")
+    pane.lists.entries.setCurrentIndex(rows.index(row, 0))
+    assert window.selection.entry == RULES
+    edges = pane.lists.edge_model
+    assert [edges.index(0, column).data() for column in range(4)] == ["→", "cascades to", "Crown", "1"]
+    pane.lists.edges.activated.emit(edges.index(0, 0))
+    assert window.selection.entry == CROWN
+
+
+def test_a_double_click_and_enter_open_the_note(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    point = pane.view.mapFromScene(pane.view.drawing.points[CROWN])
+    with qtbot.waitSignal(pane.opened):
+        qtbot.mouseDClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=point)
+    assert window.current_pane() is window.entry
+    window.show_pane("graph")
+    window.selection.choose_entry(DAWNKEEP)
+    press(qtbot, pane, Qt.Key.Key_Return)
+    assert window.current_pane() is window.entry
+    assert window.selection.entry == DAWNKEEP
+
+
+# ---- keyboard -------------------------------------------------------------------------------------------------------
+
+
+def test_arrows_go_to_the_nearest_neighbour_in_that_direction(
+    window: MainWindow, pane: GraphPane, qtbot: QtBot
+) -> None:
+    # Crown is connected with Dawnkeep, Skarn and Rules, not with Bell, which is nearer on the right.
+    place(pane, {CROWN: (0, 0), DAWNKEEP: (200, 20), SKARN: (0, -200), RULES: (-200, 0), BELL: (60, 0)})
+    window.selection.choose_entry(CROWN)
+    for key, wanted in ((Qt.Key.Key_Right, DAWNKEEP), (Qt.Key.Key_Up, SKARN), (Qt.Key.Key_Left, RULES)):
+        window.selection.choose_entry(CROWN)
+        press(qtbot, pane, key)
+        assert window.selection.entry == wanted
+    window.selection.choose_entry(RULES)  # its only neighbour lies to the right; further left there is nothing
+    press(qtbot, pane, Qt.Key.Key_Left)
+    assert window.selection.entry == RULES
+
+
+def test_where_no_neighbour_lies_in_a_direction_any_node_will_do(
+    window: MainWindow, pane: GraphPane, qtbot: QtBot
+) -> None:
+    place(pane, {BELL: (0, 0), CROWN: (300, 0), SKARN: (100, 10), DAWNKEEP: (-50, 400), RULES: (-50, 300)})
+    window.selection.choose_entry(BELL)
+    press(qtbot, pane, Qt.Key.Key_Right)
+    assert window.selection.entry == SKARN
+
+
+def test_tab_goes_round_the_neighbours_and_then_on(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    place(pane, {CROWN: (0, 0), SKARN: (0, -100), DAWNKEEP: (100, 0), RULES: (-100, 0)})
+    window.selection.choose_entry(CROWN)
+    pane.view.setFocus()
+    seen = []
+    for _ in range(3):
+        press(qtbot, pane, Qt.Key.Key_Tab)
+        seen.append(window.selection.entry)
+    assert seen == [SKARN, DAWNKEEP, RULES]  # clockwise from the top
+    press(qtbot, pane, Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
+    assert window.selection.entry == DAWNKEEP
+    press(qtbot, pane, Qt.Key.Key_Escape)
+    assert window.selection.entry == CROWN
+    window.selection.choose_entry(BELL)
+    press(qtbot, pane, Qt.Key.Key_Tab)
+    assert window.selection.entry == BELL
+    assert not pane.view.hasFocus()
+
+
+def test_zoom_fit_and_pan_by_keyboard(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    view = pane.view
+    before = view.transform().m11()
+    press(qtbot, pane, Qt.Key.Key_Plus)
+    assert view.transform().m11() > before
+    press(qtbot, pane, Qt.Key.Key_Minus)
+    assert view.transform().m11() == pytest.approx(before)
+    middle = view.mapToScene(view.viewport().rect().center())
+    window.selection.choose_entry(None)
+    press(qtbot, pane, Qt.Key.Key_Right)
+    assert view.mapToScene(view.viewport().rect().center()).x() > middle.x()
+    press(qtbot, pane, Qt.Key.Key_0)
+    seen = view.mapToScene(view.viewport().rect()).boundingRect()
+    assert seen.contains(view.drawing.bounds())
+
+
+def test_everything_has_an_accessible_name(pane: GraphPane) -> None:
+    widgets = [pane.view, pane.lists.entries, pane.lists.edges, pane.gaps, pane.bar.search, pane.bar.colours]
+    widgets += [pane.bar.menu_button, pane.bar.scope.steps, *pane.edges.buttons.values(), pane.colours]
+    widgets += [pane.bar.zoom.nearer, pane.bar.zoom.farther, pane.bar.zoom.fit]
+    assert all(widget.accessibleName() for widget in widgets)
+
+
+# ---- list twin ------------------------------------------------------------------------------------------------------
+
+
+def test_the_list_has_the_facts_of_the_picture(pane: GraphPane) -> None:
+    found = pane._prepared.found
+    rows = table(pane)
+    fired = {"Rules", "Skarn", "Dawnkeep"}  # the hand-made traces: two of the five generations inject nothing
+    for entry, node in found.graph.nodes.items():
+        kind, connected, out, into, community, times, central = rows[node.title]
+        assert connected == str(len(found.graph.neighbours[entry]))
+        assert out == str(len(found.graph.outgoing.get(entry, ())))
+        assert into == str(len(found.graph.incoming.get(entry, ())))
+        assert (community == "none") == (node.title == "Bell")
+        assert (times != "0") == (node.title in fired)
+        assert kind == ("constant" if node.title == "Rules" else "regular")
+        assert central.endswith("%")
+    assert rows["Crown"][1:4] == ["3", "2", "1"]
+    assert set(pane.view.drawing.ids) == set(found.graph.nodes)
+
+
+def test_fired_counts_generations_of_the_traces(window: MainWindow, pane: GraphPane) -> None:
+    traces = window.session.runs.traces.values()
+    injected = sum(any(injection.entry == SKARN for injection in trace.injections) for trace in traces)
+    assert injected > 1
+    assert table(pane)["Skarn"][5] == str(injected)
+    assert f"fired in {injected} generations" in pane.lists.model.index(pane.lists.model.row_of(SKARN), 0).data(
+        ACCESSIBLE_TEXT
+    )
+
+
+def test_columns_sort_by_value(pane: GraphPane) -> None:
+    pane.lists.entries.sortByColumn(2, Qt.SortOrder.DescendingOrder)
+    amounts = [int(pane.lists.model.index(row, 2).data(DISPLAY)) for row in range(5)]
+    assert amounts == sorted(amounts, reverse=True)
+
+
+# ---- filters, search, colours ---------------------------------------------------------------------------------------
+
+
+def test_kinds_of_edges_can_be_switched_off_in_picture_and_list(window: MainWindow, pane: GraphPane) -> None:
+    window.selection.choose_entry(CROWN)
+    pane.edges.buttons[EdgeKind.REQUIRES].click()
+    assert {stroke.kind for stroke in pane.view.drawing.strokes.shown()} == set(EdgeKind) - {EdgeKind.REQUIRES}
+    assert table(pane)["Crown"][1:4] == ["2", "1", "1"]
+    assert pane.lists.edge_model.rowCount() == 2
+    pane.edges.buttons[EdgeKind.REQUIRES].click()
+    assert pane.lists.edge_model.rowCount() == 3
+
+
+def test_search_marks_hits_and_filters_the_list(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    pane.bar.search.setText("FORTR")  # a key of Dawnkeep
+    assert pane.view.drawing.hits == {DAWNKEEP}
+    assert set(table(pane)) == {"Dawnkeep"}
+    assert pane.bar.hits.text() == "1 hit"
+    qtbot.keyClick(pane.bar.search, Qt.Key.Key_Return)
+    assert window.selection.entry == DAWNKEEP
+    qtbot.keyClick(pane.bar.search, Qt.Key.Key_Escape)
+    assert (pane.bar.search.text(), pane.view.drawing.hits) == ("", frozenset())
+    assert set(table(pane)) == set(NAMES)
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+@pytest.mark.parametrize("colour_by", list(ColourBy))
+def test_every_colour_has_a_word_and_what_stands_upon_it_can_be_read(
+    pane: GraphPane, colour_by: ColourBy, name: str
+) -> None:
+    palette = load_palettes()[name]
+    looks = graph_looks(pane._prepared.found, colour_by, {SKARN: 3, RULES: 1}, palette)
+    assert set(looks.of) == set(range(5))
+    assert sum(amount for _look, amount in looks.legend) == 5
+    for look in looks.of.values():
+        assert look.word
+        assert contrast(look.fill, look.ink) >= 4.5
+    if colour_by is not ColourBy.KIND:
+        assert all(look.text or look.icon for look in looks.of.values())
+
+
+def test_kinds_of_edges_differ_without_colour(pane: GraphPane, theme) -> None:
+    drawn = {(tuple(pen_of(kind, theme).dashPattern()), pen_of(kind, theme).widthF()) for kind in EdgeKind}
+    assert len(drawn) == len(EdgeKind)
+
+
+def test_mutual_edges_are_one_line_with_two_heads(pane: GraphPane) -> None:
+    made = {(stroke.first, stroke.second, stroke.kind): stroke for stroke in strokes(pane._shown.edges)}
+    mutual, single = made[DAWNKEEP, SKARN, EdgeKind.LINK], made[DAWNKEEP, CROWN, EdgeKind.REQUIRES]
+    assert (mutual.forth, mutual.back) == (True, True)
+    assert (single.forth, single.back) == (False, True)  # from Crown, the higher id, to Dawnkeep
+
+
+def test_hovering_dims_what_is_far(pane: GraphPane) -> None:
+    view = pane.view
+    view.set_light(1, 0.5, 0.1)
+    view._hover(RULES)
+    light = dict(zip(view.drawing.ids, view.drawing.light, strict=True))
+    assert light == {RULES: 1.0, CROWN: 0.5, DAWNKEEP: 0.1, SKARN: 0.1, BELL: 0.1}
+    view._hover(None)
+    assert view.drawing.light is None
+
+
+# ---- surroundings, ways, gaps, pins ---------------------------------------------------------------------------------
+
+
+def test_the_local_graph_follows_the_selection_and_the_depth(window: MainWindow, pane: GraphPane) -> None:
+    pane.bar.choose_local(True)
+    assert pane.empty.title.text() == "No entry is chosen"
+    pane.bar.scope.steps.setValue(1)
+    window.selection.choose_entry(RULES)
+    assert set(pane.view.drawing.ids) == {RULES, CROWN}
+    pane.bar.scope.steps.setValue(2)
+    assert set(pane.view.drawing.ids) == {RULES, CROWN, DAWNKEEP, SKARN}
+    window.selection.choose_entry(BELL)
+    assert set(pane.view.drawing.ids) == {BELL}
+    assert "Nothing is connected" in pane.note.text()
+    pane.bar.choose_local(False)
+    assert len(pane.view.drawing.ids) == 5
+
+
+def test_a_large_local_graph_is_cut_and_says_so(window: MainWindow, pane: GraphPane, monkeypatch) -> None:
+    monkeypatch.setattr(graph_pane, "MOST_LOCAL", 3)
+    window.selection.choose_entry(RULES)
+    pane.bar.choose_local(True)
+    assert set(pane.view.drawing.ids) == {RULES, CROWN, DAWNKEEP}
+    assert "3 of 4" in pane.note.text()
+
+
+def test_a_way_is_drawn_and_told(window: MainWindow, pane: GraphPane) -> None:
+    pane.show_way(RULES, SKARN)
+    assert pane.view.drawing.path == (RULES, CROWN, SKARN)
+    assert pane.note.text() == "2 steps: Rules → Crown → Skarn"
+    pane.show_way(RULES, BELL)
+    assert pane.view.drawing.path == ()
+    assert "No way" in pane.note.text()
+
+
+def test_the_menu_of_a_node_does_what_it_says(window: MainWindow, pane: GraphPane) -> None:
+    window.selection.choose_entry(RULES)
+    actions = {action.text(): action for action in pane.make_menu(SKARN).actions()}
+    actions["Copy the title"].trigger()
+    assert QGuiApplication.clipboard().text() == "Skarn"
+    actions["Pin its place"].trigger()
+    assert pane.view.drawing.pinned == {SKARN}
+    actions["Show the way from Rules"].trigger()
+    assert pane.view.drawing.path[-1] == SKARN
+    actions["Show its surroundings"].trigger()
+    assert (pane.bar.is_local(), window.selection.entry) == (True, SKARN)
+
+
+def test_gaps_are_listed_and_lead_to_their_entries(window: MainWindow, pane: GraphPane) -> None:
+    pane.tabs.setCurrentIndex(GAPS)
+    groups = [pane.gaps.topLevelItem(place) for place in range(pane.gaps.topLevelItemCount())]
+    alone = next(group for group in groups if group.text(0).startswith("Entries on their own"))
+    assert [alone.child(place).text(0) for place in range(1, alone.childCount())] == ["Bell"]
+    pane.gaps.setCurrentItem(alone.child(1))
+    assert window.selection.entry == BELL
+    pane.bar.options["gaps"].setChecked(True)
+    assert pane.view.drawing.gaps.orphans == (BELL,)
+
+
+def test_a_dragged_node_is_pinned_and_comes_back_there(make_window: Make, qtbot: QtBot, tmp_path: Path) -> None:
+    project = make_project(tmp_path / "vault", entries=VAULT)
+    places = replace(project, places=("/vault",))
+    first = make_window(places, keep_in=tmp_path / "runs")
+    first.run("go.graph")
+    pane = settled(qtbot, first)
+    view, port = pane.view, pane.view.viewport()
+    start = view.mapFromScene(view.drawing.points[BELL])
+    qtbot.mousePress(port, Qt.MouseButton.LeftButton, pos=start)
+    qtbot.mouseMove(port, start + QPoint(30, -20))
+    qtbot.mouseMove(port, start + QPoint(60, -40))
+    qtbot.mouseRelease(port, Qt.MouseButton.LeftButton, pos=start + QPoint(60, -40))
+    moved = view.drawing.points[BELL]
+    assert view.drawing.pinned == {BELL}
+    assert first.selection.entry != BELL  # moving is not choosing
+    first.close()
+    second = make_window(places, keep_in=tmp_path / "runs", file="second.ini")
+    second.run("go.graph")
+    again = settled(qtbot, second).view.drawing
+    assert again.pinned == {BELL}
+    assert (again.points[BELL] - moved).manhattanLength() < 1
+
+
+# ---- large vaults, changes, exports ---------------------------------------------------------------------------------
+
+
+def test_a_large_vault_offers_the_surroundings_first(
+    make_window: Make, qtbot: QtBot, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr(preparing, "LARGE", 3)
+    window = make_window(make_project(tmp_path / "vault", entries=VAULT))
+    window.run("go.graph")
+    pane = settled(qtbot, window)
+    assert pane.empty.title.text() == "A large vault"
+    assert set(table(pane)) == set(NAMES)  # the list does not wait for a picture
+    window.selection.choose_entry(SKARN)
+    pane.empty.pressed.emit("local")
+    assert pane.view.isVisible()
+    assert SKARN in pane.view.drawing.rows
+    pane.bar.choose_local(False)
+    pane.empty.pressed.emit("large")
+    settled(qtbot, window)
+    assert len(pane.view.drawing.ids) == 5
+
+
+def test_a_changed_vault_keeps_the_places(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    before = {entry: QPointF(point) for entry, point in pane.view.drawing.points.items()}
+    more = Entry(5, "New.md", "vault", "New", resolved_links=("Bell",))
+    window.session.set_project(make_project(entries=(*VAULT, more)))
+    settled(qtbot, window)
+    drawing = pane.view.drawing
+    assert 5 in drawing.rows
+    for entry in (DAWNKEEP, SKARN, CROWN, RULES):
+        assert (drawing.points[entry] - before[entry]).manhattanLength() < 150
+
+
+def test_a_hidden_pane_works_nothing_out(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    window.docks["graph"].close()
+    window.session.set_project(make_project(entries=(*VAULT, Entry(5, "New.md", "vault", "New"))))
+    qtbot.waitUntil(lambda: window.session.jobs.idle)
+    assert 5 not in pane.view.drawing.rows
+    window.run("go.graph")
+    settled(qtbot, window)
+    assert 5 in pane.view.drawing.rows
+
+
+def test_a_stopped_layout_can_be_taken_up_again(make_window: Make, qtbot: QtBot) -> None:
+    window = make_window(make_project(entries=VAULT))
+    window.run("go.graph")
+    window.graph.strip.cancelled.emit()
+    pane = settled(qtbot, window)
+    assert pane.empty.title.text() in {"No graph", "Not laid out"}
+    pane.empty.pressed.emit("again")
+    settled(qtbot, window)
+    assert len(pane.view.drawing.ids) == 5
+
+
+def test_the_window_closes_while_the_graph_is_made(make_window: Make) -> None:
+    entries = tuple(
+        Entry(place, f"{place}.md", "vault", f"n{place}", resolved_links=(f"n{place // 2}",)) for place in range(900)
+    )
+    window = make_window(make_project(entries=entries, chat=False))
+    window.run("go.graph")
+    assert window.graph.working
+    window.close()
+    assert window.session.jobs.wait(5_000)
+
+
+def test_exports(window: MainWindow, pane: GraphPane, tmp_path: Path) -> None:
+    for kind in ("png", "svg", "json"):
+        pane.save_picture(tmp_path / f"graph.{kind}", kind)
+    assert (tmp_path / "graph.png").read_bytes().startswith(b"\x89PNG")
+    svg = (tmp_path / "graph.svg").read_text(encoding="utf-8")
+    assert "<svg" in svg
+    assert "Dawnkeep" in svg
+    data = json.loads((tmp_path / "graph.json").read_text(encoding="utf-8"))
+    assert [node["title"] for node in data["nodes"]] == list(NAMES)
+    assert {(edge["source"], edge["kind"], edge["target"]) for edge in data["edges"]} == {
+        (DAWNKEEP, "link", SKARN), (SKARN, "link", DAWNKEEP), (CROWN, "requires", DAWNKEEP),
+        (CROWN, "excludes", SKARN), (RULES, "cascade", CROWN),
+    }  # fmt: skip
+    assert data["nodes"][SKARN]["x"] == round(pane.view.drawing.points[SKARN].x(), 1)
+
+
+def test_a_picture_that_cannot_be_written_is_told(window: MainWindow, pane: GraphPane, tmp_path: Path) -> None:
+    (tmp_path / "graph.png").mkdir()
+    pane._write(tmp_path / "graph.png", "png")
+    assert any("graph.png" in label.text() for label in window.bars.findChildren(QLabel))

@@ -1,0 +1,447 @@
+"""The memories in the window: drawing facts out, looking after them, and where each came from."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QDeadlineTimer, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton
+from pytestqt.qtbot import QtBot
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.llm.errors import ErrorKind
+from lorestudio.settings.facts import FactsSettings
+from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source
+from lorestudio.systems.facts.session import FactsSession
+from lorestudio.ui.features.memories import extraction_worker as worker
+from lorestudio.ui.features.memories.pane import MEMORY_ACTIONS, MORE, ROW_MENU, MemoriesPane
+from lorestudio.ui.features.memories.table import SIMILARITY, TEXT
+from lorestudio.ui.shell.actions import ACTIONS, conflicts
+from lorestudio.ui.shell.main_window import MainWindow
+from tests.ui.worlds import make_project
+
+CHAT = Chat(
+    tuple(
+        Message("Wren" if said.startswith("I") else "Ada", said, said.startswith("I"), send_date=f"2024-10-0{day}")
+        for day, said in (
+            (1, "Who carries the lantern?"), (1, "I carry the lantern."),
+            (1, "And the rope?"), (1, "I want more rope."),
+            (1, "Where to?"), (1, "I need the north road."),
+        )
+    ),
+    "Wren",
+    "Ada",
+)  # fmt: skip
+FACTS = ("I carry the lantern", "I want more rope", "I need the north road")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "memories.sqlite"
+
+
+@pytest.fixture
+def opened(make_window: Callable[..., MainWindow], tmp_path: Path, store: Path, qtbot: QtBot) -> MainWindow:
+    """A window on three passages of a chat, with the pane in sight."""
+    return look(make_window, tmp_path, store, qtbot)
+
+
+@pytest.fixture
+def drawn(opened: MainWindow, qtbot: QtBot) -> MainWindow:
+    """The same with a memory of each passage."""
+    run(opened, "memories.extract", qtbot)
+    return opened
+
+
+def look(
+    make_window: Callable[..., MainWindow], folder: Path, store: Path, qtbot: QtBot, *, file: str = "window.ini"
+) -> MainWindow:
+    project = replace(make_project(folder / "vault"), chat=CHAT, chat_path=folder / "Tale.jsonl")
+    window = make_window(project, file=file)
+    window.session.replays.configure({"facts": FactsSettings(store=str(store), passage=2)})
+    window.show_pane("memories")
+    settle(window, qtbot)
+    return window
+
+
+def settle(window: MainWindow, qtbot: QtBot) -> None:
+    """Until nothing is under way any more."""
+    memories = window.memories
+
+    def rests() -> bool:
+        calm = window.session.jobs.idle and not window.session.busy
+        return calm and memories.desk.idle and not memories.work.busy
+
+    qtbot.waitUntil(rests, timeout=20_000)
+
+
+def run(window: MainWindow, action: str, qtbot: QtBot) -> None:
+    assert window.commands.actions[action].isEnabled()
+    window.run(action)
+    settle(window, qtbot)
+
+
+def pane(window: MainWindow) -> MemoriesPane:
+    return window.memories.pane
+
+
+def texts(window: MainWindow) -> list[str]:
+    return [row.memory.content for row in pane(window).memories.model.rows]
+
+
+def choose(window: MainWindow, text: str) -> None:
+    page = pane(window).memories
+    page.view.choose(next(row.id for row in page.model.rows if row.memory.content == text))
+
+
+def kept(store: Path) -> list[tuple[Any, ...]]:
+    lines = sqlite3.connect(store)
+    try:
+        return lines.execute("SELECT content, tags, pinned FROM memories ORDER BY number").fetchall()
+    finally:
+        lines.close()
+
+
+def said(window: MainWindow) -> str:
+    return " ".join(label.text() for label in window.bars.findChildren(QLabel))
+
+
+def box() -> QMessageBox:
+    """The question that is asked, which a job may have to work out first."""
+
+    def asked() -> list[QMessageBox]:
+        return [each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox) and each.isVisible()]
+
+    deadline = QDeadlineTimer(5000)
+    while not asked() and not deadline.hasExpired():
+        QApplication.processEvents()
+    return asked()[-1]
+
+
+def press(words: str) -> None:
+    next(each for each in box().buttons() if words in each.text().replace("&", "")).click()
+
+
+class Provider:
+    """One fact a request; `failing` are the requests that fail, and `wait` lets none come."""
+
+    name = label = "Mine"
+    talks = False
+    """It answers with something else than facts."""
+
+    def __init__(self) -> None:
+        self.asked: list[ChatRequest] = []
+        self.failing: set[int] = set()
+        self.wait = False
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        self.asked.append(request)
+        if self.wait and len(self.asked) > 1:
+            await asyncio.Event().wait()
+        if len(self.asked) in self.failing:
+            raise LlmError(ErrorKind.SERVER, "overloaded")
+        if self.talks:
+            return ChatReply("I would rather not.")
+        fact = {"content": f"{'abcdefghij'[len(self.asked)] * 6} holds", "source": "confirmed", "tags": ["lore"]}
+        return ChatReply(json.dumps({"memories": [fact]}))
+
+
+@pytest.fixture
+def provider(opened: MainWindow, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Provider:
+    """A provider is chosen in the window, and this is what it says."""
+    made = Provider()
+    monkeypatch.setattr(worker, "make_answers", lambda *_all, **_more: (made, "small"))
+    opened.session.replays.choose(source=Source(AnswerKind.PROVIDER, "Mine"))
+    settle(opened, qtbot)
+    return made
+
+
+# ---- drawing out ----------------------------------------------------------------------------------------------------
+
+
+def test_looking_makes_no_file_and_facts_are_drawn_out_and_kept(opened: MainWindow, store: Path, qtbot: QtBot) -> None:
+    page = pane(opened).memories
+    assert not store.exists()
+    assert "3 passages" in page.empty.text.text()
+    assert "3 passages wait" in pane(opened).state.text()
+    assert [row.waiting for row in pane(opened).passages.model.rows] == [True, True, True]
+    assert not opened.commands.actions["memories.delete"].isEnabled()
+    run(opened, "memories.extract", qtbot)
+    drawn = opened
+    assert sorted(texts(drawn)) == sorted(FACTS)
+    assert len(kept(store)) == 3
+    assert "3 facts out of 3 passages: 3 new memories" in said(drawn)
+    passages = pane(drawn).passages
+    assert [(row.state, row.waiting, row.memories) for row in passages.model.rows] == [("dormant", False, 1)] * 3
+    assert "are kept" in pane(drawn).state.text()
+    run(drawn, "memories.extract", qtbot)
+    assert "Nothing is waiting" in said(drawn)
+    drawn.run("memories.again")
+    press("Read again")
+    settle(drawn, qtbot)
+    assert "3 known already" in said(drawn)
+    assert len(kept(store)) == 3
+
+
+def test_a_cost_is_agreed_to_and_a_failed_passage_waits_for_a_later_window(
+    opened: MainWindow,
+    provider: Provider,
+    store: Path,
+    qtbot: QtBot,
+    make_window: Callable[..., MainWindow],
+    tmp_path: Path,
+) -> None:
+    run(opened, "memories.extract", qtbot)
+    assert "3 calls to the provider" in box().text()
+    press("Cancel")
+    settle(opened, qtbot)
+    assert provider.asked == []
+    provider.failing = {2}
+    run(opened, "memories.extract", qtbot)
+    press("Ask Mine")
+    settle(opened, qtbot)
+    assert len(provider.asked) == 3
+    assert "1 passage could not be read, #2 to #3" in said(opened)
+    opened.close()
+    later = look(make_window, tmp_path, store, qtbot, file="second.ini")
+    passages = pane(later).passages
+    assert [row.failures for row in passages.model.rows] == [0, 1, 0]
+    passages.view.choose("2-3")
+    assert "overloaded" in passages.words.text()
+    assert "draw it out again" in passages.words.text()
+    assert "1 failed before" in pane(later).state.text()
+    passages.read.click()  # by plain rules this time
+    settle(later, qtbot)
+    assert [row.failures for row in passages.model.rows] == [0, 0, 0]
+    assert "I want more rope" in texts(later)
+    assert len(kept(store)) == 3
+
+
+def test_replies_without_facts_are_no_success_and_old_failures_are_no_news(
+    opened: MainWindow, provider: Provider, qtbot: QtBot
+) -> None:
+    provider.failing = {1, 2, 3}
+    run(opened, "memories.extract", qtbot)
+    press("Ask Mine")
+    settle(opened, qtbot)
+    assert "3 passages could not be read" in said(opened)
+    provider.talks = True
+    run(opened, "memories.extract", qtbot)
+    press("Ask Mine")
+    qtbot.waitUntil(lambda: bool(opened.bars.texts) and "could not be read" not in said(opened))  # the box closes first
+    settle(opened, qtbot)
+    assert not any("could not be read" in text for text in opened.bars.texts)
+    assert "No facts were found in 3 passages" in opened.bars.texts[0]
+    empty = pane(opened).memories.empty
+    assert empty.isVisibleTo(opened)
+    shown = [button.text() for button in empty.findChildren(QPushButton) if not button.isHidden()]
+    assert shown[-1] == "Read the whole chat again…"
+
+
+def test_stopping_or_another_chat_keeps_what_is_done(
+    opened: MainWindow, provider: Provider, store: Path, qtbot: QtBot
+) -> None:
+    provider.wait = True
+    run(opened, "memories.extract", qtbot)
+    press("Ask Mine")
+    qtbot.waitUntil(lambda: len(provider.asked) == 2)
+    qtbot.waitUntil(lambda: opened.memories.work.under.passage == "2-3")
+    assert "passage 2 of 3" in pane(opened).state.text()
+    assert pane(opened).passages._state(pane(opened).passages.model.rows[1]) == "Reading…"
+    run(opened, "memories.stop", qtbot)
+    assert len(kept(store)) == 1
+    assert [row.waiting for row in pane(opened).passages.model.rows] == [False, True, True]
+    assert "Stopped" in said(opened)
+    assert pane(opened).progress.isHidden()
+    run(opened, "memories.extract", qtbot)
+    press("Ask Mine")
+    qtbot.waitUntil(lambda: len(provider.asked) == 3)
+    opened.session.set_project(replace(make_project(), chat=CHAT, chat_path=Path("Other.jsonl")))
+    settle(opened, qtbot)
+    assert len(kept(store)) == 1
+    assert [row.waiting for row in pane(opened).passages.model.rows] == [True, True, True]
+
+
+def test_what_stands_in_the_way_is_said(opened: MainWindow, tmp_path: Path, store: Path, qtbot: QtBot) -> None:
+    store.write_text("This is no database, and it is long enough to be looked at as one." * 20, encoding="utf-8")
+    run(opened, "memories.reload", qtbot)
+    assert str(store) in pane(opened).empty.text.text()
+    store.unlink()
+    pane(opened).empty.pressed.emit("again")
+    settle(opened, qtbot)
+    assert len(pane(opened).passages.model.rows) == 3
+    opened.session.set_project(replace(make_project(tmp_path / "vault"), chat=CHAT))
+    settle(opened, qtbot)
+    assert not opened.commands.actions["memories.extract"].isEnabled()
+    assert "Save the chat first" in pane(opened).passages.empty.text.text()
+    opened.session.set_project(make_project(tmp_path / "vault", chat=False))
+    settle(opened, qtbot)
+    assert "Open a chat" in pane(opened).passages.empty.text.text()
+    assert not store.exists()
+
+
+# ---- looking after memories -----------------------------------------------------------------------------------------
+
+
+def test_filter_order_search_and_the_keyboard(drawn: MainWindow, store: Path, qtbot: QtBot) -> None:
+    page = pane(drawn).memories
+    drawn.show_pane("memories")
+    assert page.view.hasFocus()
+    drawn.run("find.pane")
+    assert page.bar.field.hasFocus()
+    qtbot.keyClick(page.bar.field, Qt.Key.Key_Down)
+    assert page.view.hasFocus()
+    page.bar.field.setText("ROPE want")
+    assert texts(drawn) == ["I want more rope"]
+    page.bar.field.setText("nothing like it")
+    assert page.empty.isVisible()
+    page.empty.pressed.emit("all")
+    assert len(texts(drawn)) == 3
+    page.order_by(TEXT)
+    assert texts(drawn) == sorted(FACTS)
+    page.order_by(TEXT, descending=True)
+    assert texts(drawn) == sorted(FACTS, reverse=True)
+    page.bar.field.setText("the north road")
+    qtbot.keyClick(page.bar.field, Qt.Key.Key_Return)
+    settle(drawn, qtbot)
+    assert texts(drawn)[0] == "I need the north road"
+    assert len(texts(drawn)) == 3  # the words are no filter now
+    assert not page.view.isColumnHidden(SIMILARITY)
+    shown = [float(page.model.index(row, SIMILARITY).data()) for row in range(3)]
+    assert shown == sorted(shown, reverse=True)
+    page.strip.button.click()
+    assert page.view.isColumnHidden(SIMILARITY)
+    assert texts(drawn) == sorted(FACTS, reverse=True)
+    choose(drawn, "I carry the lantern")
+    run(drawn, "memories.similar", qtbot)
+    assert texts(drawn)[0] == "I carry the lantern"
+    page.view.setFocus()
+    qtbot.keyClick(page.view, Qt.Key.Key_Delete)
+    settle(drawn, qtbot)
+    assert "I carry the lantern" not in [row[0] for row in kept(store)]
+
+
+def test_edit_tag_pin_delete_and_take_back(drawn: MainWindow, store: Path, qtbot: QtBot) -> None:
+    page, detail = pane(drawn).memories, pane(drawn).memories.detail
+    choose(drawn, "I want more rope")
+    run(drawn, "memories.edit", qtbot)
+    assert detail.text.lines.hasFocus()
+    detail.text.lines.setPlainText("Wren has rope")
+    detail.text.keep.click()
+    settle(drawn, qtbot)
+    detail.tags.setText("rope, gear, rope")
+    detail.tags.setModified(True)
+    detail.tags.editingFinished.emit()
+    settle(drawn, qtbot)
+    run(drawn, "memories.pin", qtbot)
+    assert kept(store)[1] == ("Wren has rope", '["rope", "gear"]', 1)
+    assert detail.pin.isChecked()
+    assert drawn.commands.actions["memories.pin"].text() == "Unpin the memory"
+    page.bar.only_pinned.click()
+    assert texts(drawn) == ["Wren has rope"]
+    page.bar.only_pinned.click()
+    page.bar.tag.setCurrentText("gear")
+    page.bar.tag.activated.emit(page.bar.tag.currentIndex())
+    assert texts(drawn) == ["Wren has rope"]
+    run(drawn, "memories.delete", qtbot)
+    assert [row[0] for row in kept(store)] == [FACTS[0], FACTS[2]]
+    assert "1 memory was deleted" in said(drawn)
+    run(drawn, "memories.undo", qtbot)
+    assert kept(store)[2] == ("Wren has rope", '["rope", "gear"]', 1)
+    assert "Wren has rope" in texts(drawn)
+    assert not drawn.commands.actions["memories.undo"].isEnabled()
+
+
+def test_a_memory_tells_where_it_came_from_and_that_its_vector_is_stale(
+    drawn: MainWindow, store: Path, qtbot: QtBot
+) -> None:
+    path = drawn.memories.desk.place.path
+    with FactsSession(FactsSettings(passage=2, supersede_threshold=0.4), store, Again()) as session:
+        asyncio.run(session.extract(CHAT, path, session.waiting(CHAT, path, again=True)[:1]))
+    run(drawn, "memories.reload", qtbot)
+    choose(drawn, "I carry the brass lantern")
+    run(drawn, "memories.origin", qtbot)
+    history = pane(drawn).memories.detail.history
+    first, newer = history.model.rows[:2]
+    assert (first.decision.fact, newer.decision.fact) == ("I carry the lantern", "I carry the brass lantern")
+    assert newer.decision.neighbour_text == "I carry the lantern"
+    assert "#0 to #1" in history.words.text()
+    assert "dormant" in history.words.text()
+    history.messages.click()
+    assert drawn.selection.message == 0
+    assert drawn.current_pane() is drawn.chat
+    lines = sqlite3.connect(store)
+    with lines:
+        lines.execute("UPDATE memories SET vector_model = 'another' WHERE number < 3")
+    lines.close()
+    run(drawn, "memories.reload", qtbot)
+    assert pane(drawn).notice.isVisible()
+    assert "2 vectors are stale" in pane(drawn).notice_text.text()
+    assert sum(row.stale for row in pane(drawn).memories.model.rows) == 2
+    pane(drawn).refresh.click()
+    settle(drawn, qtbot)
+    assert not pane(drawn).notice.isVisible()
+    assert "2 vectors were made" in said(drawn)
+
+
+class Again:
+    name = label = "again"
+
+    async def answer(self, _request: ChatRequest) -> ChatReply:
+        return ChatReply('{"memories": [{"content": "I carry the brass lantern", "source": "confirmed"}]}')
+
+
+def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
+    drawn: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    drawn.session.replays.choose(system="facts")
+    settle(drawn, qtbot)
+    drawn.chat.choose(4)
+    choose(drawn, "I carry the lantern")
+    run(drawn, "memories.in_run", qtbot)
+    trace = drawn.session.runs.trace(drawn.selection.generation)
+    assert trace is not None
+    assert drawn.selection.entry is not None
+    assert trace.entries[drawn.selection.entry].title == "I carry the lantern"
+    assert drawn.current_pane() is drawn.trace
+    choose(drawn, "I want more rope")
+    run(drawn, "trace.entry", qtbot)
+    assert drawn.current_pane() is pane(drawn)
+    assert pane(drawn).memories.current.memory.content == "I carry the lantern"  # type: ignore[union-attr]  # chosen
+    before = trace
+    run(drawn, "memories.pin", qtbot)  # what the runs were made with is another thing now
+    after = drawn.session.runs.trace(drawn.selection.generation)
+    assert after is not None
+    assert after is not before
+    other = replace(make_project(tmp_path / "vault"), chat=CHAT, chat_path=tmp_path / "Other.jsonl")
+    drawn.session.set_project(other)
+    settle(drawn, qtbot)
+    assert texts(drawn) == []
+    pane(drawn).memories.bar.scope.setCurrentIndex(1)
+    pane(drawn).memories.bar.scope.activated.emit(1)
+    settle(drawn, qtbot)
+    assert len(texts(drawn)) == 3
+    choose(drawn, "I carry the lantern")
+    assert not drawn.commands.actions["memories.messages"].isEnabled()
+    run(drawn, "memories.copy", qtbot)
+    assert QGuiApplication.clipboard().text() == "I carry the lantern"
+    run(drawn, "memories.copy_all", qtbot)
+    assert len(QGuiApplication.clipboard().text().splitlines()) == 5
+
+
+# ---- the keyboard ---------------------------------------------------------------------------------------------------
+
+
+def test_actions_have_keys_of_their_own_and_the_menus_know_them() -> None:
+    assert conflicts((*ACTIONS, *MEMORY_ACTIONS)) == []
+    ids = {action.id for action in MEMORY_ACTIONS}
+    assert {name for name in (*ROW_MENU, *MORE) if name} <= ids
+    assert all(action.menu for action in MEMORY_ACTIONS)

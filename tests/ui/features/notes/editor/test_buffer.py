@@ -1,0 +1,148 @@
+"""A note's text goes through the editor without losing anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PySide6.QtGui import QTextCursor
+
+from lorestudio.ui.features.notes.editor.buffer import MOST_CLEAN, Buffers, NoteBuffer
+from lorestudio.vault.note.text_edits import TextEdit, apply_edits
+from tests.ui.features.notes.editor.notes import NASTY, PLAIN
+
+PATH = Path("Skarn.md")
+ENDS = ["\n", "\r\n", "\r", "\n\n", "\r\r\n"]
+TEXT = st.lists(
+    st.one_of(
+        st.sampled_from([*ENDS, "---\n", "keys: a\n", "\u00a0", "\u2028", "🐉", "\ufeff", "\t"]), st.text("abc d")
+    ),
+    max_size=14,
+).map("".join)
+
+
+def typed(buffer: NoteBuffer, place: int, text: str) -> None:
+    cursor = QTextCursor(buffer.document)
+    cursor.setPosition(place)
+    cursor.insertText(text)
+
+
+@given(text=TEXT)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_was_read_is_what_would_be_written(qapp, text: str) -> None:
+    buffer = NoteBuffer(PATH, text, "d")
+    assert buffer.kept_whole
+    assert buffer.text == text
+    assert not buffer.dirty
+
+
+@given(text=TEXT, place=st.integers(0, 400))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_typing_and_undoing_gives_the_same_bytes(qapp, text: str, place: int) -> None:
+    buffer = NoteBuffer(PATH, text, "d")
+    typed(buffer, place % buffer.document.characterCount(), "x\ny")
+    assert buffer.dirty
+    assert buffer.text != text
+    buffer.document.undo()
+    assert buffer.text == text
+    assert not buffer.dirty
+
+
+@given(text=TEXT, data=st.data())
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_an_edit_of_the_file_is_the_same_edit_in_the_editor(qapp, text: str, data: st.DataObject) -> None:
+    # Edits lie behind a byte order mark, which is no part of the text.
+    text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
+    lines = text.splitlines(keepends=True)
+    first = data.draw(st.integers(0, len(lines)))
+    last = data.draw(st.integers(first, len(lines)))
+    start, end = sum(map(len, lines[:first])), sum(map(len, lines[:last]))
+    edit = TextEdit(start, end, data.draw(st.sampled_from(["", "new: 1\r\n", "🐉\r\n", "a\r\nb\r\n"])))
+    buffer = NoteBuffer(PATH, text, "d")
+    buffer.apply(edit)
+    wanted = apply_edits(text, [edit])
+    if "\r\n" in text or "\n" not in wanted:
+        assert buffer.text == wanted
+    buffer.document.undo()
+    assert buffer.text == text
+
+
+def test_lines_with_other_ends_between_two_changes_keep_them(qapp) -> None:
+    text = "one\ntwo\r\nthree\rfour\nfive\nsix\n"
+    buffer = NoteBuffer(PATH, text, "d")
+    typed(buffer, 0, "A")
+    typed(buffer, buffer.document.characterCount() - 2, "Z")
+    assert buffer.text == "Aone\ntwo\r\nthree\rfour\nfive\nsixZ\n"
+
+
+def test_a_carriage_return_of_its_own_survives_beside_a_new_empty_line(qapp) -> None:
+    buffer = NoteBuffer(PATH, "a\rb\nc\nd\n", "d")
+    typed(buffer, 3, "\n")
+    assert buffer.text == "a\rb\n\nc\nd\n"
+
+
+def test_a_change_of_a_property_touches_its_lines_only(qapp) -> None:
+    buffer = NoteBuffer(PATH, NASTY, "d")
+    buffer.apply(buffer.note.set("priority", 5))
+    assert buffer.text == NASTY.replace("priority: 20\r\n", "priority: 5\r\n")
+
+
+def test_a_save_in_the_middle_of_typing_leaves_the_rest_unsaved(qapp) -> None:
+    buffer = NoteBuffer(PATH, PLAIN, "one")
+    typed(buffer, 0, "x")
+    written = buffer.text
+    typed(buffer, 0, "y")
+    buffer.saved(written, "two")
+    assert buffer.dirty
+    assert (buffer.base, buffer.digest) == (written, "two")
+    buffer.saved(buffer.text, "three")
+    assert not buffer.dirty
+
+
+def test_what_comes_from_disk_can_be_undone(qapp) -> None:
+    buffer = NoteBuffer(PATH, PLAIN, "one")
+    buffer.take(PLAIN.replace("dragon", "wyrm"), "two")
+    assert not buffer.dirty
+    assert "wyrm" in buffer.text
+    buffer.document.undo()
+    assert buffer.text == PLAIN
+    assert buffer.dirty
+
+
+def test_one_s_own_text_against_another_file_is_unsaved(qapp) -> None:
+    buffer = NoteBuffer(PATH, PLAIN, "one")
+    typed(buffer, 0, "x")
+    mine = buffer.text
+    buffer.rebase("theirs\r\n", "two")
+    assert buffer.dirty
+    assert (buffer.text, buffer.digest) == (mine, "two")
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        (PLAIN, "# Skarn"),
+        ("no front matter\n", "no front matter"),
+        ("---\na: 1\n----\nb\n", "----"),  # what stands behind three dashes is body (spec 1.2)
+        (NASTY, "# Skarn"),
+    ],
+)
+def test_where_the_body_begins(qapp, text: str, first: str) -> None:
+    assert NoteBuffer(PATH, text, "d").body_block.text() == first
+
+
+def test_a_note_that_ends_with_its_front_matter_has_no_body_line(qapp) -> None:
+    assert not NoteBuffer(PATH, "---\na: 1\n---", "d").body_block.isValid()
+
+
+def test_unsaved_notes_and_the_latest_keep_their_history(qapp) -> None:
+    buffers = Buffers()
+    first = buffers.open(Path("0.md"), "text", "d")
+    typed(first, 0, "x")
+    for number in range(1, MOST_CLEAN + 4):
+        buffers.use(buffers.open(Path(f"{number}.md"), "text", "d"))
+    assert buffers.get(Path("0.md")) is first
+    assert buffers.get(Path("1.md")) is None
+    assert buffers.get(Path(f"{MOST_CLEAN + 3}.md")) is not None

@@ -1,0 +1,124 @@
+"""What the chosen note hangs together with, and making links of mentions."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog
+
+from lorestudio.ui.features.notes.links import Section
+from tests.ui.vaults import NOTES, choose, chosen_file, contents, open_vault, settle, write_vault
+
+
+@pytest.fixture
+def vault(tmp_path):
+    return write_vault(tmp_path / "vault")
+
+
+@pytest.fixture
+def window(make_window, vault, tmp_path):
+    made = make_window()
+    open_vault(made, vault, tmp_path / "kept")
+    made.show_pane("links")
+    return made
+
+
+def look(window, filename):
+    choose(window, filename)
+    pane = window.vault_commands.links
+    pane.look()
+    settle(window)
+    return pane
+
+
+def rows(pane, section) -> list[tuple[str, int, str]]:
+    """Title, line and what is marked, of one group."""
+    group = next((one for one in pane.model.groups if one.key is section), None)
+    return [(row.title, row.line, row.text[row.start : row.end]) for row in group.children] if group else []
+
+
+def test_references_and_mentions_stand_with_their_lines(window) -> None:
+    pane = look(window, "Skarn.md")
+    assert rows(pane, Section.BACKLINKS) == [("Crown", 4, "Skarn"), ("Dawnkeep", 8, "[[Skarn]]")]
+    assert rows(pane, Section.MENTIONS) == [("Bell", 8, "Skarn"), ("Crown", 8, "Skarn")]
+    assert rows(pane, Section.OUTGOING) == []
+    assert window.docks["links"].bar._note.text() == "2 backlinks"
+
+
+def test_links_that_lead_nowhere_stand_apart(window) -> None:
+    pane = look(window, "items/Crown.md")
+    assert [title for title, _, _ in rows(pane, Section.MISSING)] == ["Nobody"]
+    assert {title for title, _, _ in rows(pane, Section.OUTGOING)} == {"Skarn", "Dawnkeep"}
+
+
+def test_what_wakes_and_is_woken_names_the_key(window) -> None:
+    pane = look(window, "Bell.md")
+    woken = {
+        row.title: row.after for group in pane.model.groups if group.key is Section.WAKES for row in group.children
+    }
+    assert woken == {"Dawnkeep": "“fortress”", "Skarn": "“skarn”"}
+    pane = look(window, "Skarn.md")
+    sources = {title for title, _, _ in rows(pane, Section.WOKEN_BY)}
+    assert {"Bell", "Crown"} <= sources
+
+
+def test_one_mention_is_linked_with_a_click(window, vault) -> None:
+    pane = look(window, "Skarn.md")
+    group = next(one for one in pane.model.groups if one.key is Section.MENTIONS)
+    pane.tree.setCurrentIndex(pane.model.index_of(group.children[0]))
+    assert pane.link.isVisible()
+    pane.link.click()
+    settle(window)
+    assert contents(vault) == {**NOTES, "Bell.md": NOTES["Bell.md"].replace("for Skarn", "for [[Skarn]]")}
+    pane.look()
+    settle(window)
+    assert [title for title, _, _ in rows(pane, Section.MENTIONS)] == ["Crown"]
+
+
+def test_all_mentions_are_linked_as_one_step(window, vault) -> None:
+    pane = look(window, "Skarn.md")
+    assert pane.link_all.text() == "Link all 2"
+    pane.link_all.click()
+    settle(window)
+    after = contents(vault)
+    assert "for [[Skarn]]." in after["Bell.md"]
+    assert after["items/Crown.md"] == NOTES["items/Crown.md"].replace("Skarn took", "[[Skarn]] took")
+    window.run("vault.undo")
+    settle(window)
+    assert contents(vault) == NOTES
+
+
+def test_a_note_that_does_not_exist_can_be_made(window) -> None:
+    pane = look(window, "items/Crown.md")
+    group = next(one for one in pane.model.groups if one.key is Section.MISSING)
+    pane.tree.setCurrentIndex(pane.model.index_of(group.children[0]))
+    pane.make.click()
+    settle(window)
+    dialog = next(one for one in QApplication.topLevelWidgets() if isinstance(one, QDialog) and one.isVisible())
+    assert (dialog.title.text(), dialog.folder.text()) == ("Nobody", "items")
+    dialog.reject()
+
+
+def test_enter_goes_to_the_line_of_a_backlink(window) -> None:
+    pane = look(window, "Skarn.md")
+    group = next(one for one in pane.model.groups if one.key is Section.BACKLINKS)
+    pane.tree.setCurrentIndex(pane.model.index_of(group.children[1]))
+    QTest.keyClick(pane.tree, Qt.Key.Key_Return)
+    settle(window)
+    assert chosen_file(window) == "places/Dawnkeep.md"
+    assert window.entry.editor.body.textCursor().selectedText() == "[[Skarn]]"
+
+
+def test_a_note_without_any_links_says_so(window) -> None:
+    pane = look(window, "draft.md")
+    assert pane.empty.title.text() == "No links"
+
+
+def test_nothing_is_looked_at_while_the_pane_is_hidden(window) -> None:
+    window.docks["links"].close()
+    pane = window.vault_commands.links
+    before = pane._number
+    choose(window, "Bell.md")
+    settle(window)
+    assert pane._number == before

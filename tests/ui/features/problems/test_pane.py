@@ -1,0 +1,356 @@
+"""The pane with what the checks found, and the way from there to the note and to a fix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtTest import QAbstractItemModelTester
+
+from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.studio.project.problems import Finding, Repair, Severity
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.ui.features.problems.findings import MOST, FixDialog, ProblemTree
+from lorestudio.ui.features.problems.pane import ProblemsPane
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID
+from lorestudio.ui.state.drafts import Draft, Drafts
+from lorestudio.ui.state.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.ui.shell.main_window import MainWindow
+    from lorestudio.ui.shell.theme import Theme
+    from lorestudio.ui.state.session import Session
+
+
+def note(front: str, body: str = "Some text.") -> str:
+    return f"---\ntags: [lorebook]\n{front}\n---\n{body}\n"
+
+
+def project_of(folder: Path, notes: dict[str, str]) -> Project:
+    folder.mkdir(exist_ok=True)
+    for name, text in notes.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8", newline="")
+    return open_project([folder])
+
+
+MESSY = {
+    "Anchor": note("keys: [anchor]\nrequires: [Nobody, Buoy]"),
+    "Buoy": note("Keys: [buoy]\nenabled: no"),
+    "Crane": note("keys: [ai]"),
+    "Dock": "Just text.",
+}
+
+
+@pytest.fixture
+def messy(tmp_path: Path) -> Project:
+    return project_of(tmp_path / "messy", MESSY)
+
+
+class Stage:
+    """A pane on a session, with what it says to others."""
+
+    def __init__(self, theme: Theme, session: Session) -> None:
+        self.session, self.selection, self.drafts = session, Selection(), Drafts()
+        self.pane = ProblemsPane(theme, session, self.selection, self.drafts)
+        self.pane.resize(520, 600)
+        self.jumps: list[tuple[Any, int]] = []
+        self.counts: list[tuple[int, int]] = []
+        self.fixes: list[tuple[Repair, ...]] = []
+        self.pane.jump.connect(lambda path, line: self.jumps.append((path, line)))
+        self.pane.counted.connect(lambda errors, warnings: self.counts.append((errors, warnings)))
+        self.pane.wanted_fixes.connect(self.fixes.append)
+
+    def settle(self, qtbot: QtBot) -> None:
+        self.pane.look()
+        qtbot.waitUntil(lambda: not self.pane.looking and self.session.jobs.idle)
+
+    def choose(self, code: str) -> Finding:
+        found = next(item for item in self.pane.model.findings() if item.code == code)
+        self.pane.choose(found)
+        return found
+
+    @property
+    def codes(self) -> list[str]:
+        return [item.code for item in self.pane.model.findings()]
+
+
+@pytest.fixture
+def stage(qtbot: QtBot, theme: Theme, make_session: Callable[..., Session]) -> Iterator[Stage]:
+    made = Stage(theme, make_session(replay=False))
+    yield made
+    made.pane.stop()
+    qtbot.waitUntil(lambda: made.session.jobs.idle)
+    made.pane.deleteLater()
+
+
+@pytest.fixture
+def filled(qtbot: QtBot, stage: Stage, messy: Project) -> Stage:
+    stage.session.set_project(messy)
+    stage.settle(qtbot)
+    return stage
+
+
+def test_without_a_vault_it_says_what_to_do(stage: Stage) -> None:
+    assert stage.pane.empty.title.text() == "No vault"
+    assert "Open the folder" in stage.pane.empty.text.text()
+    assert not stage.pane.head.words.isEnabled()
+
+
+def test_while_it_looks_it_says_so(qtbot: QtBot, stage: Stage, messy: Project) -> None:
+    stage.session.set_project(messy)
+    assert stage.pane.looking
+    assert stage.pane.empty.title.text() == "Checking…"
+    stage.settle(qtbot)
+    assert "Checking" not in stage.pane.head.told
+
+
+def test_findings_come_by_severity_and_note(filled: Stage) -> None:
+    model = filled.pane.model
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    tops = [model.index(row, 0) for row in range(model.rowCount())]
+    assert [top.data(DISPLAY) for top in tops] == ["Errors   1", "Warnings   2", "Remarks   2"]
+    notes = [model.index(row, 0, tops[1]) for row in range(model.rowCount(tops[1]))]
+    assert [one.data(DISPLAY) for one in notes] == ["Buoy   2"]
+    leaf = model.index(0, 0, notes[0])
+    assert leaf.data(ACCESSIBLE_TEXT) == "warning: “Keys” was read as “keys”. line 3"
+    assert leaf.siblingAtColumn(1).data(DISPLAY) == "line 3"
+    assert filled.pane.tree.isExpanded(notes[0])
+    assert filled.pane.head.told == "1 error, 2 warnings, 2 remarks."
+    assert filled.counts == [(1, 2)]
+
+
+def test_a_sound_vault_says_what_was_checked(qtbot: QtBot, stage: Stage, tmp_path: Path) -> None:
+    stage.session.set_project(project_of(tmp_path / "sound", {"A": note("keys: [harbour]")}))
+    stage.settle(qtbot)
+    assert stage.pane.empty.title.text() == "No problems found"
+    assert "1 note and the settings" in stage.pane.empty.text.text()
+    assert stage.counts == [(0, 0)]
+
+
+def test_filters(qtbot: QtBot, filled: Stage) -> None:
+    pane = filled.pane
+    pane.head.words.setText("buoy CAPITALS")
+    assert filled.codes == []  # no finding has both words
+    assert pane.empty.title.text() == "Nothing found"
+    pane.head.words.setText("buoy")
+    assert set(filled.codes) == {"P59", "W_ALIAS_USED"}
+    pane.head.words.setText("g01")
+    assert filled.codes == ["G01"]
+    assert pane.head.told.startswith("1 shown of 1 error")
+    pane.head.words.clear()
+    pane.head.severity.setCurrentIndex(pane.head.severity.findData(Severity.WARNING.value))
+    assert set(filled.codes) == {"G01", "P59", "W_ALIAS_USED"}
+    filled.settle(qtbot)
+    assert len(filled.codes) == 3  # the filter holds over a new look
+
+
+def test_the_chosen_one_is_explained(filled: Stage) -> None:
+    filled.choose("G01")
+    told = filled.pane.details.browser.toPlainText()
+    assert "Requires a missing title" in told
+    assert "DeepLore drops the requirement" in told
+    assert "Remove “Nobody” from requires." in told
+    assert "a check of DeepLore's" in told
+    assert "Anchor.md:4" in told
+    filled.choose("P59")
+    told = filled.pane.details.browser.toPlainText()
+    assert "the studio's own check" in told
+    assert "if that is what you meant" in told
+
+
+def test_enter_and_double_click_go_to_the_note(qtbot: QtBot, filled: Stage, tmp_path: Path) -> None:
+    finding = filled.choose("G01")
+    qtbot.keyClick(filled.pane.tree, Qt.Key.Key_Return)
+    assert filled.selection.entry == finding.entry
+    assert filled.jumps == [(tmp_path / "messy" / "Anchor.md", 4)]
+    filled.choose("SKIP_NO_FRONTMATTER")
+    filled.pane.tree.doubleClicked.emit(filled.pane.tree.currentIndex())
+    assert filled.selection.left_out is not None
+    assert filled.selection.left_out.filename == "Dock.md"
+    assert filled.jumps[1:] == [(tmp_path / "messy" / "Dock.md", 1)]
+    assert filled.pane.tree.currentIndex().data(ENTRY_ID) is None
+
+
+def test_enter_on_a_heading_opens_and_closes_it(qtbot: QtBot, filled: Stage) -> None:
+    tree = filled.pane.tree
+    top = filled.pane.model.index(0, 0)
+    tree.setCurrentIndex(top)
+    qtbot.keyClick(tree, Qt.Key.Key_Return)
+    assert not tree.isExpanded(top)
+    qtbot.keyClick(tree, Qt.Key.Key_Return)
+    assert tree.isExpanded(top)
+    assert filled.jumps == []
+
+
+def dialog_of(pane: ProblemsPane) -> FixDialog:
+    (dialog,) = pane.findChildren(FixDialog)
+    return dialog
+
+
+def test_one_fix_is_shown_before_it_is_wanted(filled: Stage) -> None:
+    filled.choose("G01")
+    assert filled.pane.details.fix.isEnabled()
+    filled.pane.details.fix.click()
+    dialog = dialog_of(filled.pane)
+    shown = dialog.browser.toPlainText().replace("\xa0", " ")
+    assert "-requires: [Nobody, Buoy]" in shown
+    assert "+requires: [Buoy]" in shown
+    assert filled.fixes == []
+    dialog.apply_button.click()
+    ((repair,),) = filled.fixes
+    assert (repair.filename, repair.before) == ("Anchor.md", MESSY["Anchor"])
+    assert repair.after == note("keys: [anchor]\nrequires: [Buoy]")
+
+
+def test_a_fix_that_is_not_wanted_is_not_made(filled: Stage) -> None:
+    filled.choose("G01")
+    filled.pane.details.fix.click()
+    dialog_of(filled.pane).reject()
+    assert filled.fixes == []
+
+
+def test_what_has_no_fix_offers_none(filled: Stage) -> None:
+    filled.choose("K01")
+    assert not filled.pane.details.fix.isEnabled()
+
+
+def test_all_safe_fixes_leave_out_the_others(qtbot: QtBot, filled: Stage) -> None:
+    filled.pane.details.fix_all.click()
+    qtbot.waitUntil(lambda: bool(filled.pane.findChildren(FixDialog)))
+    dialog_of(filled.pane).apply_button.click()
+    (repairs,) = filled.fixes
+    assert [repair.filename for repair in repairs] == ["Anchor.md", "Buoy.md"]
+    assert repairs[1].after == note("keys: [buoy]\nenabled: no")
+
+
+def test_all_safe_fixes_are_those_that_are_shown(qtbot: QtBot, filled: Stage) -> None:
+    filled.pane.head.words.setText("W_ALIAS_USED")
+    filled.pane.details.fix_all.click()
+    qtbot.waitUntil(lambda: bool(filled.pane.findChildren(FixDialog)))
+    assert [repair.filename for repair in dialog_of(filled.pane).repairs] == ["Buoy.md"]
+    dialog_of(filled.pane).reject()
+    filled.pane.head.words.setText("K01")
+    assert not filled.pane.details.fix_all.isEnabled()
+
+
+def test_unsaved_text_is_checked_instead(qtbot: QtBot, filled: Stage, tmp_path: Path) -> None:
+    filled.drafts.keep(tmp_path / "messy" / "Anchor.md", Draft(note("keys: [anchor]"), "digest"))
+    assert filled.pane.looking
+    filled.settle(qtbot)
+    assert "G01" not in filled.codes
+
+
+def test_the_chosen_finding_stays_chosen(qtbot: QtBot, filled: Stage) -> None:
+    filled.choose("P59")
+    filled.settle(qtbot)
+    chosen = filled.pane.chosen()
+    assert chosen is not None
+    assert chosen.code == "P59"
+
+
+def test_looking_again_leaves_the_rows_as_they_are_where_nothing_changed(
+    qtbot: QtBot, filled: Stage, tmp_path: Path
+) -> None:
+    top = filled.pane.model.index(0, 0)
+    filled.pane.tree.collapse(top)
+    filled.settle(qtbot)
+    assert not filled.pane.tree.isExpanded(filled.pane.model.index(0, 0))
+    (tmp_path / "messy" / "Anchor.md").write_text(MESSY["Anchor"].replace("Nobody", "Somebody"), encoding="utf-8")
+    filled.session.set_project(open_project([tmp_path / "messy"]))
+    filled.settle(qtbot)
+    assert any("Somebody" in item.message for item in filled.pane.model.findings())
+    assert filled.pane.tree.isExpanded(filled.pane.model.index(0, 0))
+
+
+def test_a_newer_look_takes_the_place_of_one_under_way(qtbot: QtBot, stage: Stage, messy: Project) -> None:
+    stage.session.set_project(messy)
+    stage.pane.look()
+    stage.pane.look()
+    stage.settle(qtbot)
+    assert stage.counts[-1] == (1, 2)
+
+
+def test_a_failure_is_told(qtbot: QtBot, filled: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("the disk is on fire")
+
+    monkeypatch.setattr(filled.pane.finder, "find", fail)
+    filled.settle(qtbot)
+    assert filled.pane.head.told == "The checks failed: the disk is on fire"
+    assert "G01" in filled.codes
+
+
+def test_a_stop_is_no_failure(qtbot: QtBot, filled: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise Cancelled
+
+    monkeypatch.setattr(filled.pane.finder, "find", stop)
+    filled.settle(qtbot)
+    assert "failed" not in filled.pane.head.told
+
+
+def test_a_flat_pane_puts_the_explanation_beside_the_tree(filled: Stage) -> None:
+    pane = filled.pane
+    pane.show()
+    pane.resize(700, 260)
+    assert pane.splitter.orientation() is Qt.Orientation.Horizontal
+    pane.resize(400, 600)
+    assert pane.splitter.orientation() is Qt.Orientation.Vertical
+    pane.hide()
+
+
+def test_everything_has_a_name(filled: Stage) -> None:
+    pane = filled.pane
+    for widget in (pane.tree, pane.head.words, pane.head.severity, pane.details.browser):
+        assert widget.accessibleName()
+    assert pane.focus_target() is pane.tree
+    assert pane.open_search()
+
+
+def test_the_window_has_the_pane_and_counts(
+    qtbot: QtBot, make_window: Callable[..., MainWindow], messy: Project
+) -> None:
+    window = make_window(messy, replay=False)
+    qtbot.waitUntil(lambda: not window.problems.looking and window.session.jobs.idle)
+    assert window.status.problems.text() == "1 error, 2 warnings"
+    window.status.problems.click()
+    assert window.docks["problems"].isVisible()
+    assert window.commands.actions["pane.problems"].text() == "Problems"
+
+
+def test_the_window_closes_while_it_looks(make_window: Callable[..., MainWindow], messy: Project) -> None:
+    window = make_window(messy, replay=False)
+    window.problems.look()
+    window.close()
+    assert not window.problems.looking or window.session.jobs.wait(5000)
+
+
+def test_an_empty_tree_has_no_rows() -> None:
+    model = ProblemTree()
+    QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    assert model.rowCount() == 0
+    assert model.data(QModelIndex()) is None
+
+
+def test_of_very_many_findings_the_first_have_rows_and_a_filter_finds_the_others() -> None:
+    findings = [
+        Finding(f"K{place:02}", Severity.INFO, "v", f"n{place}.md", place, "keys", 1, f"number {place}.", "")
+        for place in range(MOST + 5)
+    ]
+    model = ProblemTree()
+    model.set_findings(findings)
+    assert model.shown == MOST + 5
+    top = model.index(0, 0)
+    assert top.data(DISPLAY) == "Remarks   2,005"
+    assert model.rowCount(top) == MOST + 1
+    assert model.index(MOST, 0, top).data(DISPLAY) == "5 more; filter to see them"
+    model.set_filter(f"number {MOST + 4}.", Severity.INFO)
+    assert [finding.entry for finding in model.findings()] == [MOST + 4]
+    model.set_filter("", Severity.WARNING)
+    assert model.rowCount() == 0

@@ -1,0 +1,556 @@
+"""Proposals in the window: what is shown, what is decided, and what is written."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMessageBox
+from shiboken6 import isValid
+
+from lorestudio.domain.chat import Chat
+from lorestudio.llm.errors import failed
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.note_locks import NoteLocks
+from lorestudio.studio.project.answering import (
+    AnswerKind,
+    ChatReply,
+    Connections,
+    Keys,
+    LlmError,
+    Profile,
+    ProfileFile,
+    Source,
+)
+from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.proposals.actions import PassageDialog
+from lorestudio.ui.features.proposals.detail import STATE, WHAT, look_of
+from lorestudio.ui.features.proposals.dialog import ProposalsDialog
+from lorestudio.ui.features.proposals.worker import RowState
+from lorestudio.ui.features.providers.question_dialog import QuestionDialog
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
+from lorestudio.ui.state.drafts import Draft
+from tests.studio.proposal_world import BELL, CROWN, DAWNKEEP, SKARN, messages, vault_at
+from tests.ui.conftest import drain
+from tests.ui.worlds import FakeClient, MemoryKeyring
+
+LOCAL = Source(AnswerKind.PROVIDER, "Local")
+
+
+class Provider(FakeClient):
+    """Answers with the texts of `script` in order, the last again and again; an error is raised."""
+
+    script: list[str | LlmError]
+
+    async def complete(self, request):
+        self.asked.append(request)
+        answer = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if isinstance(answer, LlmError):
+            raise answer
+        return ChatReply(answer, source=self.label)
+
+
+@pytest.fixture
+def client() -> Provider:
+    made = Provider()
+    made.script = ["From the provider."]
+    return made
+
+
+@pytest.fixture
+def connections(tmp_path, client) -> Connections:
+    made = Connections(tmp_path / "profiles" / "profiles.json", Keys(MemoryKeyring(), {}), client.make)
+    made.save(ProfileFile((Profile("Local", url="http://127.0.0.1:11434/v1", model="tiny"),)))
+    return made
+
+
+@pytest.fixture
+def window(make_window, tmp_path):
+    project = replace(open_project([vault_at(tmp_path / "vault")]), chat=Chat(messages(), "Wren", "Ada"))
+    window = make_window(project, make_simulator=Simulator)
+    window.proposals.make_log = lambda roots: ChangeLog(tmp_path / "data", roots)
+    window.proposals.locks = NoteLocks(tmp_path / "locked.json")
+    window.proposals.records = tmp_path / "records"
+    return window
+
+
+@pytest.fixture
+def wait(window, qtbot):
+    def until_idle() -> None:
+        qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+        drain()
+
+    return until_idle
+
+
+@pytest.fixture(autouse=True)
+def _closed(window, wait):
+    yield
+    for widget in QApplication.topLevelWidgets():
+        if isinstance(widget, ProposalsDialog):
+            widget._leave()
+    drain()
+    wait()
+
+
+def text(tmp_path, name: str) -> str:
+    return (tmp_path / "vault" / f"{name}.md").read_bytes().decode()
+
+
+def states(dialog) -> dict[str, str]:
+    return {row.title: row.state.value for row in dialog.work.rows}
+
+
+def row_of(dialog, title: str):
+    return next(row for row in dialog.work.rows if row.title == title)
+
+
+def choose(dialog, title: str) -> None:
+    dialog.choose(dialog.work.rows.index(row_of(dialog, title)))
+    drain()
+
+
+def entry(window, title: str) -> int:
+    return next(item.id for item in window.session.project.index.entries if item.title == title)
+
+
+# ---- summaries ------------------------------------------------------------------------------------------------------
+
+
+def test_the_stand_in_proposes_at_once_and_nothing_is_written(window, wait, tmp_path) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    assert states(dialog) == {"Bell": "proposed", "Dawnkeep": "proposed", "Crown": "left out"}
+    assert "no model" in dialog.status.text()
+    choose(dialog, "Dawnkeep")
+    assert dialog.detail.field.toPlainText().startswith("Dawnkeep is a fortress on the Salt Cliff.")
+    assert "not by a model" in dialog.detail.words.text()
+    assert (text(tmp_path, "Dawnkeep"), text(tmp_path, "Bell"), text(tmp_path, "Crown")) == (DAWNKEEP, BELL, CROWN)
+
+
+def test_a_left_out_note_says_why(window, wait) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    choose(dialog, "Crown")
+    assert "locked" in dialog.detail.empty.text.text()
+    place = dialog.model.index(dialog.work.rows.index(row_of(dialog, "Crown")), STATE)
+    assert dialog.model.data(place, DISPLAY) == "left out"
+    assert "locked" in dialog.model.data(place, TOOLTIP)
+    assert "locked" in dialog.model.data(place, ACCESSIBLE_TEXT)
+
+
+def test_accepting_writes_one_property_and_undo_takes_it_back(window, wait, tmp_path, qtbot) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    choose(dialog, "Bell")
+    with qtbot.waitSignal(window.proposals.applied) as told:
+        dialog.detail.accept.click()
+    wait()
+    assert told.args[0].title == "Summary of Bell"
+    assert text(tmp_path, "Bell") == BELL.replace("keys: bell\n", "keys: bell\nsummary: It rings.\n")
+    assert row_of(dialog, "Bell").state is RowState.ACCEPTED
+    assert dialog.current.title == "Dawnkeep"  # the next one to decide
+    dialog.bar.pressed.emit("undo")
+    wait()
+    assert text(tmp_path, "Bell") == BELL
+    assert row_of(dialog, "Bell").state is RowState.PROPOSED
+
+
+def test_what_the_person_makes_of_it_is_written(window, wait, tmp_path) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    choose(dialog, "Bell")
+    dialog.detail.field.setPlainText("It rings at dawn:\nnobody knows why.")
+    dialog.detail.accept.click()  # at once, before it was judged
+    wait()
+    assert "summary: 'It rings at dawn: nobody knows why.'" in text(tmp_path, "Bell").replace('"', "'")
+
+
+def test_an_edit_is_judged_shown_and_not_lost_on_the_way(window, wait, qtbot) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    choose(dialog, "Bell")
+    dialog.detail.field.setPlainText("x" * 610)
+    choose(dialog, "Dawnkeep")  # before the edit was judged
+    wait()
+    row = row_of(dialog, "Bell")
+    assert row.proposal.after == "x" * 610
+    assert row.edited
+    choose(dialog, "Bell")
+    assert dialog.detail.field.toPlainText() == "x" * 610
+    assert "610 characters" in dialog.detail.words.text()
+    assert dialog.detail.extent.text() == "610 of 600"
+    dialog.detail.field.setPlainText("")
+    qtbot.waitUntil(lambda: row.proposal.after == "")
+    wait()
+    assert not dialog.detail.accept.isEnabled()
+    assert "Write a summary" in dialog.detail.words.text()
+
+
+def test_what_is_being_typed_stays_when_something_else_happens(window, wait) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    choose(dialog, "Bell")
+    dialog.detail.field.setPlainText("Half a sent")
+    dialog.work.many_changed.emit()
+    dialog.work.row_changed.emit(dialog.current)
+    assert dialog.detail.field.toPlainText() == "Half a sent"
+    dialog.work.accept([row_of(dialog, "Dawnkeep")])
+    wait()
+    choose(dialog, "Bell")
+    assert dialog.detail.field.toPlainText() == "Half a sent"
+
+
+def test_what_is_judged_when_its_dialog_is_gone_is_told_nobody(window, wait) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    work = dialog.work
+    work.edit(row_of(dialog, "Bell"), "Mine.")
+    window.session.jobs.wait()  # it is judged, and nobody has heard of that yet
+    dialog.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert not isValid(work)
+    wait()  # an exception in a slot fails the test
+
+
+def test_closing_asks_before_an_edit_is_lost(window, wait) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    choose(dialog, "Bell")
+    dialog.detail.field.setPlainText("Mine.")
+    dialog.reject()
+    drain()
+    (box,) = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QMessageBox)]
+    assert "1 proposal that you changed" in box.text()
+    box.button(QMessageBox.StandardButton.Cancel).click()
+    drain()
+    assert dialog.isVisible()
+    assert dialog.detail.field.toPlainText() == "Mine."
+
+
+def test_skip_and_accept_all(window, wait, tmp_path, qtbot) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    choose(dialog, "Bell")
+    dialog.activateWindow()
+    drain()
+    QTest.keyClick(
+        dialog.table, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    )
+    qtbot.waitUntil(lambda: row_of(dialog, "Bell").state is RowState.SKIPPED)  # a button pressed by key takes 0.1 s
+    assert dialog.all.text() == "Accept all (1)"
+    dialog.all.click()
+    wait()
+    assert text(tmp_path, "Bell") == BELL
+    assert "summary:" in text(tmp_path, "Dawnkeep")
+    assert not dialog.all.isEnabled()
+    assert dialog.sum.text() == "1 accepted · 1 skipped · 1 left out"
+
+
+def test_notes_with_a_summary_on_request(window, wait) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    dialog.again.setChecked(True)
+    wait()
+    assert set(states(dialog)) == {"Bell", "Dawnkeep", "Crown", "Skarn"}
+    choose(dialog, "Skarn")
+    assert dialog.detail.diff.view.toPlainText().startswith("- A dragon.")
+    place = dialog.model.index(dialog.work.rows.index(row_of(dialog, "Skarn")), WHAT)
+    assert dialog.model.data(place, DISPLAY) == "46 characters, 9 before"
+
+
+def test_nothing_to_ask_about_is_said(make_window, window, wait, tmp_path) -> None:
+    vault_at(tmp_path / "other", Skarn=SKARN)
+    window.session.set_project(open_project([tmp_path / "other"]))
+    wait()
+    dialog = window.proposals.summaries()
+    wait()
+    assert dialog.work.rows == []
+    assert dialog.detail.empty.title.text() == "Every note has a summary"
+    assert "Tick the box" in dialog.detail.empty.text.text()
+
+
+def test_a_note_changed_meanwhile_is_left_alone_and_proposed_anew(window, wait, tmp_path) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    changed = BELL + "Louder now.\n"
+    (tmp_path / "vault" / "Bell.md").write_text(changed, encoding="utf-8")
+    dialog.accept_all()
+    wait()
+    assert text(tmp_path, "Bell") == changed
+    assert "summary:" in text(tmp_path, "Dawnkeep")
+    assert "changed on disk" in dialog.bar.label.text()
+    row = row_of(dialog, "Bell")
+    assert row.state is RowState.PROPOSED
+    assert row.proposal.source == changed
+    choose(dialog, "Bell")
+    dialog.detail.accept.click()
+    wait()
+    assert "Louder now." in text(tmp_path, "Bell")
+    assert "summary: It rings. Louder now." in text(tmp_path, "Bell")
+
+
+def test_unsaved_text_keeps_a_note_out(window, wait, tmp_path) -> None:
+    window.drafts.keep(tmp_path / "vault" / "Bell.md", Draft("mine", "0"))
+    dialog = window.proposals.summaries()
+    wait()
+    assert states(dialog)["Bell"] == "left out"
+    assert "unsaved" in row_of(dialog, "Bell").note
+
+
+def test_locking_from_the_dialog_and_from_the_menu(window, wait, tmp_path) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    choose(dialog, "Bell")
+    dialog.detail.lock.click()
+    wait()
+    assert states(dialog)["Bell"] == "left out"
+    dialog._leave()
+    wait()
+    window.selection.choose_entry(entry(window, "Bell"))
+    drain()
+    assert window.commands.actions["entry.lock"].isChecked()
+    assert [path.name for path in window.proposals.locks.list(tmp_path / "vault")] == ["Bell.md"]
+    window.run("entry.lock")
+    wait()
+    assert not window.commands.actions["entry.lock"].isChecked()
+    assert window.proposals.locks.load() == frozenset()
+
+
+# ---- asking ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_provider_is_asked_only_when_the_cost_was_told(window, wait, client) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    dialog._leave()
+    wait()
+    window.session.replays.choose(source=LOCAL)
+    wait()
+    dialog = window.proposals.summaries()
+    wait()
+    assert client.asked == []
+    assert "2 calls to the provider" in dialog.status.text()
+    assert "127.0.0.1:11434" in dialog.status.text()
+    assert dialog.begin.text() == "Ask Local about 2 notes"
+    dialog.begin.click()
+    wait()
+    assert len(client.asked) == 2
+    assert row_of(dialog, "Bell").proposal.after == "From the provider."
+    assert row_of(dialog, "Bell").proposal.task.request.model == "tiny"
+    client.script = ["Another one."]
+    choose(dialog, "Bell")
+    dialog.detail.ask_again.click()
+    wait()
+    assert dialog.detail.field.toPlainText() == "Another one."
+
+
+def test_recorded_answers_cost_nothing_the_next_time(window, wait, client) -> None:
+    for _ in range(2):
+        window.session.replays.choose(source=LOCAL)
+        wait()
+        dialog = window.proposals.summaries()
+        wait()
+        dialog.begin.click()
+        wait()
+        assert row_of(dialog, "Bell").proposal.after == "From the provider."
+        dialog._leave()
+        wait()
+    assert len(client.asked) == 2
+
+
+def test_changing_the_source_keeps_what_was_proposed(window, wait, client) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    choose(dialog, "Bell")
+    dialog.skip_current()
+    dialog.choose_source(LOCAL)
+    wait()
+    assert row_of(dialog, "Dawnkeep").proposal.answered_by == "offline stand-in"
+    assert row_of(dialog, "Bell").state is RowState.SKIPPED
+    assert client.asked == []
+    assert window.session.choice.source == Source()  # the chat's own choice stays
+    choose(dialog, "Dawnkeep")
+    dialog.detail.ask_again.click()
+    wait()
+    assert row_of(dialog, "Dawnkeep").proposal.after == "From the provider."
+
+
+def test_a_stop_keeps_what_is_done_and_the_rest_can_be_asked_later(window, wait, client, qtbot) -> None:
+    window.session.replays.choose(source=LOCAL)
+    wait()
+    dialog = window.proposals.summaries()
+    wait()
+
+    async def slowly(request):
+        client.asked.append(request)
+        await asyncio.sleep(0 if len(client.asked) != 2 else 30)
+        return ChatReply("Slow but sure.")
+
+    client.complete = slowly
+    dialog.begin.click()
+    qtbot.waitUntil(lambda: len(client.asked) == 2)
+    drain()
+    assert row_of(dialog, "Dawnkeep").state is RowState.ASKING
+    assert "1 of 2 asked. Now: Dawnkeep" in dialog.status.text()
+    assert dialog.stop.isVisible()
+    choose(dialog, "Bell")
+    dialog.skip_current()  # deciding does not have to wait
+    dialog.stop.click()
+    wait()
+    assert states(dialog) == {"Bell": "skipped", "Dawnkeep": "waiting", "Crown": "left out"}
+    assert "Stopped" in dialog.bar.label.text()
+    dialog.begin.click()
+    wait()
+    assert row_of(dialog, "Dawnkeep").proposal.after == "Slow but sure."
+
+
+def test_a_refusal_ends_the_batch_with_the_reason(window, wait, client) -> None:
+    window.session.replays.choose(source=LOCAL)
+    wait()
+    client.script = [failed("bad key", 401)]
+    dialog = window.proposals.summaries()
+    wait()
+    dialog.begin.click()
+    wait()
+    assert len(client.asked) == 1
+    assert states(dialog) == {"Bell": "failed", "Dawnkeep": "waiting", "Crown": "left out"}
+    assert "refused the key" in dialog.bar.label.text()
+    choose(dialog, "Bell")
+    assert "refused the key" in dialog.detail.words.text()
+
+
+def test_an_unreadable_answer_can_be_mended_by_hand(window, wait, client, tmp_path, qtbot) -> None:
+    window.session.replays.choose(source=LOCAL)
+    wait()
+    client.script = ["I would say: Dawnkeep."]
+    dialog = window.proposals.keys([entry(window, "Dawnkeep")])
+    wait()
+    dialog.begin.click()
+    wait()
+    row = row_of(dialog, "Dawnkeep")
+    assert row.state is RowState.FAILED
+    assert "no JSON" in dialog.detail.words.text()
+    assert dialog.detail.reply.toPlainText() == "I would say: Dawnkeep."
+    dialog.detail.field.setPlainText("dawnkeep\nfortress\nthe Keep")
+    qtbot.waitUntil(lambda: row.state is RowState.PROPOSED)
+    dialog.detail.accept.click()
+    wait()
+    assert "keys: [dawnkeep, fortress, the Keep]" in text(tmp_path, "Dawnkeep")
+
+
+def test_a_person_can_type_the_answers(window, wait, qtbot) -> None:
+    window.session.replays.choose(source=Source(AnswerKind.TYPED))
+    wait()
+    dialog = window.proposals.summaries([entry(window, "Bell")])
+    wait()
+    assert "You are asked for the answers to 1 request" in dialog.status.text()
+    dialog.begin.click()
+
+    def questions():
+        return [item for item in QApplication.topLevelWidgets() if isinstance(item, QuestionDialog)]
+
+    qtbot.waitUntil(lambda: bool(questions()))
+    (question,) = questions()
+    assert question.windowTitle() == "Write a summary"
+    question.reply.setPlainText("It rings by itself.")
+    assert question.problem.text() == "19 characters"
+    question.give.click()
+    wait()
+    assert row_of(dialog, "Bell").proposal.after == "It rings by itself."
+
+
+def test_closing_while_a_person_is_asked_takes_the_question_away(window, wait, qtbot) -> None:
+    window.session.replays.choose(source=Source(AnswerKind.TYPED))
+    wait()
+    dialog = window.proposals.summaries([entry(window, "Bell")])
+    wait()
+    dialog.begin.click()
+    qtbot.waitUntil(lambda: any(isinstance(item, QuestionDialog) for item in QApplication.topLevelWidgets()))
+    dialog.reject()
+    wait()
+    assert not [item for item in QApplication.topLevelWidgets() if isinstance(item, QuestionDialog)]
+
+
+# ---- keys and drafts ------------------------------------------------------------------------------------------------
+
+
+def test_keys_show_what_they_find_and_follow_the_editing(window, wait, qtbot) -> None:
+    window.selection.choose_entry(entry(window, "Dawnkeep"))
+    window.run("propose.keys")
+    (dialog,) = [item for item in QApplication.topLevelWidgets() if isinstance(item, ProposalsDialog)]
+    wait()
+
+    def shown() -> list[tuple[str, ...]]:
+        tree = dialog.detail.counts
+        lines = [tree.topLevelItem(place) for place in range(tree.topLevelItemCount())]
+        return [tuple(line.text(column) for column in range(3)) for line in lines]
+
+    assert ("fortress", "stays", "in 1 of 4 messages") in shown()
+    assert ("Mara Vey", "new", "in no message") in shown()
+    dialog.detail.field.setPlainText("Skarn\nTam\nKeep")
+    qtbot.waitUntil(lambda: ("Skarn", "new", "in 2 of 4 messages") in shown())
+    assert ("fortress", "goes", "in 1 of 4 messages") in shown()
+    assert look_of(dialog.work.rows[0])[2] == "look at it"
+    assert dialog.all.text() == "Accept all (0)"
+    assert dialog.detail.accept.isEnabled()
+
+
+def test_another_use_of_the_keys_asks_anew(window, wait) -> None:
+    dialog = window.proposals.keys([entry(window, "Dawnkeep")])
+    wait()
+    assert "so be precise" in dialog.detail.request.toPlainText()
+    dialog.mode.setCurrentIndex(1)
+    dialog.mode.activated.emit(1)
+    wait()
+    assert "broader words" in dialog.detail.request.toPlainText()
+
+
+def test_a_draft_from_chosen_messages(window, wait, tmp_path, client) -> None:
+    window.session.replays.choose(source=LOCAL)
+    wait()
+    client.script = [json.dumps({"title": "Old Tam", "keys": ["Tam", "ferry"], "summary": "A.", "content": "He rows."})]
+    window.selection.choose_message(4, None)
+    passage = window.proposals.draft()
+    assert isinstance(passage, PassageDialog)
+    assert passage.numbers == (0, 1, 2, 3, 4)
+    assert passage.amount.text() == "4 messages, 1 hidden or empty left out"
+    passage.first.setValue(3)
+    passage.last.setValue(3)
+    assert not passage.go_on.isEnabled()
+    assert "hidden" in passage.amount.text()
+    passage.first.setValue(4)
+    assert "comes after" in passage.amount.text()
+    passage.last.setValue(4)
+    passage.first.setValue(2)
+    passage.focus.setText("the ferryman")
+    passage.accept()
+    drain()
+    (dialog,) = [item for item in QApplication.topLevelWidgets() if isinstance(item, ProposalsDialog)]
+    wait()
+    dialog.begin.click()
+    wait()
+    assert "<subject>\nthe ferryman\n</subject>" in client.asked[0].user
+    assert "# Old Tam\n\nHe rows." in dialog.detail.field.toPlainText()
+    assert dialog.detail.extent.text() == "Old Tam.md"
+    dialog.detail.accept.click()
+    wait()
+    assert text(tmp_path, "Old Tam").endswith("# Old Tam\n\nHe rows.\n")
+    assert dialog.work.rows[0].state is RowState.ACCEPTED
+
+
+def test_every_control_has_a_name_and_the_keyboard_reaches_the_buttons(window, wait, qtbot) -> None:
+    dialog = window.proposals.summaries()
+    wait()
+    choose(dialog, "Bell")
+    named = (dialog.table, dialog.detail.field, dialog.detail.diff.view, dialog.source, dialog.progress)
+    assert all(widget.accessibleName() for widget in named)
+    dialog.activateWindow()
+    drain()
+    QTest.keyClick(dialog.detail.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: row_of(dialog, "Bell").state is RowState.ACCEPTED)

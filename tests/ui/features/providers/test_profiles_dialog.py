@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from keyring.errors import NoKeyringError
+from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox
+from shiboken6 import isValid
+
+from lorestudio.llm.errors import failed
+from lorestudio.studio.project.answering import PRESETS, Api, Connections, Keys, KeySource, Profile, ProfileFile
+from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog
+from tests.ui.conftest import drain
+from tests.ui.worlds import FakeClient, MemoryKeyring
+
+SECRET = "sk-or-v1-abcdef0123456789"  # noqa: S105 - made up
+
+
+@pytest.fixture
+def client() -> FakeClient:
+    return FakeClient()
+
+
+@pytest.fixture
+def keyring() -> MemoryKeyring:
+    return MemoryKeyring()
+
+
+@pytest.fixture
+def connections(tmp_path, client, keyring) -> Connections:
+    return Connections(tmp_path / "profiles.json", Keys(keyring, {"MY_KEY": "k-123456"}), client.make)
+
+
+@pytest.fixture
+def open_dialog(make_window, qtbot):
+    made: list[ProfilesDialog] = []
+
+    def make(*profiles: Profile) -> ProfilesDialog:
+        window = make_window(None)
+        if profiles:
+            window.session.connections.save(ProfileFile(profiles))
+            window.session.providers.load()
+        qtbot.waitUntil(lambda: window.session.jobs.idle)
+        dialog = window.answers.edit_profiles()
+        made.append(dialog)
+        settle(dialog, qtbot)
+        return dialog
+
+    yield make
+    for dialog in made:
+        if isValid(dialog):  # not closed by the test
+            dialog.close()
+    drain()
+
+
+def settle(dialog, qtbot) -> None:
+    qtbot.waitUntil(lambda: dialog._session.jobs.idle)
+    drain()
+
+
+def choose_key(dialog, source: KeySource) -> None:
+    dialog.key_source.setCurrentIndex(dialog.key_source.findData(source.value))
+
+
+def add(dialog, name: str) -> None:
+    next(action for action in dialog.add.menu().actions() if action.text() == name).trigger()
+
+
+REMOTE = Profile("Remote", url="https://openrouter.ai/api/v1", model="big", key_source=KeySource.KEYRING)
+
+
+def test_the_presets_are_the_servers_that_people_use(open_dialog) -> None:
+    dialog = open_dialog()
+    names = [action.text() for action in dialog.add.menu().actions()]
+    assert names == ["Ollama", "llama.cpp", "LM Studio", "vLLM", "OpenRouter", "OpenAI", "Anthropic"]
+    add(dialog, "Anthropic")
+    assert dialog.api.currentData() == Api.ANTHROPIC.value
+    assert dialog.variable.text() == "ANTHROPIC_API_KEY"
+    assert dialog._form.isRowVisible(dialog.key)
+    add(dialog, "LM Studio")
+    assert dialog.url.text() == "http://127.0.0.1:1234/v1"
+    assert not dialog._form.isRowVisible(dialog.key)
+    assert len({preset.url for preset in PRESETS}) == len(PRESETS)
+
+
+def test_a_profile_is_made_and_its_key_goes_into_the_keyring_only(open_dialog, connections, keyring, qtbot) -> None:
+    dialog = open_dialog()
+    add(dialog, "OpenRouter")
+    assert dialog.key.echoMode() is QLineEdit.EchoMode.Password
+    dialog.model.setText("mistral/large")
+    dialog.timeout.setText("30")
+    dialog.tokens.setText("2000")
+    dialog.key.setText(SECRET)
+    dialog.save.click()
+    assert dialog.key.text() == ""
+    settle(dialog, qtbot)
+    assert dialog.bar.label.text() == "Saved."
+    assert keyring.kept == {("lorestudio", "OpenRouter"): SECRET}
+    text = connections.path.read_text(encoding="utf-8")
+    assert SECRET not in text
+    (written,) = json.loads(text)["profiles"]
+    assert (written["model"], written["timeout_ms"], written["max_tokens"]) == ("mistral/large", 30_000, 2000)
+    assert dialog.state.text() == "A key is stored in the keyring."
+    assert dialog._session.providers.file.profiles[0].name == "OpenRouter"
+    window_menu = dialog.parent().chat.modes.source.menu()
+    assert "Provider: OpenRouter" in [action.text() for action in window_menu.actions()]
+    shown = " ".join(field.text() for field in dialog.findChildren(QLineEdit))
+    assert SECRET not in shown
+
+
+def test_another_name_takes_the_key_along(open_dialog, keyring, connections, qtbot) -> None:
+    keyring.kept["lorestudio", "Remote"] = SECRET
+    dialog = open_dialog(REMOTE, Profile("Second", url="http://127.0.0.1:1/v1"))
+    dialog.name.setText("Elsewhere")
+    dialog.save.click()
+    settle(dialog, qtbot)
+    assert keyring.kept == {("lorestudio", "Elsewhere"): SECRET}
+    assert [profile.name for profile in connections.load().profiles] == ["Elsewhere", "Second"]
+
+
+def test_what_cannot_be_right_is_said_and_nothing_is_written(open_dialog, connections, qtbot) -> None:
+    dialog = open_dialog(REMOTE)
+    before = connections.path.read_bytes()
+    dialog.url.setText("ftp://nowhere")
+    dialog.save.click()
+    assert 'The field "url" is no valid address' in dialog.bar.label.text()
+    dialog.url.setText("https://me:secret@host/v1")
+    dialog.save.click()
+    assert "holds a key or a password" in dialog.bar.label.text()
+    choose_key(dialog, KeySource.ENVIRONMENT)
+    dialog.url.setText(REMOTE.url)
+    dialog.variable.setText("sk-not-a-name")
+    dialog.save.click()
+    assert "no name of an environment variable" in dialog.bar.label.text()
+    assert connections.path.read_bytes() == before
+
+
+def test_a_name_that_is_taken_is_refused(open_dialog, connections, qtbot) -> None:
+    dialog = open_dialog(REMOTE, Profile("Second", url="http://127.0.0.1:1/v1"))
+    dialog.list.setCurrentRow(1)
+    settle(dialog, qtbot)
+    dialog.name.setText("Remote")
+    dialog.save.click()
+    settle(dialog, qtbot)
+    assert 'Two profiles are called "Remote"' in dialog.bar.label.text()
+    assert [profile.name for profile in connections.load().profiles] == ["Remote", "Second"]
+
+
+def test_a_missing_keyring_is_explained(open_dialog, keyring, connections, qtbot) -> None:
+    keyring.fails = NoKeyringError()
+    dialog = open_dialog(REMOTE)
+    assert "This system has no keyring. Install one" in dialog.state.text()
+    assert "environment variable" in dialog.state.text()
+    dialog.key.setText(SECRET)
+    dialog.save.click()
+    settle(dialog, qtbot)
+    assert dialog.bar.property("tone") == "error"
+    assert "The profile was saved, its key was not." in dialog.bar.label.text()
+    assert SECRET not in connections.path.read_text(encoding="utf-8")
+
+
+def test_a_key_in_an_environment_variable(open_dialog, qtbot) -> None:
+    dialog = open_dialog(Profile("E", url=REMOTE.url, key_source=KeySource.ENVIRONMENT, key_variable="MY_KEY"))
+    assert dialog._form.isRowVisible(dialog.variable)
+    assert dialog.state.text() == "The variable MY_KEY holds a key."
+    dialog.variable.setText("OTHER_KEY")
+    dialog.save.click()
+    settle(dialog, qtbot)
+    assert "Set the environment variable OTHER_KEY" in dialog.state.text()
+
+
+def test_the_connection_is_tested(open_dialog, client, qtbot) -> None:
+    dialog = open_dialog(Profile("Local", url="http://127.0.0.1:11434/v1", model="tiny"))
+    dialog.test.click()
+    qtbot.waitUntil(lambda: "It works" in dialog.bar.label.text())
+    assert dialog.bar.label.text() == "It works: “ready” after 210 ms (6 tokens)."
+    assert client.asked[0].kind == "test"
+    client.error = failed("401 Unauthorized", 401, who="Local")
+    dialog.test.click()
+    qtbot.waitUntil(lambda: "refused the key" in dialog.bar.label.text())
+    assert dialog.bar.property("tone") == "error"
+    assert dialog.test.isVisible()
+
+
+def test_a_test_is_stopped_by_its_button_and_by_closing(open_dialog, client, qtbot) -> None:
+    client.delay = 30.0
+    dialog = open_dialog(Profile("Local", url="http://127.0.0.1:11434/v1"))
+    dialog.test.click()
+    qtbot.waitUntil(lambda: dialog.stop.isVisible() and bool(client.asked))
+    dialog.stop.click()
+    qtbot.waitUntil(lambda: dialog.bar.label.text() == "The test was stopped.")
+    settle(dialog, qtbot)
+    dialog.test.click()
+    qtbot.waitUntil(lambda: len(client.asked) == 2)
+    session = dialog._session
+    dialog.close()
+    qtbot.waitUntil(lambda: session.jobs.idle, timeout=3000)
+
+
+def test_a_profile_is_deleted_with_its_key_after_a_question(open_dialog, keyring, connections, qtbot) -> None:
+    keyring.kept["lorestudio", "Remote"] = SECRET
+    dialog = open_dialog(REMOTE)
+    dialog.delete.click()
+    (box,) = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QMessageBox)]
+    assert connections.load().profiles
+    next(button for button in box.buttons() if button.text() == "Delete").click()
+    settle(dialog, qtbot)
+    assert connections.load().profiles == ()
+    assert keyring.kept == {}
+    assert dialog.list.count() == 0
+
+
+def test_profiles_that_cannot_be_read_stay_in_the_file(open_dialog, connections, qtbot) -> None:
+    connections.path.write_text(
+        json.dumps(
+            {
+                "format": "lorestudio-profiles",
+                "version": 1,
+                "profiles": [{"name": "Odd", "url": "nowhere"}, {"name": "Good", "url": "http://127.0.0.1:1/v1"}],
+            }
+        )
+    )
+    dialog = open_dialog()
+    assert "profile 1" in dialog.bar.label.text()
+    dialog.model.setText("m")
+    dialog.save.click()
+    settle(dialog, qtbot)
+    names = [item["name"] for item in json.loads(connections.path.read_text(encoding="utf-8"))["profiles"]]
+    assert sorted(names) == ["Good", "Odd"]
+
+
+def test_every_field_has_a_name(open_dialog) -> None:
+    dialog = open_dialog(REMOTE)
+    for field in (dialog.name, dialog.api, dialog.url, dialog.model, dialog.key_source, dialog.key, dialog.timeout):
+        assert field.accessibleName()
+    assert dialog.list.accessibleName()

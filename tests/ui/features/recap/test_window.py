@@ -1,0 +1,617 @@
+"""Recap memory in the window: its pane, its queue, and the chat that is open beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QTabBar, QWidget
+from pytestqt.qtbot import QtBot
+
+from lorestudio.llm.errors import ErrorKind
+from lorestudio.settings.recap import RecapSettings
+from lorestudio.studio.chat import editing
+from lorestudio.studio.chat.editing import Voice
+from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.recap import session as session_module
+from lorestudio.systems.recap.overview import RecapState
+from lorestudio.systems.recap.session import queue_path
+from lorestudio.ui.features.chat.actions import CHAT_ACTIONS
+from lorestudio.ui.features.chat.reply import local_now
+from lorestudio.ui.features.recap import queue as queueing
+from lorestudio.ui.features.recap.actions import RECAP_ACTIONS
+from lorestudio.ui.shell.actions import ACTIONS, conflicts
+from lorestudio.ui.shell.main_window import MainWindow
+from tests.systems.recap.files import SETTINGS, TALE, records, write_chat
+from tests.ui.worlds import make_project
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "default_folder", lambda: tmp_path / "data")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    folder = tmp_path / "chats"
+    folder.mkdir()
+    return write_chat(folder / "Tale.jsonl")
+
+
+@pytest.fixture
+def opened(make_window: Callable[..., MainWindow], tmp_path: Path, path: Path, qtbot: QtBot) -> MainWindow:
+    """A window on the tale, with the recap pane in sight."""
+    window = make_window(make_project(tmp_path / "vault"))
+    window.recap_commands.desk._settings = SETTINGS
+    return look(window, path, qtbot)
+
+
+def look(window: MainWindow, path: Path, qtbot: QtBot) -> MainWindow:
+    window.session.reading.open_chat(path)
+    settle(window, qtbot)
+    window.show_pane("recap")
+    settle(window, qtbot)
+    assert window.recap_commands.desk.open is not None
+    return window
+
+
+def settle(window: MainWindow, qtbot: QtBot) -> None:
+    """Until nothing is under way any more, in the session and beside the window."""
+    desk, queue = window.recap_commands.desk, window.recap_commands.queue
+
+    def rests() -> bool:
+        return window.session.jobs.idle and not window.session.busy and desk.loop.idle and not queue.working
+
+    qtbot.waitUntil(rests, timeout=20_000)
+
+
+def run(window: MainWindow, action: str, qtbot: QtBot) -> None:
+    window.run(action)
+    settle(window, qtbot)
+
+
+def namespace(path: Path, index: int) -> dict[str, Any]:
+    found = records(path)[index + 1].get("extra", {}).get("auto_recap", {})
+    assert isinstance(found, dict)
+    return found
+
+
+def box() -> QMessageBox:
+    return [each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox) and each.isVisible()][-1]
+
+
+def press(words: str) -> None:
+    next(each for each in box().buttons() if words in each.text().replace("&", "")).click()
+
+
+def said(window: MainWindow) -> str:
+    return " ".join(label.text() for label in window.bars.findChildren(QLabel))
+
+
+def rows(window: MainWindow) -> list[Any]:
+    return list(window.recap_commands.pane.messages.model.rows)
+
+
+def test_looking_writes_nothing(opened: MainWindow, path: Path) -> None:
+    assert path.read_text("utf-8") == write_chat(path.with_name("Other.jsonl")).read_text("utf-8")
+    assert [row.state for row in rows(opened)] == [RecapState.NONE] * len(TALE)
+    assert not queue_path(path).exists()
+
+
+def test_what_is_due_is_made_and_the_open_chat_goes_on_from_the_file(
+    opened: MainWindow, path: Path, qtbot: QtBot
+) -> None:
+    run(opened, "recap.run", qtbot)
+    pane = opened.recap_commands.pane
+    assert [row.state for row in rows(opened)] == [RecapState.INCLUDED] * 11 + [RecapState.NONE]
+    assert [row.where for row in pane.scenes.model.rows] == [(0, 3), (4, 7)]
+    assert [row.reaches for row in pane.running.model.rows] == [3, 7]
+    project = opened.session.project
+    assert project is not None
+    assert project.chat is not None
+    assert project.chat.messages[0].extra["auto_recap"] == namespace(path, 0)
+    assert [message.is_system for message in project.chat.messages] == [True] * 4 + [False] * 8
+    assert not opened.chat_commands.files.unsaved
+    assert "up to date" in said(opened)
+
+
+def test_saving_the_chat_after_recaps_asks_nothing_and_keeps_them(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    run(opened, "recap.run", qtbot)
+    before = [namespace(path, index) for index in range(len(TALE))]
+    project = opened.session.project
+    assert project is not None
+    assert project.chat is not None
+    made = editing.append(project.chat, editing.new_message(project.chat, "I sleep.", Voice.YOU, local_now()))
+    opened.chat_commands.change("a message", made)
+    settle(opened, qtbot)
+    run(opened, "chat.save", qtbot)
+    assert not opened.chat_commands.files.unsaved
+    assert [namespace(path, index) for index in range(len(TALE))] == before
+    assert len(rows(opened)) == len(TALE) + 1
+
+
+def test_undoing_an_edit_from_before_keeps_the_recaps_made_since(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    project = opened.session.project
+    assert project is not None
+    assert project.chat is not None
+    opened.chat_commands.change("edit", editing.edit(project.chat, 11, "Somebody answers.", None))
+    settle(opened, qtbot)
+    run(opened, "chat.save", qtbot)
+    run(opened, "recap.run", qtbot)
+    opened.session.parts.undo()
+    settle(opened, qtbot)
+    chat = opened.session.project.chat if opened.session.project is not None else None
+    assert chat is not None
+    assert chat.messages[11].text == TALE[11]
+    assert chat.messages[5].extra["auto_recap"] == namespace(path, 5)
+    assert chat.messages[0].is_system
+
+
+def test_a_break_from_the_chat_makes_a_scene_and_goes_away_again(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    opened.chat.choose(5)
+    run(opened, "recap.break", qtbot)
+    assert [row.where for row in opened.recap_commands.pane.scenes.model.rows] == [(0, 5)]
+    assert namespace(path, 5)["scene_break_visible"] is True
+    assert "Remove" in opened.commands.actions["recap.break"].text()
+    run(opened, "recap.break", qtbot)
+    assert opened.recap_commands.pane.scenes.model.rows == ()
+    assert namespace(path, 5)["scene_break_visible"] is False
+
+
+def test_unsaved_messages_are_saved_first_or_nothing_is_done(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    project = opened.session.project
+    assert project is not None
+    assert project.chat is not None
+    opened.chat_commands.change("edit", editing.edit(project.chat, 3, "He turns away.", None))
+    settle(opened, qtbot)
+    assert not opened.recap_commands.pane.notice.isHidden()
+    opened.chat.choose(3)
+    opened.run("recap.break")
+    press("Cancel")
+    settle(opened, qtbot)
+    assert namespace(path, 3) == {}
+    opened.run("recap.break")
+    press("Save chat")
+    settle(opened, qtbot)
+    assert records(path)[4]["mes"] == "He turns away."
+    assert namespace(path, 3)["scene_break"] is True
+    assert opened.recap_commands.pane.notice.isHidden()
+
+
+def test_a_recap_is_written_excluded_and_kept_hidden(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    page = opened.recap_commands.pane.messages
+    page.view.choose(2)
+    page.text.lines.setPlainText("A greeting.")
+    page.text.keep.click()
+    settle(opened, qtbot)
+    assert namespace(path, 2)["memory"] == "A greeting."
+    assert namespace(path, 2)["edited"] is True
+    page.exclude.click()
+    settle(opened, qtbot)
+    assert namespace(path, 2)["exclude"] is True
+    assert rows(opened)[2].state is RecapState.EXCLUDED
+    assert "excluded" in page.words.text()
+    page.pin.click()
+    settle(opened, qtbot)
+    assert records(path)[3]["is_system"] is True
+    assert "kept hidden" in page.model.columns[2].words(rows(opened)[2])
+
+
+def test_what_is_being_written_survives_a_change_of_the_chat(opened: MainWindow, qtbot: QtBot) -> None:
+    page = opened.recap_commands.pane.messages
+    page.view.choose(2)
+    page.text.lines.setPlainText("Half a sent")
+    run(opened, "recap.run", qtbot)
+    assert page.text.lines.toPlainText() == "Half a sent"
+    page.view.choose(3)
+    assert page.text.lines.toPlainText() == rows(opened)[3].recap
+    page.view.choose(2)
+    assert page.text.lines.toPlainText() == "Half a sent"
+    page.text.back.click()
+    assert page.text.lines.toPlainText() == rows(opened)[2].recap != ""
+
+
+def test_versions_of_scenes_and_of_the_running_recap(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    run(opened, "recap.run", qtbot)
+    pane = opened.recap_commands.pane
+    pane.scenes.view.choose(7)
+    assert "Locked" in pane.scenes.words.text()
+    assert pane.scenes.text.lines.isReadOnly()
+    assert not pane.scenes.make.isEnabled()
+    pane.running.view.choose(0)
+    pane.running.use.click()
+    settle(opened, qtbot)
+    assert records(path)[0]["chat_metadata"]["auto_recap_running_scene_recaps"]["current_version"] == 0
+    pane.running.text.lines.setPlainText("They met at the mill.")
+    pane.running.text.keep.click()
+    settle(opened, qtbot)
+    store = records(path)[0]["chat_metadata"]["auto_recap_running_scene_recaps"]
+    assert store["current_version"] == 2
+    assert store["versions"][2]["content"] == "They met at the mill."
+    pane.running.view.choose(2)
+    pane.running.delete.click()
+    press("Delete")
+    settle(opened, qtbot)
+    assert [row.number for row in pane.running.model.rows] == [0, 1]
+
+
+def test_a_scene_recap_gets_another_version_to_choose(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    desk = opened.recap_commands.desk
+    desk._settings = SETTINGS.model_copy(update={"running_scene_recap_auto_generate": False})
+    run(opened, "recap.run", qtbot)
+    page = opened.recap_commands.pane.scenes
+    page.view.choose(3)
+    page.text.lines.setPlainText("At the mill.")
+    page.text.keep.click()
+    settle(opened, qtbot)
+    assert namespace(path, 3)["scene_recap_versions"] == ["At the mill."]
+    page.make.click()
+    settle(opened, qtbot)
+    assert page.view.current.versions == "2/2"
+    page.before.click()
+    settle(opened, qtbot)
+    assert page.view.current.versions == "1/2"
+    assert not page.before.isEnabled()
+    assert namespace(path, 3)["scene_recap_current_index"] == 0
+    page.delete.click()
+    press("Delete")
+    settle(opened, qtbot)
+    assert [row.index for row in page.model.rows] == [7]
+
+
+def test_the_prompt_of_the_shown_reply(opened: MainWindow, qtbot: QtBot) -> None:
+    desk = opened.recap_commands.desk
+    desk._settings = SETTINGS.model_copy(
+        update={
+            "message_recap_context_type": "absolute",
+            "message_recap_context_limit": 20.0,
+            "auto_hide_scene_count": 0,  # so that early replies stay replies
+        }
+    )
+    run(opened, "recap.run", qtbot)
+    page = opened.recap_commands.pane.prompt
+    opened.chat.choose(11)
+    settle(opened, qtbot)
+    assert "reply #11" in page.words.text().lower()
+    assert "version 1" in page.words.text()
+    totals = [row.after for row in page.model.rows if row.fits]
+    assert totals == sorted(totals)
+    assert totals[-1] <= 20
+    closing = next(row for row in page.model.rows if row.decision.value == "over_limit")
+    assert closing.after > 20
+    assert page.model.columns[2].words(closing).endswith("of 20")
+    opened.chat.choose(3)  # before the first scene was over
+    settle(opened, qtbot)
+    assert "no running recap" in page.words.text()
+    assert page.text.toPlainText() == ""
+    assert [row.index for row in page.model.rows] == [2, 1, 0]
+
+
+class Answers:
+    """Says the same to everything, fails, or never comes."""
+
+    name = "test"
+    label = "Test"
+
+    def __init__(self) -> None:
+        self.asked: list[ChatRequest] = []
+        self.error: Exception | None = None
+        self.wait = False
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        self.asked.append(request)
+        if self.wait:
+            await asyncio.Event().wait()
+        if self.error is not None:
+            raise self.error
+        return ChatReply("A recap.", source="Test")
+
+
+@pytest.fixture
+def provider(opened: MainWindow, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Answers:
+    """A provider is chosen in the window, and this is what it says."""
+    answers = Answers()
+    monkeypatch.setattr(queueing, "make_answers", lambda *_all, **_more: (answers, "small"))
+    opened.session.replays.choose(source=Source(AnswerKind.PROVIDER, "Mine"))
+    settle(opened, qtbot)
+    return answers
+
+
+def test_a_provider_is_asked_once_its_cost_is_agreed_to(
+    opened: MainWindow, path: Path, provider: Answers, qtbot: QtBot
+) -> None:
+    opened.chat.choose(4)
+    opened.run("recap.message")
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    assert "1 call to the provider" in box().text()
+    assert provider.asked == []
+    press("Cancel")
+    settle(opened, qtbot)
+    assert provider.asked == []
+    assert opened.recap_commands.desk.queue.left == 0
+    opened.run("recap.message")
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    press("Ask Mine")
+    settle(opened, qtbot)
+    assert namespace(path, 4)["memory"] == "A recap."
+
+
+def test_a_failure_says_why_and_what_to_do(opened: MainWindow, path: Path, provider: Answers, qtbot: QtBot) -> None:
+    provider.error = LlmError(ErrorKind.AUTHENTICATION, "the key was refused")
+    opened.chat.choose(4)
+    opened.run("recap.message")
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    press("Ask Mine")
+    settle(opened, qtbot)
+    assert "the key was refused" in said(opened)
+    assert "asks for it again" in said(opened)
+    assert rows(opened)[4].state is RecapState.FAILED
+    assert opened.recap_commands.pane.queue.model.rows[0].state == "failed"
+
+
+def test_an_attempt_that_fails_is_waited_for_and_hurried(
+    opened: MainWindow, path: Path, provider: Answers, qtbot: QtBot
+) -> None:
+    provider.error = LlmError(ErrorKind.SERVER, "the server is down")
+    opened.chat.choose(4)
+    opened.run("recap.message")
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    press("Ask Mine")
+    desk, page = opened.recap_commands.desk, opened.recap_commands.pane.queue
+    qtbot.waitUntil(lambda: desk.queue.retry_at is not None, timeout=10_000)
+    assert "the server is down" in opened.recap_commands.pane.state.text()
+    assert "The next one is in" in opened.recap_commands.pane.state.text()
+    assert page.hurry.isEnabled()
+    provider.error = None
+    page.hurry.click()
+    settle(opened, qtbot)
+    assert namespace(path, 4)["memory"] == "A recap."
+
+
+def test_an_end_in_the_middle_loses_nothing_and_the_next_window_offers_to_go_on(
+    opened: MainWindow,
+    path: Path,
+    provider: Answers,
+    qtbot: QtBot,
+    make_window: Callable[..., MainWindow],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    provider.wait = True
+    opened.chat.choose(4)
+    opened.run("recap.message")
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    press("Ask Mine")
+    qtbot.waitUntil(lambda: bool(provider.asked))
+    opened.close()
+    monkeypatch.undo()
+    monkeypatch.setattr(session_module, "default_folder", lambda: tmp_path / "data")
+    assert len(json.loads(queue_path(path).read_text("utf-8"))["queue"]) == 1
+    window = make_window(make_project(tmp_path / "vault"), file="second.ini")
+    window.session.reading.open_chat(path)
+    settle(window, qtbot)
+    assert "1 step of recap work is left from before" in said(window)
+    run(window, "recap.resume", qtbot)  # answered by the stand-in
+    assert namespace(path, 4)["memory"]
+    assert json.loads(queue_path(path).read_text("utf-8"))["queue"] == []
+
+
+def test_pause_take_out_and_empty(opened: MainWindow, path: Path, provider: Answers, qtbot: QtBot) -> None:
+    provider.wait = True
+    opened.run("recap.run")
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    press("Ask Mine")
+    qtbot.waitUntil(lambda: bool(provider.asked))
+    desk, page = opened.recap_commands.desk, opened.recap_commands.pane.queue
+    before = desk.queue.left
+    opened.run("recap.pause")
+    qtbot.waitUntil(lambda: desk.queue.state.paused)
+    page.view.choose(next(row.key for row in page.model.rows if row.state == "in_progress"))
+    page.remove.click()
+    settle(opened, qtbot)
+    assert desk.queue.left == before - 1
+    assert desk.queue.state.paused
+    assert opened.commands.actions["recap.resume"].isEnabled()
+    run(opened, "recap.clear_queue", qtbot)
+    assert desk.queue.left == 0
+    assert all("memory" not in namespace(path, index) for index in range(len(TALE)))
+
+
+def test_no_reply_from_the_provider_that_the_queue_is_using(
+    opened: MainWindow, provider: Answers, qtbot: QtBot
+) -> None:
+    provider.wait = True
+    opened.settings.setValue("chat/writer", "Mine")
+    opened.chat.choose(4)
+    opened.run("recap.message")
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    press("Ask Mine")
+    qtbot.waitUntil(lambda: bool(provider.asked))
+    opened.run("reply.get")
+    assert "Recap work is asking Mine" in said(opened)
+    assert not opened.chat_commands.replies.busy
+    assert opened.recap_commands.blocks(Source(AnswerKind.PROVIDER, "Other")) == ""
+    run(opened, "recap.clear_queue", qtbot)
+    assert opened.recap_commands.blocks(Source(AnswerKind.PROVIDER, "Mine")) == ""
+
+
+def test_going_into_a_table_chooses_nothing(opened: MainWindow, qtbot: QtBot) -> None:
+    run(opened, "recap.run", qtbot)
+    opened.chat.choose(10)
+    pane = opened.recap_commands.pane
+    pane.tabs.setCurrentWidget(pane.scenes)
+    pane.scenes.view.setFocus()
+    settle(opened, qtbot)
+    assert opened.selection.message == 10
+    pane.scenes.view.selectRow(1)
+    assert opened.selection.message == 7
+
+
+def test_another_chat_ends_the_work_and_its_queue_stays(
+    opened: MainWindow, path: Path, provider: Answers, qtbot: QtBot
+) -> None:
+    provider.wait = True
+    opened.chat.choose(4)
+    opened.run("recap.message")
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    press("Ask Mine")
+    qtbot.waitUntil(lambda: bool(provider.asked))
+    other = write_chat(path.with_name("Second.jsonl"), TALE[:4])
+    opened.session.reading.open_chat(other)
+    settle(opened, qtbot)
+    assert len(rows(opened)) == 4
+    assert len(json.loads(queue_path(path).read_text("utf-8"))["queue"]) == 1
+
+
+def test_kept_up_to_date_by_itself_after_saving(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    run(opened, "recap.by_itself", qtbot)
+    project = opened.session.project
+    assert project is not None
+    assert project.chat is not None
+    made = editing.append(
+        project.chat, editing.new_message(project.chat, "A bell rings.", Voice.CHARACTER, local_now())
+    )
+    opened.chat_commands.change("a message", made)
+    settle(opened, qtbot)
+    run(opened, "chat.save", qtbot)
+    qtbot.waitUntil(lambda: rows(opened)[11].state is RecapState.INCLUDED, timeout=10_000)
+    settle(opened, qtbot)
+    assert namespace(path, 11)["memory"]
+    assert [row.where for row in opened.recap_commands.pane.scenes.model.rows] == [(0, 3), (4, 7)]
+
+
+def test_without_the_wish_nothing_is_made_by_itself(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    project = opened.session.project
+    assert project is not None
+    assert project.chat is not None
+    opened.chat_commands.change("edit", editing.edit(project.chat, 3, "He turns away.", None))
+    settle(opened, qtbot)
+    run(opened, "chat.save", qtbot)
+    assert all(namespace(path, index) == {} for index in range(len(TALE)))
+
+
+def test_by_itself_a_provider_waits_for_the_person(
+    opened: MainWindow, path: Path, provider: Answers, qtbot: QtBot
+) -> None:
+    run(opened, "recap.by_itself", qtbot)
+    project = opened.session.project
+    assert project is not None
+    assert project.chat is not None
+    opened.chat_commands.change("edit", editing.edit(project.chat, 3, "He turns away.", None))
+    made = opened.session.project.chat if opened.session.project is not None else None
+    assert made is not None
+    more = editing.append(made, editing.new_message(made, "A bell rings.", Voice.CHARACTER, local_now()))
+    opened.chat_commands.change("a message", more)
+    settle(opened, qtbot)
+    run(opened, "chat.save", qtbot)
+    qtbot.waitUntil(lambda: "It begins when you say so" in said(opened), timeout=10_000)
+    assert provider.asked == []
+    assert opened.recap_commands.desk.queue.left > 0
+
+
+def test_the_demo_and_chats_without_a_file_say_what_to_do(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
+) -> None:
+    window = make_window(make_project(tmp_path / "vault"), make_simulator=Simulator)
+    window.show_pane("recap")
+    settle(window, qtbot)
+    assert "in no file yet" in window.recap_commands.pane.empty.title.text()
+    window.session.reading.open_demo()
+    settle(window, qtbot)
+    assert "demo" in window.recap_commands.pane.empty.title.text()
+    assert not window.commands.actions["recap.run"].isEnabled()
+
+
+def test_a_person_may_type_the_recap(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    opened.session.replays.choose(source=Source(AnswerKind.TYPED))
+    settle(opened, qtbot)
+    opened.chat.choose(4)
+    opened.run("recap.message")
+    qtbot.waitUntil(lambda: opened.answers.question is not None)
+    assert opened.answers.question is not None
+    opened.answers.question.question.reply("I ride to the harbour.")
+    settle(opened, qtbot)
+    assert namespace(path, 4)["memory"] == "I ride to the harbour."
+
+
+def test_without_a_recorded_answer_the_step_fails_at_once_and_says_so(
+    opened: MainWindow, path: Path, qtbot: QtBot
+) -> None:
+    opened.session.replays.choose(source=Source(AnswerKind.RECORDED))
+    settle(opened, qtbot)
+    opened.chat.choose(4)
+    run(opened, "recap.message", qtbot)
+    assert "1 step of recap work failed" in said(opened)
+    assert opened.recap_commands.desk.queue.left == 0
+    assert rows(opened)[4].error == namespace(path, 4)["error"] != ""
+
+
+def test_everything_in_the_pane_has_a_name_and_can_be_reached(opened: MainWindow, qtbot: QtBot) -> None:
+    run(opened, "recap.run", qtbot)
+    pane = opened.recap_commands.pane
+    for place in range(pane.tabs.count()):
+        pane.tabs.setCurrentIndex(place)
+        settle(opened, qtbot)
+        for widget in pane.findChildren(QWidget):
+            if not widget.isVisible() or widget.focusPolicy() == Qt.FocusPolicy.NoFocus:
+                continue
+            named = widget.accessibleName() or getattr(widget, "text", lambda: "")()
+            assert named or isinstance(widget, QTabBar), widget.metaObject().className()
+
+
+def test_settings_are_kept_and_used(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.run("recap.settings")
+    dialog = opened.recap_commands.dialog
+    assert dialog is not None
+    dialog.search.setText("scenes that stay")
+    assert list(dialog.fields) == ["auto_hide_scene_count"]
+    dialog.set_value("auto_hide_scene_count", 5)
+    dialog.accept()
+    settle(opened, qtbot)
+    desk = opened.recap_commands.desk
+    assert desk.settings.auto_hide_scene_count == 5
+    kept = json.loads(desk.settings_path.read_text("utf-8"))
+    assert kept["auto_hide_scene_count"] == 5
+    assert "auto_recap" not in kept  # as shipped
+    desk._settings = None
+    assert desk.settings == SETTINGS.model_copy(update={"auto_hide_scene_count": 5})
+
+
+def test_settings_that_cannot_be_read_are_told(opened: MainWindow) -> None:
+    desk = opened.recap_commands.desk
+    desk.settings_path.write_text("{broken", "utf-8")
+    desk._settings = None
+    assert desk.settings == RecapSettings()
+    assert desk.settings_path.name in said(opened)
+
+
+def test_all_recaps_can_be_taken_out(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    run(opened, "recap.run", qtbot)
+    opened.run("recap.clear")
+    press("Take out")
+    settle(opened, qtbot)
+    assert "auto_recap" not in path.read_text("utf-8").replace("auto_recap_running_scene_recaps", "")
+    assert [row.state for row in rows(opened)] == [RecapState.NONE] * len(TALE)
+
+
+def test_a_chat_that_cannot_be_read_says_so(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    desk = opened.recap_commands.desk
+    queue_path(path).mkdir()
+    desk._close()
+    desk.follow()
+    settle(opened, qtbot)
+    assert "cannot be read" in opened.recap_commands.pane.empty.title.text()
+    queue_path(path).rmdir()
+    opened.recap_commands.pane.again.emit()
+    settle(opened, qtbot)
+    assert len(rows(opened)) == len(TALE)
+
+
+def test_shortcuts_do_not_collide() -> None:
+    assert conflicts((*ACTIONS, *CHAT_ACTIONS, *RECAP_ACTIONS)) == []

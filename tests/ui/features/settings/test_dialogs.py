@@ -1,0 +1,360 @@
+"""Profiles, exports, imports and a chat's choices in the window."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QLineEdit, QMessageBox
+
+from lorestudio.domain.state import EntryRule
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.store import SettingsProfiles
+from lorestudio.studio.project.modes import Mode
+from lorestudio.studio.project.project import demo_project, open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.settings.export_dialog import Target
+
+SILLYTAVERN = {
+    "power_user": {},
+    "extension_settings": {"deeplore_enhanced": {"enabled": True, "scanDepth": 9, "obsidianApiKey": "s3cret"}},
+}
+
+
+@pytest.fixture
+def place(tmp_path):
+    path = tmp_path / "st" / "settings.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(SILLYTAVERN, indent=4), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def chat(tmp_path):
+    path = tmp_path / "chat.jsonl"
+    lines = [
+        {"user_name": "Ada", "chat_metadata": {"deeplore_pins": ["Gate"], "mine": 1}},
+        {"name": "Ada", "is_user": True, "mes": "The gate?"},
+        {"name": "Bo", "mes": "Yes."},
+    ]
+    path.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def open_window(make_window, qtbot, tmp_path, chat):
+    def make(settings=None, **more):
+        folder = tmp_path / "vault"
+        folder.mkdir(exist_ok=True)
+        text = "---\ntags: [lorebook]\nkeys: [gate]\n---\nIt is of stone.\n"
+        (folder / "Gate.md").write_text(text, encoding="utf-8")
+        window = make_window(make_simulator=Simulator, **more)
+        window.session.set_project(open_project([folder], chat, settings))
+        settle(window, qtbot)
+        return window
+
+    return make
+
+
+def settle(window, qtbot) -> None:
+    for _ in range(3):
+        qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+        qtbot.wait(1)
+
+
+def adjust(window, qtbot, **values) -> None:
+    window.session.parts.adjust("x", settings=window.session.project.settings.model_copy(update=values))
+    settle(window, qtbot)
+
+
+def answer(window, text: str) -> None:
+    """Type a name into the dialog that asks for one."""
+    dialog = next(one for one in window.findChildren(QDialog) if one.isVisible() and one.findChild(QLineEdit))
+    dialog.findChild(QLineEdit).setText(text)
+    dialog.accept()
+
+
+# ---- profiles --------------------------------------------------------------------------------------------------------
+
+
+def test_a_profile_is_saved_chosen_and_shown_in_the_status_line(open_window, qtbot, tmp_path) -> None:
+    window = open_window()
+    status = window.settings_commands.status_button
+    assert status.text() == "DeepLore's defaults"
+    adjust(window, qtbot, scan_depth=1)
+    assert status.text() == "DeepLore's defaults *"
+    assert status.accessibleName() == "Settings: DeepLore's defaults, changed"
+    window.run("settings.save_profile")
+    answer(window, "Shallow")
+    settle(window, qtbot)
+    assert status.text() == "Shallow"
+    kept = SettingsProfiles(tmp_path / "settings").find("Shallow")
+    assert kept.settings == DeepLoreSettings(enabled=True, scan_depth=1)
+    adjust(window, qtbot, scan_depth=2)
+    assert status.text() == "Shallow *"
+    assert kept.settings == SettingsProfiles(tmp_path / "settings").find("Shallow").settings
+    window.settings_commands.desk.choose("Shallow")
+    settle(window, qtbot)
+    assert window.session.project.settings.scan_depth == 1
+    assert window.session.parts.adjustments.undo_title == "settings profile “Shallow”"
+
+
+def test_a_name_that_is_taken_is_asked_about(open_window, qtbot, tmp_path) -> None:
+    window = open_window()
+    store = SettingsProfiles(tmp_path / "settings")
+    store.save("Shallow", DeepLoreSettings(scan_depth=1))
+    window.settings_commands.desk.load()
+    settle(window, qtbot)
+    window.run("settings.save_profile")
+    answer(window, "shallow")
+    box = next(one for one in window.findChildren(QMessageBox) if one.isVisible())
+    assert "“Shallow” already" in box.text()
+    assert store.find("Shallow").settings.scan_depth == 1
+    next(button for button in box.buttons() if button.text() == "Replace").click()
+    settle(window, qtbot)
+    assert store.find("Shallow").settings.scan_depth == 4
+
+
+def test_the_profile_of_a_chat_is_used_again_unless_a_file_is_given(open_window, qtbot, tmp_path, place) -> None:
+    SettingsProfiles(tmp_path / "settings").save("Deep", DeepLoreSettings(enabled=True, scan_depth=20))
+    window = open_window()
+    window.settings_commands.desk.choose("deep")
+    settle(window, qtbot)
+    again = open_window()
+    assert again.session.project.settings.scan_depth == 20
+    assert again.settings_commands.desk.title == "Deep"
+    given = open_window(place)
+    assert given.session.project.settings.scan_depth == 9
+    assert given.settings_commands.desk.title == "settings.json"
+
+
+def test_two_profiles_are_compared_renamed_and_deleted(open_window, qtbot, tmp_path) -> None:
+    store = SettingsProfiles(tmp_path / "settings")
+    store.save("Deep", DeepLoreSettings(enabled=True, scan_depth=20))
+    store.save("Tight", DeepLoreSettings(enabled=True, scan_depth=20, max_entries=2))
+    store.folder.joinpath("torn.json").write_text("{", encoding="utf-8")
+    window = open_window()
+    window.run("settings.profiles")
+    dialog = window.settings_commands.dialog
+    assert [dialog.list.item(row).text().split("\n")[0] for row in range(dialog.list.count())] == [
+        "Deep", "Tight", "torn",
+    ]  # fmt: skip
+    assert [(row.key, row.before, row.after) for row in dialog.model.rows] == [
+        ("scanDepth", "20 messages", "4 messages")
+    ]
+    dialog.other.setCurrentText("Tight")
+    assert [row.key for row in dialog.model.rows] == ["maxEntries"]
+    dialog.list.setCurrentRow(2)
+    assert "line 1" in dialog.hint.text()
+    assert not dialog.use.isEnabled()
+    dialog.list.setCurrentRow(0)
+    dialog.use.click()
+    settle(window, qtbot)
+    assert window.session.project.settings.scan_depth == 20
+    dialog.rename.click()
+    answer(dialog, "Deeper")
+    settle(window, qtbot)
+    assert window.settings_commands.desk.title == "Deeper"
+    assert dialog.chosen.name == "Deeper"
+    dialog.delete.click()
+    box = next(one for one in dialog.findChildren(QMessageBox) if one.isVisible())
+    next(button for button in box.buttons() if button.text() == "Delete").click()
+    settle(window, qtbot)
+    assert [each.name for each in store.all()] == ["Tight", "torn"]
+    assert window.session.project.settings.scan_depth == 20
+    assert window.settings_commands.desk.title == "DeepLore's defaults"
+
+
+# ---- exports and imports ---------------------------------------------------------------------------------------------
+
+
+def test_an_export_shows_first_and_writes_only_what_is_ticked(open_window, qtbot, place) -> None:
+    before = place.read_bytes()
+    window = open_window()
+    adjust(window, qtbot, scan_depth=2, max_entries=3, graph_gravity=2.0)
+    window.run("settings.export")
+    dialog = window.settings_commands.dialog
+    assert "Choose the settings.json" in dialog.preview.toPlainText()
+    dialog.place.setText(str(place))
+    qtbot.waitUntil(lambda: len(dialog.model.rows) == 3)
+    settle(window, qtbot)
+    assert dialog.model.chosen == {"scanDepth", "maxEntries"}
+    assert "belong to this computer" in dialog.losses.text()
+    dialog.model.choose(["scanDepth"])
+    settle(window, qtbot)
+    assert dialog.preview.toPlainText() == "scanDepth: 9 messages → 2 messages"
+    assert place.read_bytes() == before
+    dialog.write.click()
+    settle(window, qtbot)
+    found = json.loads(place.read_text(encoding="utf-8"))["extension_settings"]["deeplore_enhanced"]
+    assert found == SILLYTAVERN["extension_settings"]["deeplore_enhanced"] | {"scanDepth": 2, "settingsVersion": 3}
+    (copy,) = place.parent.glob("*.bak")
+    assert copy.read_bytes() == before
+    assert not dialog.isVisible()
+    assert copy.name in " ".join(window.bars.texts)
+
+
+def test_an_export_of_a_file_that_changed_meanwhile_is_refused(open_window, qtbot, place) -> None:
+    window = open_window()
+    window.run("settings.export")
+    dialog = window.settings_commands.dialog
+    dialog.place.setText(str(place))
+    qtbot.waitUntil(dialog.write.isEnabled)
+    place.write_text(json.dumps({**SILLYTAVERN, "new": 1}), encoding="utf-8")
+    written = place.read_bytes()
+    dialog.write.click()
+    settle(window, qtbot)
+    assert "changed meanwhile" in dialog.bar.label.text()
+    assert place.read_bytes() == written
+    place.write_text("[]", encoding="utf-8")
+    dialog._look()
+    settle(window, qtbot)
+    assert "not SillyTavern's settings.json" in dialog.bar.label.text()
+    assert not dialog.write.isEnabled()
+
+
+def test_of_a_file_that_was_opened_only_what_was_changed_here_is_ticked(open_window, qtbot, place) -> None:
+    window = open_window(place)
+    adjust(window, qtbot, max_entries=3)
+    other = place.with_name("other.json")
+    other.write_text(json.dumps(SILLYTAVERN).replace('"scanDepth": 9', '"scanDepth": 8'), encoding="utf-8")
+    window.run("settings.export")
+    dialog = window.settings_commands.dialog
+    dialog.place.setText(str(other))
+    qtbot.waitUntil(lambda: len(dialog.model.rows) == 2)
+    assert dialog.model.chosen == {"maxEntries"}
+    settle(window, qtbot)
+    assert "1 other difference is not ticked" in dialog.losses.text()
+    dialog.place.setText(str(place))  # the file that was opened
+    qtbot.waitUntil(lambda: len(dialog.model.rows) == 1)
+    settle(window, qtbot)
+    dialog.write.click()
+    settle(window, qtbot)
+    assert window.session.parts.on_disk.settings.max_entries == 3
+    assert window.settings_commands.status_button.text() == "settings.json"
+
+
+def test_exports_as_text(open_window, qtbot, tmp_path) -> None:
+    window = open_window()
+    adjust(window, qtbot, scan_depth=2, ai_search_proxy_url="http://localhost:1")
+    window.run("settings.export")
+    dialog = window.settings_commands.dialog
+    dialog.choose_target(Target.SNIPPET)
+    assert json.loads(dialog.preview.toPlainText()) == {"enabled": True, "scanDepth": 2, "settingsVersion": 3}
+    dialog.copy.click()
+    assert json.loads(QGuiApplication.clipboard().text())["scanDepth"] == 2
+    dialog.model.choose_all(all_of_them=True)
+    assert "127.0.0.1 is written" in dialog.losses.text()
+    dialog.choose_target(Target.LIST)
+    assert "Scan depth (scanDepth): 4 messages → 2 messages" in dialog.text()
+    dialog.choose_target(Target.FILE)
+    out = tmp_path / "out.json"
+    dialog.save_text(out)
+    settle(window, qtbot)
+    assert json.loads(out.read_text(encoding="utf-8"))["settings"] == {"enabled": True, "scanDepth": 2}
+    window.run("settings.copy_changes")
+    assert "Scan depth (scanDepth)" in QGuiApplication.clipboard().text()
+
+
+def test_an_import_takes_what_is_ticked_and_can_be_undone(open_window, qtbot, place) -> None:
+    window = open_window()
+    adjust(window, qtbot, max_entries=3)
+    window.run("settings.import")
+    dialog = window.settings_commands.dialog
+    dialog.place.setText(str(place))
+    qtbot.waitUntil(lambda: len(dialog.model.rows) == 2)
+    dialog.model.choose(["scanDepth"])
+    dialog.take.click()
+    settle(window, qtbot)
+    settings = window.session.project.settings
+    assert (settings.scan_depth, settings.max_entries) == (9, 3)
+    window.session.parts.undo()
+    settle(window, qtbot)
+    assert window.session.project.settings.scan_depth == 4
+
+
+def test_an_import_from_the_clipboard_and_what_cannot_be_read(open_window, qtbot, tmp_path) -> None:
+    window = open_window()
+    window.run("settings.import")
+    dialog = window.settings_commands.dialog
+    QGuiApplication.clipboard().setText('{"scanDepth": 400}')
+    dialog.paste()
+    settle(window, qtbot)
+    assert [(row.key, row.after) for row in dialog.model.rows] == [("scanDepth", "100 messages")]
+    assert "400 is used as 100" in dialog.bar.label.text()
+    QGuiApplication.clipboard().setText("{")
+    dialog.paste()
+    settle(window, qtbot)
+    assert "line 1" in dialog.bar.label.text()
+    assert dialog.model.rows == ()
+    assert not dialog.take.isEnabled()
+    QGuiApplication.clipboard().setText("")
+    dialog.paste()
+    assert "no text" in dialog.bar.label.text()
+
+
+# ---- the chat's choices ----------------------------------------------------------------------------------------------
+
+
+def test_a_chats_choices_go_into_its_file_and_nothing_else_does(open_window, qtbot, chat) -> None:
+    before = chat.read_bytes()
+    window = open_window()
+    controls = window.session.project.controls
+    window.session.parts.adjust(
+        "pin", controls=replace(controls, pins=(*controls.pins, EntryRule("Bell")), notebook="n")
+    )
+    settle(window, qtbot)
+    window.run("chat.write_state")
+    dialog = window.settings_commands.dialog
+    settle(window, qtbot)
+    assert [row.title for row in dialog.model.rows] == ["Pins", "Author's notebook"]
+    dialog.model.choose(["deeplore_pins"])
+    assert chat.read_bytes() == before
+    dialog.write.click()
+    settle(window, qtbot)
+    written = chat.read_bytes()
+    assert written.split(b"\n")[1:] == before.split(b"\n")[1:]
+    assert json.loads(written.split(b"\n")[0])["chat_metadata"] == {
+        "deeplore_pins": ["Gate", {"title": "Bell", "vaultSource": None}],
+        "mine": 1,
+    }
+    window.run("chat.write_state")
+    settle(window, qtbot)
+    assert [row.title for row in window.settings_commands.dialog.model.rows] == ["Author's notebook"]
+    window.settings_commands.dialog.close()
+    window.run("chat.save")  # it goes on from the file as it is now, and asks nothing
+    settle(window, qtbot)
+    saved = json.loads(chat.read_bytes().split(b"\n")[0])["chat_metadata"]
+    assert (saved["deeplore_notebook"], saved["mine"]) == ("n", 1)
+    assert chat.read_bytes().split(b"\n")[1:] == before.split(b"\n")[1:]
+
+
+def test_where_nothing_was_chosen_there_is_nothing_to_write(open_window, qtbot) -> None:
+    window = open_window()
+    window.run("chat.write_state")
+    settle(window, qtbot)
+    dialog = window.settings_commands.dialog
+    assert not dialog.write.isEnabled()
+    assert "nothing to write" in dialog.bar.label.text()
+
+
+def test_the_demo_is_not_written(make_window, qtbot) -> None:
+    window = make_window(make_simulator=Simulator)
+    window.session.replays.automatic = False
+    window.session.set_project(demo_project())
+    window.session.parts.adjust("x", controls=replace(window.session.project.controls, notebook="n"))
+    window.run("chat.write_state")
+    assert window.settings_commands.dialog is None
+    assert "The demo's files stay" in window.bars.texts[0]
+    settle(window, qtbot)
+
+
+def test_a_mode_that_settings_choose_is_the_mode_of_the_chat(open_window, qtbot) -> None:
+    window = open_window()
+    adjust(window, qtbot, ai_search_enabled=True, ai_search_mode="ai-only")
+    assert window.session.choice.mode is Mode.AI_ONLY
+    window.session.replays.choose(mode=Mode.KEYWORDS)
+    settle(window, qtbot)
+    assert not window.session.project.settings.ai_search_enabled

@@ -1,0 +1,163 @@
+"""Every shortcut can be another one; what is taken already is said."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QDialog, QPushButton
+
+from lorestudio.ui.features.settings.shortcuts import (
+    ShortcutsDialog,
+    ShortcutStore,
+    clashing,
+    normal,
+    objections,
+    with_shortcuts,
+)
+from lorestudio.ui.shell.actions import ACTIONS
+
+
+def action(name: str):
+    return next(one for one in ACTIONS if one.id == name)
+
+
+def test_what_comes_with_the_program_has_nothing_against_it() -> None:
+    free = {"help.shortcuts"}  # its question mark is a known exception: no text field has the keyboard at first
+    known = {one.id: objections(ACTIONS, one, one.shortcuts) for one in ACTIONS if one.id not in free}
+    assert {name: said for name, said in known.items() if said} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "shortcut", "told"),
+    [
+        ("replay.all", "Ctrl+G", "already used by “Relationship graph”"),
+        ("replay.all", "ctrl+g", "already used by “Relationship graph”"),
+        ("replay.all", "G", "typed into text fields"),
+        ("replay.all", "Shift+G", "typed into text fields"),
+        ("replay.all", "Del", "typed into text fields"),
+        ("replay.all", "Ctrl+V", "needed in text fields"),
+        ("replay.all", "Nonsense+Q", "no shortcut"),
+        ("message.number", "J", "already used by “Next message with a change”"),
+        ("message.number", "Ctrl+R", "already used by “Replay all”"),
+    ],
+)
+def test_what_cannot_be_is_said(name: str, shortcut: str, told: str) -> None:
+    said = objections(ACTIONS, action(name), (shortcut,))
+    assert len(said) >= 1
+    assert any(told in one for one in said)
+
+
+def test_what_is_free_in_its_place_can_be() -> None:
+    assert objections(ACTIONS, action("replay.all"), ("F9",)) == []
+    assert objections(ACTIONS, action("message.number"), ("N",)) == []  # only while the chat has the keyboard
+    assert objections(ACTIONS, action("note.enable"), ("J",)) == []  # the vault is another place
+    assert objections(ACTIONS, action("replay.all"), action("replay.all").shortcuts) == []
+    assert clashing(ACTIONS, action("replay.all"), "Ctrl+G") == ["go.graph"]
+
+
+def test_what_was_chosen_is_kept_and_only_that(tmp_path) -> None:
+    settings = QSettings(str(tmp_path / "w.ini"), QSettings.Format.IniFormat)
+    store = ShortcutStore(settings)
+    assert store.load(ACTIONS) == {}
+    chosen = {"replay.all": ("F9", "Ctrl+R"), "go.graph": ()}
+    store.save(chosen)
+    again = ShortcutStore(QSettings(str(tmp_path / "w.ini"), QSettings.Format.IniFormat))
+    assert again.load(ACTIONS) == chosen
+    settings.setValue("shortcuts/go.entry", "Nonsense+Q Ctrl+K")
+    assert store.load(ACTIONS)["go.entry"] == ("Ctrl+K",)
+    store.save({})
+    assert store.load(ACTIONS) == {}
+    table = {one.id: one for one in with_shortcuts(ACTIONS, chosen)}
+    assert table["replay.all"].shortcuts == ("F9", "Ctrl+R")
+    assert table["go.graph"].shortcuts == ()
+    assert table["go.entry"] is action("go.entry")
+    assert normal("ctrl+alt+left") == "Ctrl+Alt+Left"
+
+
+@pytest.fixture
+def dialog(qtbot, theme):
+    made = ShortcutsDialog(ACTIONS, {})
+    qtbot.addWidget(made)
+    made.told = []
+    made.changed.connect(made.told.append)
+    return made
+
+
+def test_typing_a_shortcut_says_at_once_who_has_it(dialog) -> None:
+    dialog.choose("replay.all")
+    assert dialog.action.id == "replay.all"
+    dialog.type("Ctrl+G")
+    assert "Ctrl+G is already used by “Relationship graph”" in dialog.said.text()
+    assert not dialog.set.isEnabled()
+    dialog.type("F9")
+    assert "free" in dialog.said.text()
+    dialog.set.click()
+    assert dialog.told == [{"replay.all": ("F9",)}]
+    assert dialog.action.shortcuts == ("F9",)
+
+
+def test_adding_taking_away_and_resetting(dialog) -> None:
+    dialog.choose("replay.all")
+    dialog.type("F9")
+    dialog.add.click()
+    assert dialog.told[-1] == {"replay.all": ("Ctrl+R", "F9")}
+    dialog.none.click()
+    assert dialog.told[-1] == {"replay.all": ()}
+    dialog.reset.click()
+    assert dialog.told[-1] == {}
+    assert not dialog.reset_all.isEnabled()
+
+
+def test_what_came_with_the_program_can_always_be_had_back(dialog) -> None:
+    dialog.choose("help.shortcuts")
+    dialog.none.click()
+    dialog.reset.click()
+    assert dialog.told == [{"help.shortcuts": ()}, {}]
+
+
+def test_taking_a_shortcut_from_another(dialog) -> None:
+    dialog.choose("replay.all")
+    dialog.type("Ctrl+G")
+    assert dialog.take.isVisibleTo(dialog)
+    dialog.take.click()
+    assert dialog.told[-1] == {"go.graph": (), "replay.all": ("Ctrl+G",)}
+    dialog.choose("go.graph")
+    dialog.reset.click()
+    assert "already used by “Replay all”" in dialog.said.text()
+    dialog.reset_all.click()
+    assert dialog.told[-1] == {}
+
+
+def test_searching_by_name_and_by_key(dialog) -> None:
+    dialog.search.setText("ctrl+g")
+    assert [dialog.filtered.index(row, 0).data() for row in range(dialog.filtered.rowCount())] == ["Relationship graph"]
+    dialog.search.setText("nothing at all")
+    assert dialog.filtered.rowCount() == 0
+    assert dialog.action is None
+    assert not dialog.set.isEnabled()
+
+
+def test_the_window_takes_new_shortcuts_at_once_and_remembers_them(make_window, qtbot) -> None:
+    window = make_window()
+    window.run("help.remap")
+    dialog = window.settings_commands.dialog
+    dialog.choose("replay.all")
+    dialog.type("F9")
+    dialog.set.click()
+    keys = window.commands.actions["replay.all"].shortcuts()
+    assert [key.toString() for key in keys] == ["F9"]
+    assert "F9" in window.commands.actions["replay.all"].toolTip()
+    assert ("Replay all", "F9") in window.commands.shortcut_groups()["everywhere"]
+    again = make_window()
+    assert again.commands.actions["replay.all"].shortcut().toString() == "F9"
+    dialog.reset_all.click()
+    assert window.commands.actions["replay.all"].shortcut().toString() == "Ctrl+R"
+    assert make_window().commands.actions["replay.all"].shortcut().toString() == "Ctrl+R"
+
+
+def test_the_help_leads_to_changing_them(make_window, qtbot) -> None:
+    window = make_window()
+    window.run("help.shortcuts")
+    helps = next(one for one in window.findChildren(QDialog) if one.windowTitle() == "Keyboard shortcuts")
+    next(one for one in helps.findChildren(QPushButton) if one.text().startswith("Change")).click()
+    assert isinstance(window.settings_commands.dialog, ShortcutsDialog)

@@ -1,0 +1,232 @@
+"""While somebody types or moves a setting, the reply runs again with the system that is chosen."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from PySide6.QtGui import QTextCursor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+
+from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.budget import budget_view
+from tests.ui.conftest import drain
+
+
+@pytest.fixture
+def window(make_window, qtbot, tmp_path):
+    """Two notes of which World Info brings one in."""
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    for title, key in (("Gate", "gate"), ("Tower", "spire")):
+        text = f"---\ntags: [lorebook]\nkeys: [{key}]\n---\n# {title}\nIt is of stone.\n"
+        (folder / f"{title}.md").write_text(text, encoding="utf-8")
+    chat = tmp_path / "chat.jsonl"
+    lines = [
+        {},
+        {"name": "Ada", "is_user": True, "mes": "Has this wall a spire?"},
+        {"name": "Bo", "mes": "No."},
+        {"name": "Ada", "is_user": True, "mes": "The gate and the tower?"},
+        {"name": "Bo", "mes": "Yes."},
+    ]
+    chat.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    window = make_window(make_simulator=Simulator)
+    window.session.replays.configure({"world-info": WorldInfoSettings(depth=1)})
+    window.session.set_project(open_project([folder], chat))
+    settle(window, qtbot)
+    window.run("system.world-info")
+    settle(window, qtbot)
+    window.chat.choose(3)
+    window.selection.choose_entry(1)
+    settle(window, qtbot)
+    return window
+
+
+def settle(window, qtbot) -> None:
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+    drain()
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+    drain()
+
+
+def injected(window) -> list[str]:
+    trace = window.session.runs.trace(window.selection.generation)
+    return sorted(trace.entries[one.entry].title for one in trace.injections)
+
+
+def retype_key(window, key: str) -> None:
+    window.entry.toggle_source()
+    body = window.entry.source
+    body.setTextCursor(QTextCursor(body.document().find("spire")))
+    QTest.keyClicks(body, key)
+
+
+def test_typing_a_key_shows_what_the_system_would_do(window, qtbot) -> None:
+    saved = window.session.runs.trace(window.selection.generation)
+    assert saved.system == "world-info"
+    assert injected(window) == ["Gate"]
+    retype_key(window, "tower")
+    qtbot.waitUntil(lambda: injected(window) == ["Gate", "Tower"])
+    shown = window.session.runs.trace(window.selection.generation)
+    assert shown.system == "world-info"
+    assert window.trace.model.trace is shown
+    assert len(budget_view(shown).segments) == 2
+    assert "“Tower” would enter" in window.trace.unsaved.label.text()
+    said = [label.text() for label in window.entry.editor.form.findChildren(QLabel)]
+    assert any(text.startswith("Would go in. ") and "tower" in text for text in said)
+    assert window.session.runs.traces[window.selection.generation] is saved
+    window.run("preview.toggle")
+    assert injected(window) == ["Gate"]
+
+
+def test_another_system_takes_the_unsaved_text_over(window, qtbot) -> None:
+    retype_key(window, "tower")
+    qtbot.waitUntil(lambda: injected(window) == ["Gate", "Tower"])
+    window.run("system.context-window")
+    assert window.session.runs.preview_of(window.selection.generation) is None
+    settle(window, qtbot)
+    qtbot.waitUntil(lambda: window.session.runs.preview_of(window.selection.generation) is not None)
+    assert window.session.runs.trace(window.selection.generation).system == "context-window"
+    window.run("system.deeplore")
+    settle(window, qtbot)
+    qtbot.waitUntil(lambda: window.session.runs.preview_of(window.selection.generation) is not None)
+    assert window.session.runs.trace(window.selection.generation).system == "deeplore"
+
+
+def test_saving_makes_it_the_run(window, qtbot) -> None:
+    retype_key(window, "tower")
+    qtbot.waitUntil(lambda: injected(window) == ["Gate", "Tower"])
+    tried = window.session.runs.trace(window.selection.generation)
+    window.run("entry.save")
+    qtbot.waitUntil(lambda: window.session.runs.preview_of(window.selection.generation) is None)
+    settle(window, qtbot)
+    made = window.session.runs.trace(window.selection.generation)
+    assert (made.injections, made.prompt) == (tried.injections, tried.prompt)
+    assert window.session.runs.outdated(window.selection.generation) == ""
+
+
+def bench_titles(window) -> set[str]:
+    result = window.control_commands.bench.result
+    return set() if result is None else {row.title for row in result.injected}
+
+
+def test_the_bench_asks_the_chosen_system(window, qtbot) -> None:
+    pane = window.control_commands.bench
+    window.show_pane("bench")
+    pane.text.setPlainText("A spire.")
+    qtbot.waitUntil(lambda: bench_titles(window) == {"Tower"})
+    assert pane.result.trace.system == "world-info"
+    pane.behind.click()
+    end = len(window.session.project.chat.messages)
+    qtbot.waitUntil(lambda: pane.result is not None and pane.result.message == end)
+    assert bench_titles(window) == {"Tower"}
+    window.session.replays.configure({"world-info": WorldInfoSettings(depth=3)})
+    qtbot.waitUntil(lambda: bench_titles(window) == {"Gate", "Tower"})
+    window.run("system.deeplore")
+    qtbot.waitUntil(lambda: pane.result is not None and pane.result.trace.system == "deeplore")
+    settle(window, qtbot)
+
+
+def opened_dialog(window):
+    window.run("system.settings")
+    dialog = window.systems.dialog
+    assert dialog is not None
+    dialog.choose("depth")
+    return dialog
+
+
+def test_moving_a_setting_shows_at_once_what_it_would_do(window, qtbot) -> None:
+    """Three messages back is the one with the spire."""
+    saved = window.session.runs.trace(window.selection.generation)
+    dialog = opened_dialog(window)
+    assert "Move a setting" in dialog.outcome.text()
+    dialog.editor.moved.emit(dialog.editor.declaration, 3)
+    qtbot.waitUntil(lambda: "Enters: Tower" in dialog.outcome.text())
+    assert dialog.outcome.isEnabled()
+    assert injected(window) == ["Gate", "Tower"]  # the panes behind it follow
+    assert window.session.runs.traces[window.selection.generation] is saved
+    dialog.editor.moved.emit(dialog.editor.declaration, 1)
+    assert "Move a setting" in dialog.outcome.text()
+    qtbot.waitUntil(lambda: injected(window) == ["Gate"])
+    dialog.editor.moved.emit(dialog.editor.declaration, 3)
+    qtbot.waitUntil(lambda: injected(window) == ["Gate", "Tower"])
+    dialog.reject()
+    qtbot.waitUntil(lambda: injected(window) == ["Gate"])
+    settle(window, qtbot)
+    assert window.session.choice.settings == WorldInfoSettings(depth=1)
+
+
+def test_a_setting_of_a_system_that_is_not_chosen_is_not_tried_out(window, qtbot) -> None:
+    dialog = window.systems.open_settings("hybrid")
+    dialog.set_value("limit", 1)
+    assert "The chat runs with World Info" in dialog.outcome.text()
+    dialog.reject()
+    settle(window, qtbot)
+
+
+def test_a_setting_that_cannot_be_used_says_so_where_it_is_set(window, qtbot, tmp_path) -> None:
+    window.run("system.context-window")
+    settle(window, qtbot)
+    dialog = window.systems.open_settings("context-window")
+    dialog.set_value("word_list", str(tmp_path / "none.txt"))
+    qtbot.waitUntil(lambda: "cannot be read" in dialog.outcome.text())
+    dialog.reject()
+    settle(window, qtbot)
+
+
+def test_settings_of_a_system_are_taken_back_and_done_again(window, qtbot) -> None:
+    dialog = opened_dialog(window)
+    dialog.set_value("depth", 3)
+    dialog.accept()
+    settle(window, qtbot)
+    session, file = window.session, window.systems.files.path("world-info")
+    assert session.parts.adjustments.undo_title == "Scan depth: 3 messages"
+    assert injected(window) == ["Gate", "Tower"]
+    assert json.loads(file.read_text())["world_info_depth"] == 3
+    window.run("adjust.undo")
+    settle(window, qtbot)
+    assert session.choice.settings == WorldInfoSettings(depth=1)
+    assert injected(window) == ["Gate"]
+    assert json.loads(file.read_text())["world_info_depth"] == 1
+    window.run("adjust.redo")
+    settle(window, qtbot)
+    assert injected(window) == ["Gate", "Tower"]
+    assert session.parts.adjustments.undo_title == "Scan depth: 3 messages"
+
+
+def test_compare_tells_which_setting_of_the_system_did_it(window, qtbot) -> None:
+    pane = window.timeline_commands.compare
+    window.systems.configure("world-info", WorldInfoSettings(depth=3))
+    settle(window, qtbot)
+    window.run("compare.former")
+    qtbot.waitUntil(lambda: pane.compared is not None and pane.compared.causes is not None)
+    (cause,) = pane.compared.causes.causes
+    assert cause.difference.sentence == "Scan depth: 1 → 3"
+    assert {key[1] for _what, key in cause.alone} == {"Tower.md"}
+    pane.choose("shown", "system:hybrid")
+    qtbot.waitUntil(lambda: pane.compared is not None and pane.compared.after.trace.system == "hybrid")
+    settle(window, qtbot)
+    assert pane.compared.causes is None
+    assert any("Two systems decided" in label.text() for label in pane.findChildren(QLabel))
+
+
+def test_a_turn_of_the_system_is_saved_as_a_scenario(window, qtbot, tmp_path) -> None:
+    dialog = window.view_commands.save_scenario()
+    settle(window, qtbot)
+    assert "every decision was the same" in dialog.remark.text()
+    dialog.write(tmp_path / "turn.json")
+    settle(window, qtbot)
+    assert json.loads((tmp_path / "turn.json").read_text(encoding="utf-8"))["system"] == "world-info"
+
+
+def test_fact_memory_has_no_scenario_and_says_so(window, qtbot) -> None:
+    window.run("system.facts")
+    settle(window, qtbot)
+    dialog = window.view_commands.save_scenario()
+    settle(window, qtbot)
+    said = [label.text() for label in dialog.findChildren(QLabel)]
+    assert any("no room for" in text for text in said)
+    dialog.close()

@@ -1,0 +1,237 @@
+"""Choosing a system for the chat, and setting it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtCore import QSettings
+
+from lorestudio.domain.chat import Generation
+from lorestudio.settings.hybrid import HybridSettings
+from lorestudio.settings.recap import RecapSettings
+from lorestudio.settings.worldinfo import WorldInfoSettings
+from lorestudio.studio.project.modes import Mode
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.trace.journey import FOREIGN_IDS
+from lorestudio.ui.state.choices import ChoiceStore, RunChoice
+from tests.ui.conftest import drain
+from tests.ui.worlds import BELL, DAWNKEEP, make_project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.ui.shell.main_window import MainWindow
+
+
+def settled(qtbot: QtBot, window: MainWindow) -> None:
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+    drain()
+
+
+@pytest.fixture
+def real(make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot) -> MainWindow:
+    """The window on the small project, with the engine."""
+    window = make_window(make_project(tmp_path / "vault"), make_simulator=Simulator)
+    settled(qtbot, window)
+    return window
+
+
+def systems_of(window: MainWindow) -> set[str]:
+    return {trace.system for trace in window.session.runs.traces.values()}
+
+
+def test_the_chat_is_replayed_with_the_chosen_system(real: MainWindow, qtbot: QtBot) -> None:
+    assert systems_of(real) == {"deeplore"}
+    real.run("system.world-info")
+    settled(qtbot, real)
+    assert systems_of(real) == {"world-info"}
+    assert len(real.session.runs.traces) == len(real.session.generations)
+    actions = real.commands.actions
+    assert actions["system.world-info"].isChecked()
+    assert not actions["system.deeplore"].isChecked()
+    bar = real.chat.modes
+    assert bar.system.text() == "World Info"
+    assert bar.mode.isHidden()
+    assert bar.source.isHidden()
+    # Message 4 speaks of Skarn; SillyTavern looks at the two newest messages.
+    trace = real.session.runs.trace(Generation(5))
+    assert trace is not None
+    assert {"Skarn", "Crown"} <= {injection.title for injection in trace.injections}
+    real.run("system.deeplore")
+    settled(qtbot, real)
+    assert systems_of(real) == {"deeplore"}
+    assert not bar.mode.isHidden()
+
+
+def test_the_views_show_the_run_of_another_system(real: MainWindow, qtbot: QtBot) -> None:
+    real.chat.choose(5)
+    real.run("system.world-info")
+    settled(qtbot, real)
+    real.selection.choose_entry(DAWNKEEP)
+    assert "was found in message" in real.why.text
+    real.selection.choose_entry(BELL)
+    assert "None of its keys was found" in real.why.text
+    assert real.trace.model.rowCount() > 0
+    assert "entries" in real.chat.model.row(5).chip
+    assert "replies run · World Info" in real.status.findChildren(type(real.status._run))[3].text()
+
+
+def test_what_only_the_run_knows_is_explained_and_left_with_it(real: MainWindow, qtbot: QtBot) -> None:
+    real.chat.choose(5)
+    real.run("system.recap")
+    settled(qtbot, real)
+    row = real.trace.model.entry(0)
+    assert row is not None
+    assert row >= FOREIGN_IDS
+    real.selection.choose_entry(row)
+    drain()
+    assert "has no recap" in real.why.text
+    assert real.entry.empty.title.text() == "No note of the vault"
+    assert not real.commands.actions["entry.preview"].isEnabled()
+    assert real.commands.actions["copy.why"].isEnabled()
+    real.why.copy()
+    real.run("system.deeplore")
+    settled(qtbot, real)
+    assert real.selection.entry is None
+
+
+def test_what_asks_deeplore_says_that_another_system_is_chosen(real: MainWindow, qtbot: QtBot) -> None:
+    real.chat.choose(5)
+    real.run("system.hybrid")
+    settled(qtbot, real)
+    real.selection.choose_entry(BELL)
+    assert real.why_not.search.obstacle == ""  # the system itself is asked what would help
+    assert "Hybrid retrieval" in real.settings_commands.pane.trial.waiting
+    assert real.session.runs.simulator(Generation(5)) is None
+
+
+def test_settings_are_changed_in_a_dialog_kept_and_replayed(real: MainWindow, qtbot: QtBot) -> None:
+    real.run("system.world-info")
+    settled(qtbot, real)
+    before = real.session.runs.trace(Generation(7))
+    real.run("system.settings")
+    dialog = real.systems.dialog
+    assert dialog is not None
+    dialog.choose("depth")
+    dialog.editor.moved.emit(dialog.editor.declaration, 0)
+    assert "1 setting differs" in dialog._told.text()
+    dialog.accept()
+    settled(qtbot, real)
+    file = real.systems.files.path("world-info")
+    assert json.loads(file.read_text()) == {"world_info_depth": 0}
+    assert real.session.choice.settings == WorldInfoSettings(depth=0)
+    assert real.session.runs.trace(Generation(7)) is not before
+    trace = real.session.runs.trace(Generation(5))
+    assert trace is not None
+    assert [injection.title for injection in trace.injections] == ["Rules"]  # no message is looked at
+    assert "(1 changed)" in real.chat.modes.switches.text()
+
+
+def test_the_dialog_finds_settings_and_puts_them_back(real: MainWindow) -> None:
+    dialog = real.systems.open_settings("recap")
+    shown = lambda: [name for name, item in dialog._items.items() if not item.isHidden()]  # noqa: E731
+    assert len(shown()) == len(RecapSettings.model_fields)
+    dialog.search.setText("no setting says this")
+    assert not shown()
+    assert not dialog._none.isHidden()
+    dialog.search.setText("")
+    name, field = next((name, field) for name, field in RecapSettings.model_fields.items() if field.annotation is bool)
+    dialog.set_value(name, not field.default)
+    assert getattr(dialog.settings, name) is not field.default
+    dialog.set_defaults()
+    assert dialog.settings == RecapSettings()
+    dialog.reject()
+    drain()
+
+
+def test_settings_come_back_at_the_next_start(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
+) -> None:
+    project = make_project(tmp_path / "vault")
+    first = make_window(project, make_simulator=Simulator)
+    first.systems.configure("hybrid", HybridSettings(limit=1))
+    first.run("system.hybrid")
+    settled(qtbot, first)
+    first.close()
+    second = make_window(project, make_simulator=Simulator)
+    settled(qtbot, second)
+    assert second.session.choice.system == "hybrid"
+    assert second.session.choice.settings == HybridSettings(limit=1)
+    assert systems_of(second) == {"hybrid"}
+
+
+def test_a_file_that_cannot_be_read_is_said(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
+    folder = tmp_path / "systems"
+    folder.mkdir()
+    (folder / "hybrid.json").write_text("{")
+    window = make_window(make_project())
+    assert any("hybrid.json" in label for label in window.bars.texts)
+
+
+def test_a_setting_that_cannot_be_used_is_said_and_the_window_goes_on(real: MainWindow, qtbot: QtBot) -> None:
+    real.systems.configure("hybrid", HybridSettings(embedder="nobody"))
+    settled(qtbot, real)
+    real.run("system.hybrid")
+    settled(qtbot, real)
+    assert any("nobody" in text for text in real.bars.texts)
+    assert not real.session.busy
+
+
+def test_a_choice_is_remembered_by_chat(tmp_path: Path) -> None:
+    def store() -> ChoiceStore:
+        made = ChoiceStore()
+        made.keep_in(QSettings(str(tmp_path / "w.ini"), QSettings.Format.IniFormat))
+        return made
+
+    store().save("one", RunChoice(Mode.AI_ONLY, system="hybrid"))
+    found = store().load("one")
+    assert found == RunChoice(Mode.AI_ONLY, system="hybrid", settings=HybridSettings())
+    store().save("two", RunChoice(Mode.AI_ONLY))
+    assert store().load("two") == RunChoice(Mode.AI_ONLY)
+
+
+@pytest.mark.parametrize("kept", ["keywords-only@gone|stand-in||", "keywords-only|stand-in||"])
+def test_a_system_that_is_not_known_any_more_counts_as_deeplore(tmp_path: Path, kept: str) -> None:
+    settings = QSettings(str(tmp_path / "w.ini"), QSettings.Format.IniFormat)
+    settings.setValue("runs/one", kept)
+    store = ChoiceStore()
+    store.keep_in(settings)
+    assert store.load("one") == RunChoice()
+
+
+def test_modes_and_switches_make_no_difference_to_another_system() -> None:
+    one: dict[str, Any] = {"system": "hybrid", "settings": HybridSettings()}
+    assert RunChoice(Mode.AI_ONLY, fixed=("a",), **one).effective == RunChoice(**one).effective
+    assert not RunChoice(Mode.AI_ONLY, **one).asks_model
+
+
+def test_the_timeline_names_what_only_the_runs_know(real: MainWindow, qtbot: QtBot) -> None:
+    real.run("system.recap")
+    settled(qtbot, real)
+    real.show_pane("timeline")
+    timeline = real.timeline_commands.timeline
+    qtbot.waitUntil(lambda: any("Welcome, traveller" in title for title in timeline.content.titles))
+
+
+def test_numbers_that_a_system_does_not_have_leave_the_explanation(real: MainWindow, qtbot: QtBot) -> None:
+    real.chat.choose(5)
+    real.run("system.recap")
+    settled(qtbot, real)
+    real.selection.choose_entry(BELL)
+    real.why.show_scores(True)
+    assert real.why._pages.currentWidget() is real.why.browser
+    assert real.why.answers_button.isHidden()  # nothing brings a note into a recap
+
+
+def test_what_is_said_for_a_moment_is_not_written_over(real: MainWindow, qtbot: QtBot) -> None:
+    settled(qtbot, real)
+    real.status.flash("Said for a moment.")
+    real.session.state_changed.emit()
+    assert real.status._vault.isHidden()
+    real.status.clearMessage()
+    assert not real.status._vault.isHidden()

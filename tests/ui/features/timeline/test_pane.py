@@ -1,0 +1,420 @@
+"""The timeline in the window: what it shows is what the traces say, and it is filled and walked through."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.entry import Entry
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.prompt.setup import Persona
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.replay.timeline_grid import RowOrder
+from lorestudio.trace.journey import fates
+from lorestudio.ui.features.timeline.actions import TimelineCommands
+from lorestudio.ui.features.timeline.export import csv_bytes, picture
+from lorestudio.ui.features.timeline.heat_map import USUAL, ZOOMS, HeatMap
+from lorestudio.ui.features.timeline.map_content import MapContent
+from lorestudio.ui.features.timeline.minimap import Minimap
+from lorestudio.ui.features.timeline.pane import CACHE, ENTRIES, SMALL, TURNS, TimelinePane
+from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.marks import fate_mark
+from tests.ui.worlds import ENTRIES as NOTES
+from tests.ui.worlds import make_project
+
+MakeWindow = Callable[..., MainWindow]
+
+
+@pytest.fixture
+def window(make_window: MakeWindow, qtbot: QtBot) -> MainWindow:
+    """The window on a chat of ten replies, really run, with the timeline in front."""
+    return opened(make_window, qtbot, long_chat(10))
+
+
+def opened(make_window: MakeWindow, qtbot: QtBot, chat: Chat | None) -> MainWindow:
+    made = make_window(project_with(chat), make_simulator=Simulator)
+    made.show_pane("timeline")
+    settle(made, qtbot)
+    return made
+
+
+def project_with(chat: Chat | None, entries: tuple[Entry, ...] = NOTES) -> Project:
+    settings = DeepLoreSettings(enabled=True, scan_depth=2)
+    return replace(make_project(entries=entries), chat=chat, settings=settings, vault_folders=(None,))
+
+
+def long_chat(replies: int) -> Chat:
+    """Turns about different things; the second reply has two swipes."""
+    about = ("the fortress", "Skarn", "a bell", "nothing")
+    messages: list[Message] = [Message("Ada", "Welcome.")]
+    for turn in range(replies):
+        messages.append(Message("Wren", f"Tell me about {about[turn % 4]}.", is_user=True))
+        swipes = ("Well.", "Hm.") if turn == 1 else ()
+        messages.append(Message("Ada", "Well.", swipe_id=0 if swipes else None, swipes=swipes))
+    return Chat(tuple(messages), "Wren", "Ada")
+
+
+def settle(window: MainWindow, qtbot: QtBot) -> None:
+    pane = commands(window).timeline
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle and not pane.feed.busy)
+    pane._fill()
+    QApplication.processEvents()
+
+
+def commands(window: MainWindow) -> TimelineCommands:
+    return window.timeline_commands
+
+
+def pane_of(window: MainWindow) -> TimelinePane:
+    return commands(window).timeline
+
+
+def column(pane: TimelinePane, message: int) -> int:
+    return pane.content.column_of(Generation(message))
+
+
+# ---- what is shown --------------------------------------------------------------------------------------------------
+
+
+def test_every_cell_is_what_the_trace_says(window: MainWindow) -> None:
+    content = pane_of(window).content
+    assert len(content.columns) == 11  # ten replies and the one to come
+    assert content.rows
+    for at, generation in enumerate(content.generations):
+        told = fates(window.session.runs.traces[generation])
+        for row in range(len(content.rows)):
+            entry = content.entry(row)
+            assert entry is not None
+            ending = content.ending(row, at)
+            if ending is None:
+                assert entry not in told or not told[entry].state.value.startswith("inject")
+                continue
+            assert content.word(row, at) == fate_mark(told[entry]).word
+            assert f"{NOTES[entry].title}, {content.label(at)}: " in content.describe(row, at)
+
+
+def test_bars_are_the_injected_tokens(window: MainWindow) -> None:
+    content = pane_of(window).content
+    for at, generation in enumerate(content.generations):
+        trace = window.session.runs.traces[generation]
+        assert int(content.tokens[1][at]) == trace.total_tokens
+    assert content.most_tokens >= max(trace.total_tokens for trace in window.session.runs.traces.values())
+
+
+def test_what_changed_since_the_turn_before_is_said_with_links(window: MainWindow) -> None:
+    pane = pane_of(window)
+    commands(window).jump(Generation(4), None)  # Skarn was asked for
+    assert "Since #2:" in pane.changes.text()
+    assert ">Skarn</a>" in pane.changes.text()
+    assert "Prompt cache: " in pane.cache.text()
+    pane.changes.linkActivated.emit("entry:1")
+    assert window.selection.entry == 1
+
+
+def test_the_first_reply_has_no_turn_before(window: MainWindow) -> None:
+    commands(window).jump(Generation(2), None)
+    assert "First reply:" in pane_of(window).changes.text()
+
+
+def test_swipes_are_turns_of_their_own_when_wanted(window: MainWindow) -> None:
+    pane = pane_of(window)
+    window.run("timeline.swipes")
+    assert len(pane.content.columns) == 12
+    assert "#4 ‹2›" in [pane.content.label(at) for at in range(12)]
+    assert window.commands.actions["timeline.swipes"].isChecked()
+    window.run("timeline.swipes")
+    assert len(pane.content.columns) == 11
+
+
+def test_a_swipe_that_is_looked_at_takes_the_place_of_the_other(window: MainWindow) -> None:
+    pane = pane_of(window)
+    commands(window).jump(Generation(4, 1), None)
+    assert pane.content.generations[1] == Generation(4, 1)
+    assert pane.map.chosen[1] == 1
+
+
+def test_rows_are_sorted_and_filtered(window: MainWindow) -> None:
+    pane = pane_of(window)
+    pane.show_as(order=RowOrder.TITLE)
+    assert list(pane.content.titles) == sorted(pane.content.titles, key=str.casefold)
+    pane.show_as(only_injected=True)
+    content = pane.content
+    for row in range(len(content.rows)):
+        endings = [content.ending(row, at) for at in range(len(content.columns))]
+        assert any(ending is not None and ending.injected for ending in endings)
+
+
+# ---- walking --------------------------------------------------------------------------------------------------------
+
+
+def test_arrows_go_from_turn_to_turn_and_from_entry_to_entry(window: MainWindow, qtbot: QtBot) -> None:
+    pane = pane_of(window)
+    view = pane.map
+    commands(window).jump(Generation(6), pane.content.entry(0))
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    assert window.selection.generation == Generation(8)
+    qtbot.keyClick(view, Qt.Key.Key_Down)
+    assert window.selection.entry == pane.content.entry(1)
+    qtbot.keyClick(view, Qt.Key.Key_Home)
+    assert window.selection.generation == Generation(2)
+    qtbot.keyClick(view, Qt.Key.Key_End)
+    assert window.selection.generation == Generation(21)
+    assert pane.content.titles[1] in view.accessibleDescription()
+
+
+def test_a_click_goes_to_the_turn_and_the_entry(window: MainWindow, qtbot: QtBot) -> None:
+    pane = pane_of(window)
+    at = pane.map.geometry_now()
+    point = QPoint(round(at.left_of(2) + at.cell / 2), round(at.top_of(1) + 8))
+    qtbot.mouseClick(pane.map.viewport(), Qt.MouseButton.LeftButton, pos=point)
+    assert window.selection.generation == pane.content.generations[2]
+    assert window.selection.entry == pane.content.entry(1)
+    bar = QPoint(round(at.left_of(4) + at.cell / 2), 10)
+    qtbot.mouseClick(pane.map.viewport(), Qt.MouseButton.LeftButton, pos=bar)
+    assert window.selection.generation == pane.content.generations[4]
+    assert window.selection.entry == pane.content.entry(1)
+
+
+def test_enter_asks_why(window: MainWindow, qtbot: QtBot) -> None:
+    pane = pane_of(window)
+    commands(window).jump(Generation(6), pane.content.entry(0))
+    qtbot.keyClick(pane.map, Qt.Key.Key_Return)
+    assert window.current_pane() is window.why
+
+
+def test_brackets_make_turns_wider_and_narrower(window: MainWindow, qtbot: QtBot) -> None:
+    pane = pane_of(window)
+    before = pane.map.cell
+    pane.map.setFocus()
+    qtbot.keyClick(pane.map, Qt.Key.Key_BracketLeft)
+    assert pane.map.cell < before
+    window.run("timeline.wider")
+    assert pane.map.cell == before
+
+
+# ---- zoom and overview ----------------------------------------------------------------------------------------------
+
+
+def content_of(columns: int) -> MapContent:
+    generations = tuple(Generation(place) for place in range(columns))
+    return MapContent(generations=generations, columns=tuple(range(columns)), turns=(None,) * columns)
+
+
+def make_map(theme: Theme, qtbot: QtBot, columns: int) -> HeatMap:
+    view = HeatMap(theme)
+    qtbot.addWidget(view)
+    view.resize(600, 300)
+    view.show()
+    view.set_content(content_of(columns), fresh=True)
+    return view
+
+
+def test_zooming_keeps_the_chosen_turn_where_it_is(theme: Theme, qtbot: QtBot) -> None:
+    view = make_map(theme, qtbot, 5000)
+    view.choose(-1, 2500)
+    before = view.geometry_now().left_of(2500)
+    view.zoom(-1)
+    assert view.cell < USUAL
+    assert abs(view.geometry_now().left_of(2500) - before) <= 1
+    for _ in range(20):
+        view.zoom(-1)
+    assert view.cell == ZOOMS[0]
+    for _ in range(20):
+        view.zoom(1)
+    assert view.cell == ZOOMS[-1]
+
+
+def test_a_chosen_turn_comes_into_sight(theme: Theme, qtbot: QtBot) -> None:
+    view = make_map(theme, qtbot, 5000)
+    view.choose(-1, 4999)
+    at = view.geometry_now()
+    assert at.grid.left() <= at.left_of(4999) <= at.grid.right()
+
+
+def test_dragging_the_frame_scrolls_and_its_edge_zooms(theme: Theme, qtbot: QtBot) -> None:
+    view = make_map(theme, qtbot, 5000)
+    small = Minimap(theme, view)
+    qtbot.addWidget(small)
+    small.resize(616, 40)
+    qtbot.mouseClick(small, Qt.MouseButton.LeftButton, pos=QPoint(308, 20))
+    middle = view.horizontalScrollBar().value() + view.geometry_now().grid.width() / 2
+    assert abs(middle / view.cell - 2500) < 50
+    view.show_columns(1000, 2000)
+    assert abs(view.geometry_now().grid.width() / view.cell - 1000) < 5
+    right = small.frame.right()
+    qtbot.mousePress(small, Qt.MouseButton.LeftButton, pos=QPoint(round(right), 20))
+    qtbot.mouseMove(small, QPoint(round(right + 120), 20))
+    qtbot.mouseRelease(small, Qt.MouseButton.LeftButton, pos=QPoint(round(right + 120), 20))
+    assert view.geometry_now().grid.width() / view.cell > 1500
+
+
+def test_a_low_pane_shows_a_line_of_bars(window: MainWindow, qtbot: QtBot) -> None:
+    pane = pane_of(window)
+    dock = window.docks["timeline"]
+    dock.setFloating(True)
+    dock.resize(600, SMALL)  # of which the title takes some
+    qtbot.waitUntil(lambda: pane.focus_target() is pane.spark)
+    qtbot.keyClick(pane.spark, Qt.Key.Key_Home)
+    assert window.selection.generation == Generation(2)
+    dock.resize(600, 400)
+    qtbot.waitUntil(lambda: pane.focus_target() is pane.map)
+
+
+# ---- tables and files -----------------------------------------------------------------------------------------------
+
+
+def test_tables_say_the_same_as_the_map(window: MainWindow) -> None:
+    pane = pane_of(window)
+    pane.tabs.setCurrentIndex(TURNS)
+    table = pane.turn_table
+    for row, generation in enumerate(pane.content.generations):
+        trace = window.session.runs.traces[generation]
+        assert table.data(table.index(row, 1)) == str(len(trace.injections))
+        assert table.data(table.index(row, 2)) == f"{trace.total_tokens:,}"
+        assert str(table.data(table.index(row, 2), ACCESSIBLE_TEXT)).startswith("Tokens: ")
+    pane.tabs.setCurrentIndex(ENTRIES)
+    entries = pane.entry_table
+    assert entries.columnCount() == 5 + len(pane.content.columns)
+    assert entries.headerData(5, HORIZONTAL, DISPLAY) == "#2"
+    for row in range(entries.rowCount()):
+        cells = [entries.data(entries.index(row, 5 + at)) for at in range(len(pane.content.columns))]
+        assert entries.data(entries.index(row, 1)) == str(sum(cell in {"injected", "trimmed"} for cell in cells))
+
+
+def test_a_row_of_a_table_goes_there(window: MainWindow) -> None:
+    pane = pane_of(window)
+    pane.tabs.setCurrentIndex(TURNS)
+    pane.turns.activated.emit(pane.turn_table.index(3, 0))
+    assert window.selection.generation == pane.content.generations[3]
+    pane.tabs.setCurrentIndex(ENTRIES)
+    pane.entries.activated.emit(pane.entry_table.index(1, 7))
+    assert window.selection.entry == pane.content.entry(1)
+    assert window.selection.generation == pane.content.generations[2]
+
+
+def test_the_cache_view_counts_whole_prompts_and_follows_the_setup(window: MainWindow, qtbot: QtBot) -> None:
+    pane, session = pane_of(window), window.session
+    pane.tabs.setCurrentIndex(CACHE)
+    assert "Counted is the whole prompt" in pane.legend.text()
+    before = pane.feed.totals.tokens
+    assert session.project is not None
+    session.parts.take_setup(replace(session.project.setup, persona=Persona("Wren", "A courier. " * 40)))
+    qtbot.waitUntil(lambda: pane.feed.totals.tokens > before and not pane.feed.busy, timeout=20_000)
+    grown = pane.feed.totals.tokens - before
+    assert grown == pane.feed.totals.turns * session.project.counter.count("A courier. " * 40)
+
+
+def test_the_cache_view_adds_up(window: MainWindow) -> None:
+    pane = pane_of(window)
+    pane.tabs.setCurrentIndex(CACHE)
+    totals = pane.feed.totals
+    turns = [turn.cache for turn in pane.feed.turns.values() if turn.cache is not None and turn.generation.swipe == 0]
+    assert totals.turns == len(turns)
+    assert totals.missed == sum(turn.missed for turn in turns)
+    assert f"{totals.lore_share:.0%}" in pane.totals.text()
+    shown = [pane.cause_table.data(pane.cause_table.index(row, 2)) for row in range(pane.cause_table.rowCount())]
+    assert shown == [f"{cause.tokens:,}" for cause in totals.causes]
+
+
+def test_saving_as_csv_and_as_pictures(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    turns, entries = tmp_path / "turns.csv", tmp_path / "entries.csv"
+    commands(window).save(turns)
+    commands(window).save(entries, entries=True)
+    for suffix in (".png", ".svg"):
+        commands(window).save(tmp_path / f"map{suffix}")
+    qtbot.waitUntil(lambda: window.session.jobs.idle)
+    rows = list(csv.reader(io.StringIO(turns.read_text(encoding="utf-8-sig"))))
+    assert rows[0][0] == "Reply"
+    assert len(rows) == 1 + len(pane_of(window).content.columns)
+    assert "injected" in entries.read_text(encoding="utf-8-sig")
+    image = QImage(str(tmp_path / "map.png"))
+    assert image.width() > 200
+    assert "<svg" in (tmp_path / "map.svg").read_text(encoding="utf-8")
+
+
+def test_a_file_that_cannot_be_written_is_said(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    commands(window).save(tmp_path / "file" / "turns.csv")
+    qtbot.waitUntil(lambda: window.session.jobs.idle)
+    assert "turns.csv cannot be written" in window.bars.details() or window.bars.isVisible()
+    commands(window).save(tmp_path / "map.gif")
+    assert not (tmp_path / "map.gif").exists()
+
+
+def test_cells_that_look_like_formulas_stay_text() -> None:
+    text = csv_bytes([["=1+1", "-5", "+ Skarn", "Skarn", "@home"]]).decode("utf-8-sig")
+    assert next(csv.reader(io.StringIO(text))) == ["'=1+1", "-5", "'+ Skarn", "Skarn", "'@home"]
+
+
+def test_nothing_to_draw_is_said(theme: Theme, qapp: QApplication) -> None:
+    with pytest.raises(ValueError, match="no turns"):
+        picture(theme, qapp.font(), MapContent(), 14.0, ".png")
+
+
+# ---- states ---------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_chat_it_says_what_it_needs(make_window: MakeWindow, qtbot: QtBot) -> None:
+    pane = pane_of(opened(make_window, qtbot, None))
+    assert pane.empty.isVisible()
+    assert pane.empty.title.text() == "No chat yet"
+
+
+def test_before_a_replay_it_offers_one(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(project_with(long_chat(2)), make_simulator=Simulator, replay=False)
+    window.show_pane("timeline")
+    pane = pane_of(window)
+    assert pane.empty.title.text() == "No turn was run yet"
+    pane.empty.pressed.emit("replay.all")
+    settle(window, qtbot)
+    assert not pane.empty.isVisible()
+    assert len(pane.feed.turns) == 4  # two replies, one of them with two swipes, and the one to come
+
+
+def test_nothing_is_looked_at_while_nobody_looks(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(project_with(long_chat(2)), make_simulator=Simulator)
+    pane = pane_of(window)
+    assert not pane.feed.turns
+    window.show_pane("timeline")
+    settle(window, qtbot)
+    assert len(pane.feed.turns) == len(window.session.generations)
+
+
+def test_a_chat_in_which_nothing_was_found_says_so(make_window: MakeWindow, qtbot: QtBot) -> None:
+    entries = tuple(replace(entry, constant=False, keys=("nowhere",)) for entry in NOTES)
+    window = make_window(project_with(long_chat(2), entries), make_simulator=Simulator)
+    window.show_pane("timeline")
+    settle(window, qtbot)
+    assert pane_of(window).empty.title.text() == "Nothing was found in this chat"
+
+
+def test_another_chat_begins_anew(window: MainWindow, qtbot: QtBot) -> None:
+    project = window.session.project
+    assert project is not None
+    window.session.set_project(replace(project, chat=long_chat(3)))
+    settle(window, qtbot)
+    assert len(pane_of(window).content.columns) == 4
+
+
+def test_a_changed_setting_fills_it_anew(window: MainWindow, qtbot: QtBot) -> None:
+    pane, session = pane_of(window), window.session
+    assert session.project is not None
+    before = int(pane.content.tokens.sum())
+    session.parts.adjust("one entry", settings=session.project.settings.model_copy(update={"max_entries": 1}))
+    settle(window, qtbot)
+    for generation, turn in pane.feed.turns.items():
+        assert turn.summary.tokens == session.runs.traces[generation].total_tokens
+    assert int(pane.content.tokens.sum()) < before

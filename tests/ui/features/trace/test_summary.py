@@ -1,0 +1,35 @@
+"""What is said where a system has nothing to choose from yet, and the doors to where it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication, QPushButton
+from pytestqt.qtbot import QtBot
+
+from lorestudio.settings.facts import FactsSettings
+from lorestudio.ui.shell.main_window import MainWindow
+from tests.ui.worlds import make_project
+
+
+def test_a_run_without_memories_leads_to_the_memories(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
+) -> None:
+    project = replace(make_project(tmp_path / "vault"), chat_path=tmp_path / "Tale.jsonl")
+    window = make_window(project)
+    window.session.replays.configure({"facts": FactsSettings(store=str(tmp_path / "none.sqlite"))})
+    window.run("system.facts")
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle and bool(window.session.runs.traces))
+    window.show_pane("trace")
+    QApplication.processEvents()
+    remarks = window.trace.remarks
+    assert remarks.isVisibleTo(window)
+    assert "Have facts drawn out of it first" in remarks.label.text()
+    next(button for button in remarks.findChildren(QPushButton) if button.text() == "Open Memories").click()
+    assert window.memories.pane.isVisibleTo(window)
+    window.run("system.deeplore")
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle)
+    QApplication.processEvents()
+    assert not remarks.isVisibleTo(window)

@@ -1,0 +1,523 @@
+"""Notes made, renamed, moved, switched, deleted and changed together, on real files, and undone byte for byte."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
+
+from lorestudio.ui.features.notes.batch_dialog import Operation
+from lorestudio.ui.features.vault.table import COLUMNS, Column
+from lorestudio.ui.widgets.picker import Picker
+from lorestudio.vault.lint.fixes import Repair
+from lorestudio.vault.writer import temporary_name
+from tests.ui.conftest import drain
+from tests.ui.vaults import NOTES, choose, chosen_file, contents, open_vault, settle, write_vault
+
+
+@pytest.fixture
+def vault(tmp_path):
+    return write_vault(tmp_path / "vault")
+
+
+@pytest.fixture
+def window(make_window, vault, tmp_path):
+    made = make_window()
+    open_vault(made, vault, tmp_path / "kept")
+    return made
+
+
+def test_what_a_crash_left_in_the_middle_of_saving_is_cleared_away(make_window, vault, tmp_path) -> None:
+    left = vault / "places" / temporary_name()
+    left.write_text("half a no", encoding="utf-8")
+    os.utime(left, (0, 0))
+    open_vault(make_window(), vault, tmp_path / "kept")
+    assert not left.exists()
+    assert contents(vault) == NOTES
+
+
+def dialog_of(kind=QDialog):
+    return next(one for one in QApplication.topLevelWidgets() if isinstance(one, kind) and one.isVisible())
+
+
+def undo(window) -> None:
+    window.run("vault.undo")
+    settle(window)
+
+
+# ---- renaming -------------------------------------------------------------------------------------------------------
+
+
+def field_in_the_tree(window) -> QLineEdit | None:
+    fields = window.vault.tree.viewport().findChildren(QLineEdit)
+    return fields[0] if fields else None
+
+
+def test_f2_lets_the_title_be_typed_over_in_the_tree_and_references_follow(window, vault) -> None:
+    choose(window, "Skarn.md")
+    window.activateWindow()
+    window.vault.tree.setFocus()
+    window.run("note.rename")
+    field = field_in_the_tree(window)
+    assert field is not None
+    assert field.text() == "Skarn"
+    field.setText("Skarn the Grey")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    settle(window)
+    assert "Skarn the Grey.md" in contents(vault)
+    assert "[[Skarn the Grey]]" in contents(vault)["places/Dawnkeep.md"]
+    undo(window)
+    assert contents(vault) == NOTES
+
+
+def test_escape_leaves_the_title_as_it_was(window, vault) -> None:
+    choose(window, "Skarn.md")
+    window.activateWindow()
+    window.vault.tree.setFocus()
+    window.run("note.rename")
+    field = field_in_the_tree(window)
+    assert field is not None
+    field.setText("Skarn the Grey")
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    settle(window)
+    assert contents(vault) == NOTES
+    assert field_in_the_tree(window) is None
+
+
+def test_a_rename_shows_what_follows_and_changes_only_that(window, vault) -> None:
+    choose(window, "Skarn.md")
+    window.run("note.rename")
+    dialog = dialog_of()
+    settle(window)
+    assert not dialog.ok.isEnabled()
+    dialog.title.setText("Skarn the Grey")
+    dialog.preview()
+    settle(window)
+    assert dialog.view.summary.text() == "2 references in 2 notes will follow."
+    assert dialog.view.files.count() == 3
+    dialog.go()
+    settle(window)
+    assert contents(vault) == {
+        **{name: text for name, text in NOTES.items() if name != "Skarn.md"},
+        "Skarn the Grey.md": NOTES["Skarn.md"].replace("# Skarn\n", "# Skarn the Grey\n"),
+        "places/Dawnkeep.md": NOTES["places/Dawnkeep.md"].replace("[[Skarn]]", "[[Skarn the Grey]]"),
+        "items/Crown.md": NOTES["items/Crown.md"].replace("requires: [Skarn]", "requires: [Skarn the Grey]"),
+    }
+    assert chosen_file(window) == "Skarn the Grey.md"
+    assert window.commands.actions["vault.undo"].text() == "Undo: Rename Skarn to Skarn the Grey"
+    undo(window)
+    assert contents(vault) == NOTES
+    assert chosen_file(window) == "Skarn.md"
+    window.run("vault.redo")
+    settle(window)
+    assert "Skarn the Grey.md" in contents(vault)
+
+
+def test_a_title_that_another_note_has_is_refused_in_the_dialog(window, vault) -> None:
+    choose(window, "Skarn.md")
+    window.run("note.rename")
+    dialog = dialog_of()
+    dialog.title.setText("Crown")
+    dialog.preview()
+    settle(window)
+    assert "items/Crown.md has this title already" in dialog.problem.text()
+    assert not dialog.ok.isEnabled()
+    dialog.reject()
+    assert contents(vault) == NOTES
+
+
+# ---- making, duplicating, moving, deleting --------------------------------------------------------------------------
+
+
+def test_a_new_note_is_made_from_a_template_and_looked_at(window, vault) -> None:
+    choose(window, "places/Dawnkeep.md")
+    window.run("note.new")
+    dialog = dialog_of()
+    settle(window)
+    assert dialog.folder.text() == "places"
+    dialog.title.setText("Hollow")
+    dialog.template.setCurrentIndex(dialog.template.findText("place"))
+    dialog.preview()
+    settle(window)
+    dialog.go()
+    settle(window)
+    text = contents(vault)["places/Hollow.md"]
+    assert "# Hollow\n" in text
+    assert "- lorebook" in text
+    assert chosen_file(window) == "places/Hollow.md"
+    undo(window)
+    assert contents(vault) == NOTES
+
+
+def test_duplicate_takes_the_next_number(window, vault) -> None:
+    choose(window, "Bell.md")
+    window.run("note.duplicate")
+    settle(window)
+    assert contents(vault)["Bell 2.md"] == NOTES["Bell.md"].replace("# Bell\n", "# Bell 2\n")
+    assert chosen_file(window) == "Bell 2.md"
+
+
+def test_notes_are_moved_to_another_folder_and_stay_selected(window, vault) -> None:
+    window.vault.show_table(True)
+    window.vault.table.selectAll()
+    window.vault.filter.setText("r")
+    window.vault.apply_filter()
+    names = {note.filename for note in window.vault.chosen}
+    window.vault.filter.clear()
+    window.vault.apply_filter()
+    assert {"Skarn.md", "items/Crown.md"} <= names
+    window.run("note.move")
+    dialog = dialog_of()
+    dialog.folder.setText("old/things")
+    dialog.preview()
+    settle(window)
+    dialog.go()
+    settle(window)
+    moved = set(contents(vault))
+    assert {f"old/things/{name.rpartition('/')[2]}" for name in names} <= moved
+    assert len(moved) == len(NOTES)
+    assert {note.filename for note in window.vault.chosen} >= {"old/things/Skarn.md", "old/things/Crown.md"}
+    undo(window)
+    assert contents(vault) == NOTES
+
+
+def test_notes_are_dragged_into_a_folder_of_the_tree(window, vault) -> None:
+    tree = window.vault.model
+    note = next(entry for entry in window.session.project.index.entries if entry.title == "Bell")
+    data = tree.mimeData([tree.index_of(note.id)])
+    places = next(
+        tree.index(row, 0) for row in range(tree.rowCount()) if tree.node(tree.index(row, 0)).title == "places"
+    )
+    assert tree.flags(places) & Qt.ItemFlag.ItemIsDropEnabled
+    assert tree.flags(tree.index_of(note.id)) & Qt.ItemFlag.ItemIsDragEnabled
+    tree.dropMimeData(data, Qt.DropAction.MoveAction, -1, -1, places)
+    settle(window)
+    assert contents(vault)["places/Bell.md"] == NOTES["Bell.md"]
+    assert chosen_file(window) in {"", "places/Bell.md"}
+
+
+def test_delete_goes_to_the_trash_and_comes_back(window, vault) -> None:
+    choose(window, "Skarn.md")
+    window.show_pane("vault")
+    window.run("note.delete")
+    settle(window)
+    assert "Skarn.md" not in contents(vault)
+    assert any("Delete Skarn" in text and "lead nowhere" in text for text in window.bars.texts)
+    assert chosen_file(window)  # the keyboard stays in the list, on the note beside it
+    window.run("note.trash")
+    dialog = dialog_of()
+    settle(window)
+    assert dialog.state.text() == "1 deleted note"
+    dialog.put_back()
+    settle(window)
+    assert contents(vault) == NOTES
+    assert dialog.state.text() == "The trash of this vault is empty."
+    dialog.reject()
+    drain()
+
+
+def test_a_note_put_back_where_another_one_lies_gets_another_name(window, vault) -> None:
+    choose(window, "Bell.md")
+    window.run("note.delete")
+    settle(window)
+    (vault / "Bell.md").write_text("Somebody else's\n", encoding="utf-8")
+    window.run("note.trash")
+    dialog = dialog_of()
+    settle(window)
+    dialog.put_back()
+    settle(window)
+    box = dialog_of(QMessageBox)
+    next(button for button in box.buttons() if "Bell (2)" in button.text()).click()
+    settle(window)
+    dialog.reject()
+    assert contents(vault)["Bell (2).md"] == NOTES["Bell.md"]
+    assert contents(vault)["Bell.md"] == "Somebody else's\n"
+
+
+def test_a_note_is_deleted_for_good_only_after_a_question(window, vault) -> None:
+    choose(window, "Bell.md")
+    window.run("note.delete")
+    settle(window)
+    window.run("note.trash")
+    dialog = dialog_of()
+    settle(window)
+    dialog.gone.click()
+    box = dialog_of(QMessageBox)
+    assert "1 note will be deleted for good." in box.text()
+    next(button for button in box.buttons() if button.text() == "Delete").click()
+    settle(window)
+    assert dialog.table.rowCount() == 0
+    dialog.reject()
+
+
+def test_space_switches_a_note_off_and_on_again(window, vault) -> None:
+    choose(window, "Bell.md")
+    window.show_pane("vault")
+    window.activateWindow()
+    QTest.keyClick(window.vault.tree, Qt.Key.Key_Space)
+    settle(window)
+    assert contents(vault)["Bell.md"] == NOTES["Bell.md"].replace("enabled: true", "enabled: false")
+    assert chosen_file(window) == "Bell.md"
+    window.run("note.enable")
+    settle(window)
+    assert contents(vault) == NOTES
+
+
+def test_a_draft_without_the_lorebook_tag_is_not_switched_on(window, vault) -> None:
+    choose(window, "draft.md")
+    window.run("note.enable")
+    settle(window)
+    assert contents(vault) == NOTES
+    assert any("for another reason" in text for text in window.bars.texts)
+
+
+# ---- many at once ---------------------------------------------------------------------------------------------------
+
+
+def batch(window, *names):
+    window.vault.show_table(True)
+    rows = [window.vault.table_model.row_of(window.session.note_at(window.vault_commands.work.folders[0] / name))
+            for name in names]  # fmt: skip
+    window.vault.table.select_rows(rows, rows[0])
+    settle(window)
+    window.run("note.batch")
+    dialog = dialog_of()
+    settle(window)
+    return dialog
+
+
+def test_the_batch_editor_says_what_the_notes_have(window) -> None:
+    dialog = batch(window, "Skarn.md", "places/Dawnkeep.md", "Bell.md")
+    table = dialog.table
+    rows = {
+        table.item(row, 0).text(): (table.item(row, 1).text(), table.item(row, 2).text())
+        for row in range(table.rowCount())
+    }
+    assert rows["tags"] == ("differs: 2 values", "3 of 3")
+    assert rows["priority"] == ("differs: 2 values", "2 of 3")
+    assert rows["enabled"] == ("not in all notes", "1 of 3")
+    dialog.reject()
+
+
+def test_the_batch_editor_sets_a_number_in_all_notes_as_one_step(window, vault) -> None:
+    dialog = batch(window, "Skarn.md", "places/Dawnkeep.md", "Bell.md")
+    dialog.name.setCurrentText("priority")
+    dialog.value.setText("20")
+    dialog.preview()
+    settle(window)
+    assert dialog.view.summary.text() == "2 notes change · 1 is so already"
+    dialog.go()
+    settle(window)
+    after = contents(vault)
+    assert after["places/Dawnkeep.md"] == NOTES["places/Dawnkeep.md"].replace("priority: 40", "priority: 20")
+    assert "priority: 20\n---\n# Bell" in after["Bell.md"]
+    assert after["Skarn.md"] == NOTES["Skarn.md"]
+    assert len(window.vault.chosen) == 3
+    undo(window)
+    assert contents(vault) == NOTES
+
+
+@pytest.mark.parametrize(
+    ("operation", "value", "expected"),
+    [
+        (Operation.ADD, "north, cold", "tags: [lorebook, place, north, cold]"),
+        (Operation.REMOVE, "place", "tags: [lorebook]"),
+    ],
+)
+def test_the_batch_editor_changes_lists(window, vault, operation, value, expected) -> None:
+    dialog = batch(window, "places/Dawnkeep.md")
+    dialog.name.setCurrentText("tags")
+    dialog.operation.setCurrentIndex(dialog.operation.findData(operation.value))
+    dialog.value.setText(value)
+    dialog.preview()
+    settle(window)
+    dialog.go()
+    settle(window)
+    assert contents(vault)["places/Dawnkeep.md"] == NOTES["places/Dawnkeep.md"].replace(
+        "tags: [lorebook, place]", expected
+    )
+
+
+def test_the_batch_editor_names_the_notes_that_cannot_be_changed(window, vault) -> None:
+    dialog = batch(window, "Bell.md", "Skarn.md")
+    dialog.name.setCurrentText("enabled")
+    dialog.operation.setCurrentIndex(dialog.operation.findData(Operation.ADD.value))
+    dialog.value.setText("x")
+    dialog.preview()
+    settle(window)
+    assert "Bell.md" in dialog.view.remarks.toPlainText()
+    assert "1 note changes · 1 cannot be changed" in dialog.view.summary.text()
+    dialog.reject()
+    assert contents(vault) == NOTES
+
+
+def test_a_property_is_removed_from_all_notes(window, vault) -> None:
+    dialog = batch(window, "Skarn.md", "places/Dawnkeep.md")
+    dialog.name.setCurrentText("priority")
+    dialog.operation.setCurrentIndex(dialog.operation.findData(Operation.CLEAR.value))
+    dialog.preview()
+    settle(window)
+    dialog.go()
+    settle(window)
+    assert "priority" not in contents(vault)["Skarn.md"] + contents(vault)["places/Dawnkeep.md"]
+    assert "# a comment" in contents(vault)["Skarn.md"]
+
+
+# ---- unsaved text, and changes of others ----------------------------------------------------------------------------
+
+
+def test_unsaved_text_is_saved_before_a_note_is_changed(window, vault) -> None:
+    choose(window, "Bell.md")
+    window.entry.editor.buffer.replace_all(NOTES["Bell.md"] + "Unsaved words.\n")
+    settle(window)
+    assert window.drafts.all
+    window.run("note.enable")
+    settle(window)
+    text = contents(vault)["Bell.md"]
+    assert text == NOTES["Bell.md"].replace("enabled: true", "enabled: false") + "Unsaved words.\n"
+    assert not window.drafts.all
+    assert window.entry.editor.buffer.text == text
+    assert any("Unsaved text was saved first." in text for text in window.bars.texts)
+
+
+def test_nothing_is_changed_where_unsaved_text_cannot_be_saved(window, vault) -> None:
+    path = vault / "Bell.md"
+    choose(window, "Bell.md")
+    window.entry.editor.buffer.replace_all("Mine\n")
+    settle(window)
+    path.write_text("Theirs\n", encoding="utf-8")
+    window.run("note.enable")
+    settle(window)
+    assert path.read_text(encoding="utf-8") == "Theirs\n"
+    assert window.drafts.get(path).text == "Mine\n"
+    assert any("Nothing was changed" in text for text in window.bars.texts)
+
+
+def test_undo_leaves_a_file_alone_that_somebody_changed_since(window, vault) -> None:
+    dialog = batch(window, "Skarn.md", "places/Dawnkeep.md")
+    dialog.name.setCurrentText("priority")
+    dialog.value.setText("1")
+    dialog.preview()
+    settle(window)
+    dialog.go()
+    settle(window)
+    (vault / "Skarn.md").write_text("Theirs\n", encoding="utf-8")
+    undo(window)
+    box = dialog_of(QMessageBox)
+    assert "Skarn.md" in box.text()
+    next(button for button in box.buttons() if button.text() == "Undo the other 1 file").click()
+    settle(window)
+    assert contents(vault)["Skarn.md"] == "Theirs\n"
+    assert contents(vault)["places/Dawnkeep.md"] == NOTES["places/Dawnkeep.md"]
+
+
+def test_what_was_done_can_be_undone_by_the_next_window(make_window, window, vault, tmp_path) -> None:
+    choose(window, "Bell.md")
+    window.run("note.enable")
+    settle(window)
+    window.close()
+    other = make_window(file="other.ini")
+    open_vault(other, vault, tmp_path / "kept")
+    assert other.vault_commands.work.undo_title == "Switch Bell off"
+    undo(other)
+    assert contents(vault) == NOTES
+
+
+def test_without_a_place_for_what_undoes_it_nothing_can_be_changed(make_window, vault) -> None:
+    from lorestudio.studio.project.project import open_project  # noqa: PLC0415
+
+    window = make_window(open_project([vault]))
+    window.selection.choose_entry(0)
+    for name in ("note.new", "note.rename", "note.delete", "note.enable"):
+        assert not window.commands.actions[name].isEnabled()
+
+
+def test_what_was_looked_at_is_found_again_after_a_reload(window, vault) -> None:
+    choose(window, "Skarn.md")
+    (vault / "Aardvark.md").write_text("---\ntags: [lorebook]\nkeys: [a]\n---\nA beast.\n", encoding="utf-8")
+    before = window.selection.entry
+    window.run("vault.reload")
+    settle(window)
+    assert chosen_file(window) == "Skarn.md"
+    assert window.selection.entry != before  # the new note comes before it
+
+
+# ---- the quick switcher ---------------------------------------------------------------------------------------------
+
+
+def test_the_switcher_finds_aliases_and_begins_with_what_was_looked_at(window) -> None:
+    for name in ("Bell.md", "Skarn.md"):
+        choose(window, name)
+    window.run("go.entry")
+    picker = dialog_of(Picker)
+    settle(window)
+    titles = [picker.view.model().index(row, 0).data() for row in range(picker.view.model().rowCount())]
+    assert titles[:2] == ["Skarn", "Bell"]
+    assert "draft" in titles
+    choose(window, "Bell.md")
+    picker.field.setText("red one")
+    picker.pick_current()
+    settle(window)
+    assert chosen_file(window) == "Skarn.md"
+
+
+def test_shift_enter_in_the_switcher_makes_a_note_of_that_name(window) -> None:
+    window.run("go.entry")
+    picker = dialog_of(Picker)
+    picker.field.setText("Hollow Hill")
+    QTest.keyClick(picker.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    settle(window)
+    dialog = dialog_of()
+    assert dialog.title.text() == "Hollow Hill"
+    dialog.reject()
+    drain()
+
+
+def test_the_palette_lists_the_new_actions(window) -> None:
+    window.run("go.command")
+    picker = dialog_of(Picker)
+    titles = {picker.view.model().index(row, 0).data() for row in range(picker.view.model().rowCount())}
+    assert {"New note", "Rename", "Move to folder", "Change a property", "Trash", "Undo change", "Links"} <= titles
+    picker.close()
+    drain()
+
+
+# ---- problems -------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_checks_offer_is_mended_as_one_step(window, vault) -> None:
+    after = NOTES["Bell.md"].replace("enabled: true", "enabled: false")
+    repairs = (
+        Repair("vault", "Bell.md", NOTES["Bell.md"], after, ("Switch it off",)),
+        Repair("vault", "Skarn.md", "not what is there", "x", ("Other",)),
+    )
+    window.problems.wanted_fixes.emit(repairs)
+    settle(window)
+    assert contents(vault) == {**NOTES, "Bell.md": after}
+    assert any("Skarn.md has changed meanwhile" in text for text in window.bars.texts)
+    undo(window)
+    assert contents(vault) == NOTES
+
+
+def test_the_table_counts_the_problems_that_were_found(window, qtbot) -> None:
+    qtbot.waitUntil(lambda: window.problems.problems is not None)
+    found = window.problems.problems
+    assert found is not None
+    expected = sum(finding.filename == "items/Crown.md" for finding in found.findings)
+    model = window.vault.table_model
+    row = model.row_of(window.session.note_at(window.vault_commands.work.folders[0] / "items/Crown.md"))
+    assert expected > 0
+    assert model.index(row, COLUMNS.index(Column.PROBLEMS)).data() == str(expected)
+
+
+def test_that_links_are_read_is_said_only_while_they_are(window) -> None:
+    window.vault_commands.work.reading.emit("Reading the links of the vault…")
+    assert window.status.currentMessage() == "Reading the links of the vault…"
+    window.vault_commands.work.reading.emit("")
+    assert window.status.currentMessage() == ""
+    window.status.flash("Saved.")
+    window.vault_commands.work.reading.emit("")
+    assert window.status.currentMessage() == "Saved."

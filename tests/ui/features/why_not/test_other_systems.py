@@ -1,0 +1,83 @@
+"""What would bring an entry in, in the window, where another system than DeepLore is chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QPushButton
+
+from lorestudio.settings.contextwindow import ContextWindowSettings
+from lorestudio.studio.project.project import demo_project
+from lorestudio.studio.replay.simulator import Simulator
+from tests.ui.conftest import drain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.ui.shell.main_window import MainWindow
+
+
+def settled(qtbot: QtBot, window: MainWindow) -> None:
+    qtbot.waitUntil(lambda: not window.session.busy and window.session.jobs.idle, timeout=30_000)
+    drain()
+
+
+@pytest.fixture
+def window(make_window: Callable[..., MainWindow], qtbot: QtBot) -> MainWindow:
+    """The demo with the context window, at the first reply."""
+    made = make_window(demo_project(), make_simulator=Simulator)
+    settled(qtbot, made)
+    settings = ContextWindowSettings(total_token_budget=200, with_conversation=False)
+    made.session.replays.configure({"context-window": settings})
+    made.session.replays.choose(system="context-window")
+    settled(qtbot, made)
+    made.chat.show_generation(made.session.generations[0])
+    drain()
+    return made
+
+
+def left_out(window: MainWindow, reason: str) -> int:
+    trace = window.session.runs.trace(window.selection.generation)
+    assert trace is not None
+    journeys = window.session.runs.journeys(trace)
+    return next(entry for entry in journeys.rows if journeys.fate(entry).reason == reason)
+
+
+def test_the_chosen_system_is_asked_and_its_setting_applied(window: MainWindow, qtbot: QtBot) -> None:
+    window.selection.choose_entry(left_out(window, "cw_no_room"))
+    window.run("trace.why_not")
+    settled(qtbot, window)
+    page = window.why_not.page
+    assert "bring" in page.summary.text()
+    row = next(row for row in page.rows if "total_token_budget" in row.answer.change.settings)
+    wanted = row.answer.change.settings["total_token_budget"]
+    row.button.click()
+    settled(qtbot, window)
+    known = window.session.choices.systems["context-window"]
+    assert isinstance(known, ContextWindowSettings)
+    assert known.total_token_budget == wanted
+    assert window.why_not.search.goes_in
+    assert "goes in now" in window.why.told.label.text()
+    undo = next(button for button in window.why.told.findChildren(QPushButton) if button.text() == "Undo")
+    undo.click()
+    settled(qtbot, window)
+    known = window.session.choices.systems["context-window"]
+    assert isinstance(known, ContextWindowSettings)
+    assert known.total_token_budget == 200
+    assert not window.why_not.search.goes_in
+
+
+def test_an_entry_of_no_system_is_answered_from_the_run(window: MainWindow, qtbot: QtBot) -> None:
+    window.session.replays.choose(system="facts")
+    settled(qtbot, window)
+    window.selection.choose_entry(0)
+    window.run("trace.why_not")
+    settled(qtbot, window)
+    trace = window.session.runs.trace(window.selection.generation)
+    assert trace is not None
+    assert window.session.runs.journeys(trace).fate(0).reason == "fm_no_memory"
+    assert "Choose a system that looks at notes" in window.why_not.page.summary.text()
+    assert not window.why_not.page.rows

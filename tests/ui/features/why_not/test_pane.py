@@ -1,0 +1,251 @@
+"""What later stages would have done, and what would bring an entry in: found, shown and applied in the real window."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from lorestudio.domain.chat import Generation
+from lorestudio.studio.project.project import demo_project, open_project
+from lorestudio.studio.project.resources import resource
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tryout.held_runs import HeldRuns
+from lorestudio.studio.tryout.why_not import Holds
+from lorestudio.trace.held_run import WouldState
+from lorestudio.ui.shell.qt import MARK, TOOLTIP
+from tests.ui.vaults import settle
+
+
+@pytest.fixture
+def open_demo(make_window, tmp_path):
+    """The beginning of the demo on files of the test's own, replayed by the engine."""
+
+    def opened(messages=12):
+        vault = tmp_path / "vault"
+        shutil.copytree(resource("demo", "vault"), vault)
+        builtin = demo_project()
+        project = open_project([vault], builtin.chat_path, builtin.settings_path, builtin.seed)
+        chat = replace(project.chat, messages=project.chat.messages[:messages])
+        made = make_window(make_simulator=Simulator)
+        made.vault_commands.keep_in(tmp_path / "kept")
+        made.session.set_project(replace(project, settings=builtin.settings, chat=chat))
+        settle(made)
+        return made
+
+    return opened
+
+
+@pytest.fixture
+def window(open_demo):
+    return open_demo()
+
+
+def look_at(window, message, title) -> int:
+    window.chat.choose(message)
+    entries = window.session.project.index.entries
+    entry = next(each.id for each in entries if each.title == title)
+    window.selection.choose_entry(entry)
+    settle(window)
+    return entry
+
+
+def find(window):
+    window.run("trace.why_not")
+    settle(window)
+    return window.why_not.search.found
+
+
+def apply(window, code) -> None:
+    row = next(row for row in window.why_not.page.rows if row.answer.change.code == code)
+    QTest.mouseClick(row.button, Qt.MouseButton.LeftButton)
+    settle(window)
+
+
+def injected(window, message) -> list[str]:
+    return [each.title for each in window.session.runs.trace(window.session.shown(message)).injections]
+
+
+def test_the_cells_behind_the_stop_are_those_of_the_held_run(window) -> None:
+    entry = look_at(window, 8, "Storm Glass")
+    model = window.trace.model
+    session = window.session
+    would = HeldRuns(session.runs.simulator(Generation(8)), Generation(8)).of(entry)
+
+    hollow = {}
+    for column in range(1, model.columnCount()):
+        index = model.index(model.row_of(entry), column)
+        if index.data(MARK).hollow:
+            hollow[model.stage(column).name] = index.data(MARK).word
+            assert would.at(model.stage(column).name).sentence in index.data(TOOLTIP)
+
+    shown = {model.stage(column).name for column in range(1, model.columnCount())}
+    assert hollow.keys() == {cell.stage for cell in would.cells} & shown
+    assert hollow["budget"] == "would be cut"
+    assert would.at("budget").state is WouldState.STOP
+    assert "It would also be cut by the budget: needs" in window.why.text
+
+
+def test_other_rows_in_sight_are_asked_about_in_the_background(window) -> None:
+    look_at(window, 11, "The Brume")
+    model = window.trace.model
+    rows = [row for row in range(model.rowCount()) if model.result(model.entry(row)).word == "gated out"]
+    assert rows
+    for row in rows:
+        window.trace.journey.scrollTo(model.index(row, 1))
+        settle(window)
+        cells = [model.index(row, column).data(MARK) for column in range(1, model.columnCount())]
+        assert any(mark.hollow for mark in cells)
+
+
+def test_a_setting_that_helps_is_found_applied_and_taken_back(window) -> None:
+    look_at(window, 11, "Court of Weather")
+    before = injected(window, 11)
+    assert "Court of Weather" not in before
+
+    found = find(window)
+    assert found.complete
+    assert "3 changes bring “Court of Weather” in" in window.why_not.page.summary.text()
+    apply(window, "token_budget")
+
+    assert "Court of Weather" in injected(window, 11)
+    answer = next(each for each in found.answers if each.change.code == "token_budget")
+    assert window.session.project.settings.max_tokens_budget == answer.change.settings["max_tokens_budget"]
+    assert "“Court of Weather” goes in now" in window.why.told.label.text()
+    window.run("adjust.undo")
+    settle(window)
+    assert injected(window, 11) == before
+
+
+def test_applying_leaves_the_keyboard_with_the_answer(window) -> None:
+    """The button is gone by then; what is typed next must not end in the note's keys."""
+    window.activateWindow()
+    look_at(window, 11, "Court of Weather")
+    found = find(window)
+    place = next(place for place, each in enumerate(found.answers) if each.change.code == "token_budget")
+    window.why_not.page.rows[place].button.setFocus()
+    QTest.keyClick(window.why_not.page.rows[place].button, Qt.Key.Key_Space)
+    settle(window)
+    assert "Court of Weather" in injected(window, 11)
+    assert QApplication.focusWidget() is window.why.browser
+
+
+def test_a_note_that_helps_is_written_through_the_change_log(window, tmp_path) -> None:
+    path = tmp_path / "vault" / "places" / "Court of Weather.md"
+    text = path.read_bytes()
+    look_at(window, 11, "Court of Weather")
+    find(window)
+
+    apply(window, "priority")
+
+    assert b"priority: 39" in path.read_bytes()
+    assert "Court of Weather" in injected(window, 11)
+    assert window.vault_commands.work.undo_title.startswith("Give “Court of Weather” a higher priority")
+    assert "goes in now" in window.why.told.label.text()
+    window.run("vault.undo")
+    settle(window)
+    assert path.read_bytes() == text
+    assert "Court of Weather" not in injected(window, 11)
+
+
+def test_a_choice_for_the_chat_is_applied_as_one_step(open_demo) -> None:
+    window = open_demo(41)
+    look_at(window, 40, "Hat Wasps")
+    find(window)
+    apply(window, "unblock")
+
+    assert window.session.project.controls.blocks == ()
+    assert window.session.parts.adjustments.undo_title == "Remove “Hat Wasps” from the chat's blocks"
+    assert "Hat Wasps" in injected(window, 40)
+
+
+def test_a_change_that_is_not_enough_is_a_first_step(window) -> None:
+    look_at(window, 8, "Storm Glass")
+    find(window)
+    page = window.why_not.page
+    button = next(each for each in page.first_steps if "Remove the refine keys" in each.accessibleName())
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    settle(window)
+
+    assert "does not go in" in window.why.told.label.text()
+    assert window.why_not.search.found.fate.reason == "behind_cut"
+    apply(window, "priority")
+    assert "Storm Glass" in injected(window, 8)
+
+
+def test_what_keeps_an_entry_out(window) -> None:
+    look_at(window, 8, "The Long Flood")
+    assert window.why.answers_button.text() == "What would keep it out?"
+    found = find(window)
+    assert found.keeps_out
+    apply(window, "block")
+    assert "The Long Flood" not in injected(window, 8)
+    assert "does not go in" in window.why.told.label.text()
+
+
+def test_a_note_that_is_no_entry_says_what_makes_it_one(open_demo) -> None:
+    window = open_demo(45)
+    note = next(each for each in window.session.project.index.left_out if each.filename.startswith("The Ending"))
+    window.chat.choose(44)
+    window.selection.choose_left_out(note)
+    settle(window)
+    assert note.message in window.why.text
+    found = find(window)
+    (answer,) = found.answers
+    assert answer.holds is Holds.BOTH
+    apply(window, "enable")
+    assert "The Ending (do not read aloud)" in injected(window, 44)
+
+
+def test_the_answers_are_read_aloud_and_reached_with_the_keyboard(window) -> None:
+    look_at(window, 11, "Court of Weather")
+    find(window)
+    rows = window.why_not.page.rows
+    assert rows[0].button.hasFocus()
+    assert rows[0].button.accessibleName() == f"Apply: {rows[0].answer.change.title}"
+    assert "Wreck of the Patient Margaret" in rows[0].button.accessibleDescription()
+    QTest.keyClick(rows[0].button, Qt.Key.Key_Tab)
+    assert rows[1].button.hasFocus()
+
+
+def test_another_entry_ends_the_search_and_each_keeps_its_answers(window) -> None:
+    first = look_at(window, 11, "Court of Weather")
+    window.run("trace.why_not")
+    other = next(each.id for each in window.session.project.index.entries if each.title == "Ysolde Marrack")
+    window.selection.choose_entry(other)
+    assert not window.why_not.search.running
+    settle(window)
+    assert window.why_not.search.found is None
+    assert find(window).title == "Ysolde Marrack"
+    window.selection.choose_entry(first)
+    settle(window)
+    assert find(window).title == "Court of Weather"
+    window.selection.choose_entry(other)
+    assert window.why_not.search.found.complete
+
+
+def test_a_search_can_be_stopped(window) -> None:
+    look_at(window, 8, "The Stair")
+    window.run("trace.why_not")
+    window.why_not.search.stop()
+    settle(window)
+    found = window.why_not.search.found
+    assert found is None or not found.complete
+    assert not window.why_not.page.progress.isVisible()
+
+
+def test_without_a_run_the_page_says_what_to_do(make_window, tmp_path) -> None:
+    vault = tmp_path / "vault"
+    shutil.copytree(resource("demo", "vault"), vault)
+    made = make_window(replay=False, make_simulator=Simulator)
+    project = open_project([vault], demo_project().chat_path)
+    made.session.set_project(project)
+    settle(made)
+    made.chat.choose(8)
+    made.selection.choose_entry(0)
+    made.run("trace.why_not")
+    assert "Run this reply first" in made.why_not.page.summary.text()

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lorestudio.ui.features.notes.editor.buffer import for_editor, restore
+from lorestudio.ui.shell.words import count, number, shorten, tr
+from lorestudio.ui.widgets.picker import ranked, score
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0, "0"), (1842, "1,842"), (2.5, "2.5"), (3.0, "3"), (math.inf, "∞"), (-math.inf, "-∞"), (math.nan, "?")],
+)
+def test_numbers(value: float, expected: str) -> None:
+    assert number(value) == expected
+
+
+def test_counting_and_filling_in() -> None:
+    assert count(1, "entry", "entries") == "1 entry"
+    assert count(1200, "entry", "entries") == "1,200 entries"
+    assert tr("{a} of {b}", a=1, b=2) == "1 of 2"
+    assert tr("a {brace} stays") == "a {brace} stays"
+    assert shorten("one\n two  three", 9) == "one two…"
+
+
+def test_letters_at_word_starts_win() -> None:
+    titles = ["Search in vault", "Save", "Replay all", "Copy trace report", "Save current file"]
+    assert ranked("scf", titles) == [4]
+    assert ranked("save", titles)[0] == 1
+    assert score("xq", "Save") is None
+    assert ranked("", titles) == [0, 1, 2, 3, 4]
+
+
+def test_line_ends_of_untouched_lines_stay() -> None:
+    original = "one\r\ntwo\nthree\r\nfour\r\n"
+    edited = for_editor(original).replace("two", "2\n2b")
+    assert restore(original, edited) == "one\r\n2\r\n2b\nthree\r\nfour\r\n"
+
+
+def test_a_file_of_one_kind_keeps_it() -> None:
+    assert restore("a\r\nb\r\n", "a\nb\nc\n") == "a\r\nb\r\nc\r\n"
+    assert restore("", "a\nb") == "a\nb"
+
+
+@given(st.text(alphabet="ab\r\n\u2029\u2028\u00a0", max_size=40))
+def test_an_unedited_text_comes_back_as_it_was(text: str) -> None:
+    assert restore(text, for_editor(text)) == text
+
+
+@example("\n\n\r\r", 0, 0, "\n")  # one mended line end brought the next one about
+@given(
+    st.text(alphabet="ab\r\n", max_size=20),
+    st.integers(0, 20),
+    st.integers(0, 20),
+    st.text(alphabet="xy\n", max_size=5),
+)
+def test_an_edit_changes_only_what_was_edited(text: str, start: int, length: int, new: str) -> None:
+    shown = for_editor(text)
+    edited = shown[:start] + new + shown[start + length :]
+    assert for_editor(restore(text, edited)) == edited
+
+
+def test_lines_put_before_the_first_leave_the_others_as_they_were() -> None:
+    assert restore("a\r\nb\nc\nd", "x\na\nb\nc\nd") == "x\na\r\nb\nc\nd"

@@ -1,0 +1,163 @@
+"""Vaults that the window opens from the cache and follows, in folders and behind Obsidian's plugin."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
+
+from lorestudio.domain.chat import Generation
+from lorestudio.studio.project.answering import Connections, Keys
+from lorestudio.studio.project.places import KEY_VARIABLE
+from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.runs import TraceBook
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.state.session import Session
+from tests.ui.worlds import MemoryKeyring, make_chat, make_project, make_trace
+from tests.vault.obsidian.obsidian_server import KEY, ObsidianServer, running
+
+
+def write(folder: Path, title: str, text: str = "It is shut.") -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{title}.md"
+    path.write_text(f"---\ntags: [lorebook]\nkeys: [{title}]\n---\n# {title}\n{text}\n", encoding="utf-8")
+    return path
+
+
+def titles(session: Session) -> list[str]:
+    return [entry.title for entry in session.project.index.entries] if session.project is not None else []
+
+
+@pytest.fixture
+def cached(make_session, tmp_path):
+    """Sessions that share one cache."""
+
+    def make() -> Session:
+        return make_session(cache_file=tmp_path / "vaults.sqlite")
+
+    return make
+
+
+def test_a_vault_is_shown_from_the_cache_and_then_as_it_is_on_disk(cached, qtbot, tmp_path):
+    write(tmp_path / "vault", "Gate")
+    first = cached()
+    first.reading.open([tmp_path / "vault"])
+    qtbot.waitUntil(lambda: titles(first) == ["Gate"])
+    first.close()
+
+    write(tmp_path / "vault", "Wall")
+    second = cached()
+    shown = []
+    second.project_changed.connect(lambda: shown.append(titles(second)))
+    second.reading.open([tmp_path / "vault"])
+    qtbot.waitUntil(lambda: titles(second) == ["Gate", "Wall"])
+    assert shown == [["Gate"], ["Gate", "Wall"]]
+    assert second.runs.stale == ""
+
+
+def test_a_change_on_disk_is_said_and_taken_in_when_asked(cached, qtbot, tmp_path):
+    write(tmp_path / "vault", "Gate")
+    session = cached()
+    session.reading.open([tmp_path / "vault"])
+    qtbot.waitUntil(lambda: titles(session) == ["Gate"])
+    qtbot.wait(300)  # the watcher has to stand before there is anything to see
+    write(tmp_path / "vault", "Wall")
+    qtbot.waitUntil(lambda: "Wall" in session.runs.stale, timeout=15_000)
+    assert titles(session) == ["Gate"]
+    session.reading.reload()
+    qtbot.waitUntil(lambda: titles(session) == ["Gate", "Wall"])
+    assert session.runs.stale == ""
+
+
+def test_a_project_that_was_read_already_is_followed(cached, qtbot, tmp_path):
+    path = write(tmp_path / "vault", "Gate")
+    session = cached()
+    session.set_project(open_project([tmp_path / "vault"]))
+    session.reading.follow()
+    qtbot.waitUntil(lambda: session.jobs.idle)
+    qtbot.wait(300)
+    assert session.runs.stale == ""
+    path.write_text(path.read_text(encoding="utf-8") + "It is open.\n", encoding="utf-8")
+    qtbot.waitUntil(lambda: "Gate" in session.runs.stale, timeout=15_000)
+
+
+def test_a_vault_that_is_not_there_is_told_and_the_one_before_stays(cached, qtbot, tmp_path):
+    write(tmp_path / "vault", "Gate")
+    session = cached()
+    notices = []
+    session.notice.connect(notices.append)
+    session.reading.open([tmp_path / "vault"])
+    qtbot.waitUntil(lambda: titles(session) == ["Gate"])
+    session.reading.open([tmp_path / "nowhere"])
+    qtbot.waitUntil(lambda: any(notice.tone == "error" for notice in notices))
+    assert any("nowhere" in notice.text for notice in notices if notice.tone == "error")
+    assert titles(session) == ["Gate"]
+    assert session.activity == ""
+
+
+def test_obsidian_is_opened_by_its_address_and_the_key_is_kept(make_window, qtbot, tmp_path, monkeypatch):
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    keyring = MemoryKeyring()
+    connections = Connections(tmp_path / "profiles.json", Keys(keyring, {}))
+    window = make_window(cache_file=tmp_path / "vaults.sqlite", connections=connections)
+    with running(ObsidianServer()) as server:
+        server.write(gate="---\ntags: [lorebook]\nkeys: [gate]\n---\n# The Gate\nIt is shut.")
+        place = f"http://127.0.0.1:{server.port}/World"
+        for key in (KEY, ""):  # the second time it is known
+            window.commands.actions["vault.open_obsidian"].trigger()
+            dialog = next(widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QDialog))
+            address, secret = dialog.findChildren(QLineEdit)
+            assert secret.echoMode() is QLineEdit.EchoMode.Password
+            address.setText(place)
+            secret.setText(key)
+            dialog.accept()
+            qtbot.waitUntil(lambda: titles(window.session) == ["The Gate"] and window.session.jobs.idle)
+            assert window.session.project is not None
+            assert window.session.project.places == (place,)
+        window.session.close()
+    assert KEY in keyring.kept.values()
+
+
+def test_what_is_saved_is_taken_in_and_run_at_once(make_window, qtbot, tmp_path):
+    folder = tmp_path / "vault"
+    path, _other = write(folder, "Gate"), write(folder, "Wall")
+    chat = tmp_path / "chat.jsonl"
+    lines = [{}, {"name": "Ada", "is_user": True, "mes": "The tower?"}, {"name": "Bo", "mes": "Yes."}]
+    chat.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    window = make_window(make_simulator=Simulator)
+    session = window.session
+    session.set_project(open_project([folder], chat))
+    qtbot.waitUntil(lambda: not session.busy and session.jobs.idle)
+    shown = window.selection.generation
+    assert [injection.entry for injection in session.runs.trace(shown).injections] == []
+    window.selection.choose_entry(1)
+    path.write_text(path.read_text(encoding="utf-8").replace("[Gate]", "[tower]"), encoding="utf-8")
+    write(folder, "Attic")
+    session.reading.notes_written([path, folder / "Attic.md"])
+    qtbot.waitUntil(lambda: titles(session) == ["Attic", "Gate", "Wall"])
+    qtbot.waitUntil(lambda: not session.busy and session.jobs.idle)
+    assert window.selection.generation == shown
+    assert session.entry(window.selection.entry).title == "Wall"  # its number is another one now
+    assert [session.entry(one.entry).title for one in session.runs.trace(shown).injections] == ["Gate"]
+    assert session.runs.outdated(shown) == ""
+    path.unlink()
+    session.reading.notes_written([path])
+    qtbot.waitUntil(lambda: titles(session) == ["Attic", "Wall"])
+
+
+def test_older_results_stay_in_sight_until_there_are_new_ones(make_window, qtbot, tmp_path):
+    path = write(tmp_path / "vault", "Gate")
+    window = make_window(make_project(), replay=False)
+    session = window.session
+    project = open_project([tmp_path / "vault"])
+    session.set_project(replace(project, chat=make_chat()))
+    trace = make_trace()
+    session.runs.traces = TraceBook({Generation(5): trace})
+    path.write_text(path.read_text(encoding="utf-8") + "It is open.\n", encoding="utf-8")
+    session.reading.notes_written([path])
+    qtbot.waitUntil(lambda: session.project.vault_state is not project.vault_state)
+    assert session.runs.trace(Generation(5)) is trace
+    assert "saved after this run" in session.runs.outdated(Generation(5))
