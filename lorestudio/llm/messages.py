@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from lorestudio.domain.javascript import Json
@@ -132,6 +132,16 @@ class ChatRequest:
         if self.json_object:
             deciding["json_object"] = True
         return hashlib.sha256(spell(deciding, ascii_only=True, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def as_sent(request: ChatRequest, *, merged: bool) -> ChatRequest:
+    """The request as it goes out: `merged` is for models that take no system message."""
+    return replace(request, system="", user=merged_message(request)) if merged else request
+
+
+def merged_message(request: ChatRequest) -> str:
+    """Instructions and question as one message."""
+    return f"[Instructions]\n{request.system}\n\n---\n\n{request.user}"
 
 
 @dataclass(frozen=True, slots=True)

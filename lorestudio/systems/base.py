@@ -1,29 +1,84 @@
-"""Retrieval systems side by side: what each is given for a turn, and what it gives back.
+"""What a retrieval system is: what it is given for a turn, what it gives back, and what it says about itself.
 
-DeepLore has inputs of its own (`systems.context`). The other systems are objects made with their settings and whatever
-they need besides (a word list, an embedder); they are all given the same `Moment` and answer with a `Trace`, so that
-every view and every comparison works for them.
+A system is an object made with its settings and whatever it needs besides (who answers, who makes vectors). Everybody
+else asks it through `System` and `SystemKind`; nobody asks which one it is. A system without an ability says so by the
+default that stands here.
 """
 
 from __future__ import annotations
 
 import hashlib
-import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias
 
 from pydantic import BaseModel
 
-from lorestudio.domain.chat import Message
-from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.domain.lifecycle import Stopped
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
-from lorestudio.trace.model import EntryRef, Phase, StageRecord, StageStatus, Trace, Turn
+from lorestudio.exchange.character_card import CharacterCard
+from lorestudio.llm.messages import AnswerSource, NoAnswers
+from lorestudio.llm.recorded_answers import RecordedAnswers
+from lorestudio.settings.behaviour import Behaviour
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.sections import assigned, read_section
+from lorestudio.systems.offline import Unanswered
+from lorestudio.trace.model import Phase, StageRecord, Trace, Turn
 
-logger = logging.getLogger(__name__)
+State: TypeAlias = Any
+"""What a system remembers from one generation to the next: its own affair, None for one that remembers nothing."""
+
+Tally: TypeAlias = Any
+"""What one generation adds to the counts of a state, None for a system that counts nothing."""
+
+
+class Watcher(Protocol):
+    """Somebody who looks on while a run is under way; what it does has no influence on what the run decides.
+
+    A run that nobody waits for any more can be given up between two stages: what `began` raises ends it.
+    """
+
+    def began(self, name: str, phase: Phase) -> None:
+        """A stage begins."""
+        ...
+
+    def finished(self, record: StageRecord) -> None:
+        """A stage is over."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StopBetweenStages:
+    """A watcher of a run that looks for a request to stop whenever a stage begins."""
+
+    token: CancelToken
+
+    def look(self) -> None:
+        """Raises Cancelled after a request to stop."""
+        if self.token.cancelled:
+            raise Cancelled
+
+    def began(self, _name: str, _phase: Phase) -> None:
+        """A stage begins."""
+        self.look()
+
+    def finished(self, _record: StageRecord) -> None:
+        """A stage is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Which entry a run holds in, by its number, and the stage that stopped it; "" for one that was no candidate."""
+
+    entry: int
+    stopped_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +87,9 @@ class Moment:
 
     `chat` is the prompt view: hidden messages and the reply being replaced are not in it; `positions` gives each of its
     messages' index in the chat file (its own index where empty). `context_size` is in tokens, 0 where nobody knows it;
-    `clock_ms` is milliseconds since the epoch, `timer` gives seconds. `digests` name the inputs and go into the trace.
+    `clock_ms` is milliseconds since the epoch. `timer` measures stages in seconds, `watcher` sees them come and go.
+    `digests` name the inputs and go into the trace. `held` asks what would become of an entry that was stopped; such a
+    run is none of the chat's.
     """
 
     index: VaultIndex
@@ -47,7 +104,9 @@ class Moment:
     clock_ms: int = 0
     seed: int = 0
     timer: Callable[[], float] = time.perf_counter
+    watcher: Watcher | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
+    held: Hold | None = None
 
     def position(self, message: int) -> int:
         """Index in the chat file of the prompt view's message number `message`."""
@@ -56,78 +115,232 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What a system made of a moment, and the state that its next generation starts from."""
+    """What a system made of a moment, and the state that its next generation starts from.
+
+    `tally` is what it added to the counts of the state before it, None where it counts nothing.
+    """
 
     trace: Trace
-    state: object = None
+    state: State = field(default=None, repr=False)
+    tally: Tally = field(default=None, repr=False)
 
 
-class System(Protocol):
-    """A retrieval system, ready to decide. `name` stands in traces and on the command line, `title` in the window."""
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a system may be made for: a person's vault, chat and choices, beside the moments of the chat.
+
+    `reading` are the settings that say how notes are read. `answers` is asked where a model decides; `model` is its
+    model where settings name none. `reply_tokens` is the room that the host keeps for a reply. `names` are what a file
+    may call the chat's character besides its name.
+    """
+
+    index: VaultIndex
+    reading: DeepLoreSettings = field(default_factory=DeepLoreSettings, repr=False)
+    behaviour: Behaviour = field(default_factory=Behaviour, repr=False)
+    chat: Chat | None = field(default=None, repr=False)
+    chat_path: Path | None = None
+    counter: TokenCounter = CHARS_4
+    seed: int = 0
+    answers: AnswerSource = field(default_factory=NoAnswers, repr=False)
+    model: str = ""
+    card: CharacterCard | None = field(default=None, repr=False)
+    card_path: Path | None = None
+    persona: str = field(default="", repr=False)
+    user_name: str = "User"
+    character_name: str = ""
+    reply_tokens: int = 0
+
+
+class Counting(Protocol):
+    """The part of a system's states that is only counted, never decided on, and grows with the chat."""
+
+    def without(self, state: State) -> State:
+        """The state without its counts."""
+        ...
+
+    def only(self, state: State) -> State:
+        """The counts of a state."""
+        ...
+
+    def after(self, counts: State, tally: Tally) -> State:
+        """The counts after a generation that added `tally`."""
+        ...
+
+    def joined(self, state: State, counts: State) -> State:
+        """The state with these counts."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A generation of a replay: its moment, the state before it, and what it came to, None before it is run.
+
+    States may lack what is only counted (`Counting`).
+    """
+
+    place: int
+    moment: Moment
+    state: State
+    decided: Decided | None = None
+
+
+class Reuse:
+    """Tells whether a generation comes out as another one that was run, so that it need not be run. One a replay.
+
+    As it stands here, it does where all inputs are the same.
+    """
+
+    def again(self, before: Generated, mine: Reuse, now: Generated) -> Decided | None:
+        """What `now`, of the replay with `mine`, comes to by what `before` of this replay did; None where unknown."""
+        done = before.decided
+        same = before.moment.digests.get("inputs") == now.moment.digests.get("inputs") and before.state == now.state
+        return done if same and done is not None and mine is not self and not _failed(done.trace) else None
+
+    def cut(self, length: int) -> None:
+        """The generations from place `length` on were forgotten."""
+
+
+def _failed(trace: Trace) -> bool:
+    return any(call.error for call in trace.ai_calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Answers of models for a run that asks nobody: those in `before`, a trace of the same generation, and `recorded`.
+
+    `unanswered` says what is done with another question; without a word on it, it fails, except where the stand-in
+    answers anyway.
+    """
+
+    before: Trace | None = field(default=None, repr=False)
+    recorded: RecordedAnswers | None = field(default=None, repr=False)
+    unanswered: Unanswered | None = None
+
+
+NOTHING_GIVEN: Final = Given()
+
+
+@dataclass(frozen=True, slots=True)
+class Offline:
+    """A system for trying things out: it decides as the real one does and asks nobody; what nobody knows, it lacks.
+
+    `lacks` gives sentences on what the runs so far lacked; `answers` says where a model's answers came from.
+    """
+
+    system: System
+    lacks: Callable[[], tuple[str, ...]] = tuple
+    answers: Callable[[], tuple[str, ...]] = tuple
+    """Sentences on where the answers of a model came from, one for each question."""
+
+
+class System(ABC):
+    """A retrieval system, ready to decide: immutable, the same inputs give the same result."""
+
+    kind: ClassVar[SystemKind]
+    settings: Any
+    """Its settings, of the type `kind.settings`."""
+
+    swipes_go_on: ClassVar[bool] = False
+    """Whether a swipe begins from the state that the swipe before it left, or from that of the reply's first one."""
+
+    counting: ClassVar[Counting | None] = None
+    remarks: tuple[str, ...] = ()
+    """Sentences for the person on what it was made of."""
 
     @property
     def name(self) -> str:
-        """The name, as in `context-window`."""
-        ...
+        """The name in traces, files and on the command line."""
+        return self.kind.name
 
     @property
     def title(self) -> str:
         """What people call it."""
-        ...
+        return self.kind.title
 
     @property
     def inputs(self) -> str:
         """The digest of all that it decides by besides the moment: its settings and what it was made with."""
-        ...
+        return inputs_digest(self.settings)
 
-    async def decide(self, moment: Moment, state: object = None) -> Decided:
-        """Run one generation. `state` is what the generation before left, None for the first one of a chat.
+    @abstractmethod
+    async def decide(self, moment: Moment, state: State = None) -> Decided:
+        """Run one generation. `state` is what the generation before left, that of `first_state` for the first one."""
 
-        The same inputs give the same result, and nothing outside it changes.
-        """
-        ...
+    def first_state(self, seed: int) -> State:  # noqa: ARG002  # most remember nothing
+        """The state that a chat begins with."""
+        return None
+
+    def controls_at(self, controls: ChatControls, chat: Chat, message: int) -> ChatControls:  # noqa: ARG002
+        """The chat's choices as they stood when the message at this index was written."""
+        return controls
+
+    def reads_of(self, message: Message) -> str:
+        """Everything that it may read of a message, for digests."""
+        return repr(message)
+
+    def reads_of_chat(self, chat: Chat, controls: ChatControls) -> str:  # noqa: ARG002
+        """What it reads of the whole chat, whichever generation runs, for digests."""
+        return ""
+
+    def knowing(self, other: System) -> Self:  # noqa: ARG002
+        """The same system with what `other`, one of its kind, has prepared: quicker, never another decision."""
+        return self
+
+    def reuse(self) -> Reuse:
+        """Tells which generations of a new replay need not be run."""
+        return Reuse()
+
+    def with_settings(self, settings: Section, scene: Scene) -> System:
+        """The system with other settings of its kind. Raises InputError where one of them cannot be used."""
+        return self.kind.make(settings, scene).knowing(self)
+
+    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
+        """The system for a run that asks nobody; `known` is one of its kind whose vectors are taken over."""
+        return Offline(self)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemKind:
+    """A kind of system, and what it says about itself.
+
+    `make` makes one for a scene that is ready to decide; it raises InputError where a setting cannot be used.
+    `summary` says in a sentence or two what it does. `state` and `tally` are the types of what it remembers and counts,
+    None for nothing. `of_vault` says that its candidates are always the notes of the vault; `remembers` that it looks
+    at what is kept of the chat, so that a text that stands alone is said after all of it. `not_held` says why no entry
+    can be held in behind the stage that stopped it, "" where one can. `reads_file` takes settings out of another program's
+    file, None where it is none of that program's.
+    """
+
+    name: str
+    title: str
+    summary: str
+    settings: type[Section]
+    make: Callable[[Any, Scene], System] = field(repr=False)
+    state: type | None = None
+    tally: type | None = None
+    of_vault: bool = False
+    remembers: bool = False
+    not_held: str = ""
+    reads_file: Callable[[Path], Section | None] = field(default=lambda _path: None, repr=False)
+
+    def read(self, path: Path | None = None, assignments: Sequence[str] = ()) -> Section:
+        """Settings from a file, its defaults without one, changed by `NAME=VALUE`. Raises SettingsError."""
+        return assigned(assignments, self.settings, self.settings() if path is None else self.read_file(path))
+
+    def read_file(self, path: Path) -> Section:
+        """Settings from a file of their keys, or from one that `reads_file` knows. Raises SettingsError."""
+        return self.reads_file(path) or read_section(path, self.settings)
+
+
+INPUTS: Final = "inputs"
+"""The name of the digest of everything that a generation and the ones before it depend on, in `Moment.digests`."""
 
 
 def inputs_digest(settings: BaseModel, *others: object) -> str:
     """The SHA-256 of settings and of other things by which a system decides, told by their `repr`."""
-    told = "\0".join((settings.model_dump_json(), *map(repr, others)))
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    return digest_of((settings.model_dump_json(), *map(repr, others)))
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A stage of a run as `run_steps` takes it. `candidates` gives the ids of the candidates at any moment."""
-
-    name: str
-    phase: Phase
-    work: Callable[[], Awaitable[StageRecord]]
-
-
-async def run_steps(
-    steps: Sequence[Step], candidates: Callable[[], tuple[int, ...]], timer: Callable[[], float]
-) -> tuple[StageRecord, ...]:
-    """The records of all steps, in order and timed; a step that fails is recorded as such, and the run goes on."""
-    records: list[StageRecord] = []
-    for step in steps:
-        begun, before = timer(), candidates()
-        try:
-            record = await step.work()
-        except Stopped:
-            raise
-        except Exception as error:
-            logger.exception("Stage %r failed", step.name)
-            message = f"{type(error).__name__}: {error}"
-            record = StageRecord(step.name, step.phase, StageStatus.FAILED, before, candidates(), error=message)
-        records.append(replace(record, duration_ms=1000 * (timer() - begun)))
-    return tuple(records)
-
-
-def entry_refs(entries: Sequence[Entry], records: Sequence[StageRecord]) -> dict[int, EntryRef]:
-    """Who the entries are that the records speak of."""
-    named = {entry for record in records for entry in (*record.entered, *record.left)}
-    named.update(verdict.entry for record in records for verdict in record.verdicts)
-    return {
-        entry.id: EntryRef(entry.id, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
-        for entry in entries
-        if entry.id in named
-    }
+def digest_of(parts: Iterable[str]) -> str:
+    """The SHA-256 of these texts in order."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

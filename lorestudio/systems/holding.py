@@ -10,71 +10,69 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
+from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
-from lorestudio.trace.model import Phase
+from lorestudio.systems.base import Hold
+from lorestudio.systems.ledger import Named
+from lorestudio.trace.model import Phase, RunOutcome
 
-if TYPE_CHECKING:
-    from lorestudio.domain.entry import Entry
-    from lorestudio.systems.context import RunContext
-    from lorestudio.systems.deeplore.state import RunState
-    from lorestudio.systems.ledger import Stage
-
-ASKING: Final = frozenset({"wiki links", "category prefilter", "manifest", "AI selection"})
-"""Stages that choose, word or put the question to a model."""
-
-_SORTS_MATCHES: Final = "match order"
 _OVER: Final = frozenset({Phase.BUDGET, Phase.INJECT})
 """Phases from which nothing comes back: who is not accepted here has no place in the prompt."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """Which entry a run holds in, by its number, and the stage that stopped it; "" for one that was no candidate."""
+class Held(Protocol):
+    """A run under way in which an entry can be held."""
 
-    entry: int
-    stopped_by: str = ""
+    candidates: list[Entry]
+    outcome: RunOutcome | None
 
 
 @runtime_checkable
 class Placing(Protocol):
     """A stage that gives its candidates an order of its own, and can say where an entry would stand in it."""
 
-    def place(self, entry: Entry, candidates: Sequence[Entry], state: RunState, ctx: RunContext) -> int:
+    def place(self, entry: Entry, candidates: Sequence[Entry], run: object, inputs: object, /) -> int:
         """The index in `candidates` at which the entry would stand."""
         ...
 
 
 @dataclass(slots=True)
 class Holding:
-    """One run's holding: `put_back` are the stages that dropped the entry, `not_asked` those that it was kept from."""
+    """One run's holding: `put_back` are the stages that dropped the entry, `not_asked` those that it was kept from.
+
+    `asking` are the stages that choose, word or put a question to a model, `sorting` those among the matching ones that
+    only put candidates in order.
+    """
 
     hold: Hold
     entry: Entry
+    asking: frozenset[str] = frozenset()
+    sorting: frozenset[str] = frozenset()
     put_back: list[str] = field(default_factory=list)
     not_asked: list[str] = field(default_factory=list)
     _begun: bool = False
     _withdrawn: bool = False
     _order: list[Entry] = field(default_factory=list)
 
-    def before(self, stage: Stage, state: RunState) -> None:
+    def before(self, stage: Named, run: Held) -> None:
         """Before a stage: put the entry in where nothing else can, or keep it away from a model."""
-        if not self._begun and not self.hold.stopped_by and not _takes_in(stage):
+        if not self._begun and not self.hold.stopped_by and not self._takes_in(stage):
             self._begun = True
-            if self._among(state.candidates) is None:
-                state.candidates = [*state.candidates, self.entry]
-        self._order = list(state.candidates)
-        held = self._among(state.candidates)
-        self._withdrawn = self._begun and held is not None and (_takes_in(stage) or stage.name in ASKING)
+            if self._among(run.candidates) is None:
+                run.candidates = [*run.candidates, self.entry]
+        self._order = list(run.candidates)
+        held = self._among(run.candidates)
+        self._withdrawn = self._begun and held is not None and (self._takes_in(stage) or stage.name in self.asking)
         if self._withdrawn:
-            state.candidates = [entry for entry in state.candidates if entry is not held]
-            if stage.name in ASKING:
+            run.candidates = [entry for entry in run.candidates if entry is not held]
+            if stage.name in self.asking:
                 self.not_asked.append(stage.name)
 
-    def after(self, stage: Stage, state: RunState, ctx: RunContext) -> None:
+    def after(self, stage: Named, run: Held, inputs: object) -> None:
         """After a stage: the entry stands among the candidates again, at its place, and the run goes on."""
-        if stage.phase in _OVER or stage.phase is Phase.LOAD or self._among(state.candidates) is not None:
+        if stage.phase in _OVER or stage.phase is Phase.LOAD or self._among(run.candidates) is not None:
             return
         if not self._begun:
             if stage.name != self.hold.stopped_by:
@@ -84,11 +82,11 @@ class Holding:
             self.put_back.append(stage.name)
         entry = self._among(self._order) or self.entry
         if isinstance(stage, Placing):
-            place = stage.place(entry, state.candidates, state, ctx)
+            place = stage.place(entry, run.candidates, run, inputs)
         else:
-            place = self._behind_its_neighbour(state.candidates)
-        state.candidates = [*state.candidates[:place], entry, *state.candidates[place:]]
-        state.outcome = None
+            place = self._behind_its_neighbour(run.candidates)
+        run.candidates = [*run.candidates[:place], entry, *run.candidates[place:]]
+        run.outcome = None
 
     def as_json(self) -> Mapping[str, Json]:
         """What was done, for the trace."""
@@ -113,7 +111,6 @@ class Holding:
             earlier.append(entry.id)
         return next((places[number] + 1 for number in reversed(earlier) if number in places), 0)
 
-
-def _takes_in(stage: Stage) -> bool:
-    """Whether the stage makes candidates of entries: then what stands there already would be found by others too."""
-    return stage.phase in {Phase.LOAD, Phase.MATCH} and stage.name != _SORTS_MATCHES
+    def _takes_in(self, stage: Named) -> bool:
+        """Whether the stage makes candidates of entries: then what stands there would be found by others too."""
+        return stage.phase in {Phase.LOAD, Phase.MATCH} and stage.name not in self.sorting

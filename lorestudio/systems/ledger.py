@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol, TypeVar
 
-from lorestudio.domain.entry import EMPTY, Entry
+from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Verdict
 
-if TYPE_CHECKING:
-    from lorestudio.systems.context import RunContext
-    from lorestudio.systems.deeplore.state import RunState
+Run_contra = TypeVar("Run_contra", contravariant=True)
+Inputs_contra = TypeVar("Inputs_contra", contravariant=True)
 
 
-class Stage(Protocol):
-    """One decision of the pipeline. It changes `state.candidates` and accounts for every change in its record."""
+class Stage(Protocol[Run_contra, Inputs_contra]):
+    """One decision of a run. It changes the run's candidates and accounts for every change in its record."""
 
-    name: str
-    phase: Phase
+    @property
+    def name(self) -> str:
+        """What the stage is called."""
+        ...
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    @property
+    def phase(self) -> Phase:
+        """The part of the run that it belongs to."""
+        ...
+
+    async def run(self, run: Run_contra, inputs: Inputs_contra, /) -> StageRecord:
         """Decide; return who came in, who went on, and why."""
+        ...
+
+
+class Candidate(Protocol):
+    """What may go into the prompt: an entry, or whatever else a system chooses among, by its number in the trace."""
+
+    @property
+    def id(self) -> int:
+        """The number."""
         ...
 
 
@@ -42,7 +57,7 @@ class Named(Protocol):
 class Ledger:
     """Collects a stage's verdicts and closes them into a record."""
 
-    def __init__(self, stage: Named, candidates: Sequence[Entry]) -> None:
+    def __init__(self, stage: Named, candidates: Sequence[Candidate]) -> None:
         self._stage = stage
         self._entered = tuple(entry.id for entry in candidates)
         self._verdicts: list[Verdict] = []
@@ -52,37 +67,39 @@ class Ledger:
         """How many verdicts there are so far."""
         return len(self._verdicts)
 
-    def add(self, entry: Entry, reason: str, /, **details: Json) -> None:
+    def add(self, entry: Candidate, reason: str, /, **details: Json) -> None:
         """The entry became a candidate."""
         self._note(entry, Outcome.ADDED, reason, details)
 
-    def keep(self, entry: Entry, reason: str, /, **details: Json) -> None:
+    def keep(self, entry: Candidate, reason: str, /, **details: Json) -> None:
         """The entry stayed, and that is worth a word."""
         self._note(entry, Outcome.KEPT, reason, details)
 
-    def change(self, entry: Entry, reason: str, /, **details: Json) -> None:
+    def change(self, entry: Candidate, reason: str, /, **details: Json) -> None:
         """The entry stayed, but something about it is different from here on."""
         self._note(entry, Outcome.CHANGED, reason, details)
 
-    def remove(self, entry: Entry, reason: str, /, **details: Json) -> None:
+    def remove(self, entry: Candidate, reason: str, /, **details: Json) -> None:
         """The entry is no candidate any more."""
         self._note(entry, Outcome.REMOVED, reason, details)
 
-    def refuse(self, entry: Entry, reason: str, /, **details: Json) -> None:
+    def refuse(self, entry: Candidate, reason: str, /, **details: Json) -> None:
         """The entry was looked at and not let in."""
         self._note(entry, Outcome.REFUSED, reason, details)
 
-    def _note(self, entry: Entry, outcome: Outcome, reason: str, details: Mapping[str, Json]) -> None:
+    def _note(self, entry: Candidate, outcome: Outcome, reason: str, details: Mapping[str, Json]) -> None:
         self._verdicts.append(Verdict(entry.id, outcome, reason, details or EMPTY))
 
     def close(
         self,
-        candidates: Iterable[Entry],
+        candidates: Iterable[Candidate],
         note: str = "",
         default_reason: str = "",
         details: Mapping[str, Json] = EMPTY,
+        status: StageStatus = StageStatus.RAN,
+        error: str = "",
     ) -> StageRecord:
-        """The record of a stage that ran and leaves `candidates`."""
+        """The record of a stage that leaves `candidates`."""
         return StageRecord(
             name=self._stage.name,
             phase=self._stage.phase,
@@ -92,10 +109,14 @@ class Ledger:
             note=note,
             default_reason=default_reason,
             details=details,
+            status=status,
+            error=error,
         )
 
 
-def skipped(stage: Stage, candidates: Sequence[Entry], note: str, details: Mapping[str, Json] = EMPTY) -> StageRecord:
+def skipped(
+    stage: Named, candidates: Sequence[Candidate], note: str, details: Mapping[str, Json] = EMPTY
+) -> StageRecord:
     """The record of a stage that had nothing to do; `note` is the reason code."""
     ids = tuple(entry.id for entry in candidates)
     return StageRecord(stage.name, stage.phase, StageStatus.SKIPPED, ids, ids, note=note, details=details)

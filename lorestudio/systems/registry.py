@@ -1,181 +1,44 @@
-"""The retrieval systems that a chat can be replayed with: what they are called, their settings, and running them."""
+"""The retrieval systems there are: a package and a line here for each, or an installed package with an entry point."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.vectors import KnownVectors, embedder_named
-from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import Section
-from lorestudio.settings.facts import FactsSettings
-from lorestudio.settings.files import parse_json, read_bytes
-from lorestudio.settings.hybrid import HybridSettings
-from lorestudio.settings.recap import RecapSettings
-from lorestudio.settings.sections import assigned, read_section
-from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.system_simulator import SystemSimulator
-from lorestudio.systems.base import System
-from lorestudio.systems.contextwindow.counting import WordList, WordListCounter
-from lorestudio.systems.contextwindow.system import ContextWindowSystem
-from lorestudio.systems.facts.system import FactsSystem
-from lorestudio.systems.hybrid.system import HybridSystem
-from lorestudio.systems.recap.system import RecapSystem
-from lorestudio.systems.worldinfo.books import world_info_system
-from lorestudio.systems.worldinfo.settings_file import from_sillytavern, is_sillytavern
-from lorestudio.trace.model import Trace
+from lorestudio.systems.base import Scene, System, SystemKind
+from lorestudio.systems.contextwindow import system as contextwindow
+from lorestudio.systems.deeplore import system as deeplore
+from lorestudio.systems.facts import system as facts
+from lorestudio.systems.hybrid import system as hybrid
+from lorestudio.systems.recap import system as recap
+from lorestudio.systems.worldinfo import books as worldinfo
 
-DEEPLORE: Final = "deeplore"
-"""The main system. It has inputs of its own and is run by the simulator."""
+MAIN: Final = deeplore.KIND
+"""The system that a project is opened with: its settings are those of the project itself."""
 
-
-@dataclass(frozen=True, slots=True)
-class SystemKind:
-    """A system beside DeepLore: its name on the command line, its title, what it does, and its settings.
-
-    `make` makes one that is ready to decide; it raises InputError where a setting cannot be used.
-    """
-
-    name: str
-    title: str
-    summary: str
-    settings: type[Section]
-    make: Callable[[Section, Project], System] = field(repr=False)
-
-    def read(self, path: Path | None = None, assignments: Sequence[str] = ()) -> Section:
-        """Settings from a file, its defaults without one, changed by `NAME=VALUE`. Raises SettingsError."""
-        return assigned(assignments, self.settings, self.settings() if path is None else self.read_file(path))
-
-    def read_file(self, path: Path) -> Section:
-        """Settings from a file of their keys; those of World Info also from SillyTavern's settings.json.
-
-        Raises SettingsError.
-        """
-        if self.settings is WorldInfoSettings:
-            document = parse_json(read_bytes(path), path)
-            if isinstance(document, Mapping) and is_sillytavern(document):
-                return from_sillytavern(document, path)
-        return read_section(path, self.settings)
+KINDS: Final[Mapping[str, SystemKind]] = MappingProxyType(
+    {kind.name: kind for kind in (MAIN, contextwindow.KIND, facts.KIND, hybrid.KIND, recap.KIND, worldinfo.KIND)}
+)
+"""The systems by their names."""
 
 
 def kind_of(name: str) -> SystemKind:
     """The system of that name, with its hyphens or without. Raises InputError where there is none."""
-    kind = KINDS.get(name) or _BY_LETTERS.get(name.replace("-", ""))
+    plain = name.replace("-", "")
+    kind = KINDS.get(name) or next((kind for kind in KINDS.values() if kind.name.replace("-", "") == plain), None)
     if kind is None:
-        raise InputError("--system", f"there is no system “{name}”. There are: {', '.join((DEEPLORE, *KINDS))}.")
+        raise InputError("--system", f"there is no system “{name}”. There are: {', '.join(KINDS)}.")
     return kind
 
 
-async def replay_with(
-    project: Project,
-    system: System,
-    on_progress: Callable[[Progress], None] | None = None,
-    cancel: CancelToken | None = None,
-) -> tuple[Trace, ...]:
-    """The traces of all generations of the project's chat, in order.
+def system_of(scene: Scene, kind: SystemKind = MAIN, settings: Section | None = None) -> System:
+    """A system for a scene: with these settings, with its defaults, or the main one with the scene's own.
 
-    A swipe begins from the state that the reply's first generation began from; the chat goes on from the active one,
-    which comes last. Raises Cancelled at the next generation after a request to stop.
+    Raises InputError where a setting cannot be used.
     """
-    return await SystemSimulator(project, system).replay(on_progress, cancel)
-
-
-def _world_info(settings: Section, project: Project) -> System:
-    if not isinstance(settings, WorldInfoSettings):
-        raise TypeError(f"{type(settings).__name__} are no settings of World Info")
-    return world_info_system(settings, project)
-
-
-def _hybrid(settings: Section, _project: Project) -> System:
-    if not isinstance(settings, HybridSettings):
-        raise TypeError(f"{type(settings).__name__} are no settings of hybrid retrieval")
-    embedder = embedder_named(settings.embedder)
-    return HybridSystem(settings, KnownVectors(embedder) if embedder is not None else None)
-
-
-def _context_window(settings: Section, _project: Project) -> System:
-    if not isinstance(settings, ContextWindowSettings):
-        raise TypeError(f"{type(settings).__name__} are no settings of the context window")
-    return ContextWindowSystem(settings, _counter(settings))
-
-
-def _recap(settings: Section, project: Project) -> System:
-    if not isinstance(settings, RecapSettings):
-        raise TypeError(f"{type(settings).__name__} are no settings of recap memory")
-    return RecapSystem.of(project, settings)
-
-
-def _facts(settings: Section, project: Project) -> System:
-    if not isinstance(settings, FactsSettings):
-        raise TypeError(f"{type(settings).__name__} are no settings of fact memory")
-    return FactsSystem.of(project, settings)
-
-
-def _counter(settings: ContextWindowSettings) -> WordListCounter | None:
-    if not settings.word_list:
-        return None
-    try:
-        words = WordList.read(Path(settings.word_list).expanduser())
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InputError("wordList", f"{settings.word_list} cannot be read ({reason}).") from None
-    if not words.words:
-        raise InputError("wordList", f"{settings.word_list} holds no words. Give a file with a word a line.")
-    return WordListCounter(words, settings)
-
-
-KINDS: Final[Mapping[str, SystemKind]] = MappingProxyType(
-    {
-        kind.name: kind
-        for kind in (
-            SystemKind(
-                "context-window",
-                "Context window",
-                "Weighted entries whose key or alias the text mentions, under a budget that they share with constant "
-                "notes and the conversation.",
-                ContextWindowSettings,
-                _context_window,
-            ),
-            SystemKind(
-                "facts",
-                "Fact memory",
-                "Facts that were drawn out of the chat and stored: the ones most like your last message go in, and the "
-                "pinned ones.",
-                FactsSettings,
-                _facts,
-            ),
-            SystemKind(
-                "hybrid",
-                "Hybrid retrieval",
-                "Keys choose the candidates, vectors rank them by likeness to the end of the chat, and the first few "
-                "go in.",
-                HybridSettings,
-                _hybrid,
-            ),
-            SystemKind(
-                "recap",
-                "Recap memory",
-                "What the chat remembers of itself: the running recap goes in, made of recaps of scenes.",
-                RecapSettings,
-                _recap,
-            ),
-            SystemKind(
-                "world-info",
-                "World Info",
-                "SillyTavern's own scan: keys, recursion, groups, probability and timed effects, over the vault or a "
-                "lorebook of SillyTavern's.",
-                WorldInfoSettings,
-                _world_info,
-            ),
-        )
-    }
-)
-"""The systems beside DeepLore by their names."""
-
-_BY_LETTERS: Final = MappingProxyType({name.replace("-", ""): kind for name, kind in KINDS.items()})
+    if settings is None:
+        settings = scene.reading if kind is MAIN else kind.settings()
+    return kind.make(settings, scene)

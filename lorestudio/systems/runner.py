@@ -1,62 +1,171 @@
-"""Running stages one after the other: timed, with a failure contained in the record of the stage it happened in."""
+"""Running stages one after the other: timed, watched, with a failure contained in the record of its stage."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
 
+from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Stopped
-from lorestudio.systems.ledger import Stage, skipped
-from lorestudio.trace.model import StageRecord, StageStatus
-
-if TYPE_CHECKING:
-    from lorestudio.systems.context import RunContext
-    from lorestudio.systems.deeplore.state import RunState
+from lorestudio.systems.base import Moment
+from lorestudio.systems.holding import Holding
+from lorestudio.systems.ledger import Candidate, Ledger, Stage, skipped
+from lorestudio.trace.model import (
+    EntryRef,
+    Injection,
+    Phase,
+    PromptBlock,
+    RunOutcome,
+    StageRecord,
+    StageStatus,
+    Trace,
+)
 
 logger = logging.getLogger(__name__)
 
 
+class UnderWay(Protocol):
+    """A run under way, as the runner needs it. A stage that ends the run early sets `outcome`."""
+
+    candidates: list[Any]
+    outcome: RunOutcome | None
+    holding: Holding | None
+
+    def put_back(self, candidates: list[Any]) -> None:
+        """Make the candidates these again, which they were before a stage that failed."""
+        ...
+
+
+RunT = TypeVar("RunT", bound=UnderWay)
+InputsT = TypeVar("InputsT")
+
+
 async def run_stages(
-    stages: Sequence[Stage], state: RunState, ctx: RunContext, *, always: bool = False
+    stages: Sequence[Stage[RunT, InputsT]], run: RunT, inputs: InputsT, moment: Moment, *, always: bool = False
 ) -> tuple[StageRecord, ...]:
     """The records of all stages, in order.
 
-    A stage that raises leaves the candidates as they were before it; the run goes on. Once a stage has ended the run
-    (`state.outcome`), the ones after it are recorded as skipped unless `always` is set.
+    A stage that raises leaves the candidates as they were before it; the run goes on. Once a stage has ended the run,
+    the ones after it are recorded as skipped unless `always` is set.
     """
     records: list[StageRecord] = []
+    watcher, holding = moment.watcher, run.holding
     for stage in stages:
-        if state.outcome is not None and not always:
-            record = skipped(stage, state.candidates, "stopped_early")
+        if run.outcome is not None and not always:
+            record = skipped(stage, run.candidates, "stopped_early")
         else:
-            if ctx.watcher is not None:
-                ctx.watcher.began(stage.name, stage.phase)
-            if state.holding is not None:
-                state.holding.before(stage, state)
-            begun = ctx.timer()
-            record = await _contained(stage, state, ctx)
-            record = replace(record, duration_ms=1000 * (ctx.timer() - begun))
-            if state.holding is not None:
-                state.holding.after(stage, state, ctx)
+            if watcher is not None:
+                watcher.began(stage.name, stage.phase)
+            if holding is not None:
+                holding.before(stage, run)
+            begun = moment.timer()
+            record = await _contained(stage, run, inputs)
+            record = replace(record, duration_ms=1000 * (moment.timer() - begun))
+            if holding is not None:
+                holding.after(stage, run, inputs)
         records.append(record)
-        if ctx.watcher is not None:
-            ctx.watcher.finished(record)
+        if watcher is not None:
+            watcher.finished(record)
     return tuple(records)
 
 
-async def _contained(stage: Stage, state: RunState, ctx: RunContext) -> StageRecord:
+async def _contained(stage: Stage[RunT, InputsT], run: RunT, inputs: InputsT) -> StageRecord:
     """The stage's record; a failure becomes a record that says what happened, so that the run is not lost."""
-    before = list(state.candidates)
+    before = list(run.candidates)
     try:
-        return await stage.run(state, ctx)
+        return await stage.run(run, inputs)
     except Stopped:
         raise
     except Exception as error:
         logger.exception("Stage %r failed", stage.name)
-        ids = tuple(entry.id for entry in before)
-        state.matched.difference_update({entry.id for entry in state.candidates}.difference(ids))
-        state.candidates = before
-        message = f"{type(error).__name__}: {error}"
+        run.put_back(before)
+        ids, message = tuple(candidate.id for candidate in before), f"{type(error).__name__}: {error}"
         return StageRecord(stage.name, stage.phase, StageStatus.FAILED, ids, ids, error=message)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A stage made of a function that knows its run."""
+
+    name: str
+    phase: Phase
+    work: Callable[[], Awaitable[StageRecord]]
+
+    async def run(self, _run: object, _inputs: object, /) -> StageRecord:
+        """Decide; return who came in, who went on, and why."""
+        return await self.work()
+
+
+class Run:
+    """A run under way of a system whose stages are steps.
+
+    `candidates` are changed in place by one stage after the other. `injections` and `blocks` are set by the stage that
+    places what is left.
+    """
+
+    def __init__(self, moment: Moment) -> None:
+        self.moment = moment
+        self.candidates: list[Any] = []
+        self.injections: tuple[Injection, ...] = ()
+        self.blocks: tuple[PromptBlock, ...] = ()
+        self.outcome: RunOutcome | None = None
+        self.holding: Holding | None = None
+
+    def put_back(self, candidates: list[Any]) -> None:
+        """Make the candidates these again, which they were before a stage that failed."""
+        self.candidates[:] = candidates
+
+    def step(self, name: str, phase: Phase, work: Callable[[Ledger], StageRecord | Awaitable[StageRecord]]) -> Step:
+        """A stage; its work is given the ledger and closes it."""
+
+        async def decide() -> StageRecord:
+            record = work(Ledger(step, self.candidates))
+            return record if isinstance(record, StageRecord) else await record
+
+        step = Step(name, phase, decide)
+        return step
+
+    def drop(self, ledger: Ledger, entry: Candidate, reason: str, /, **details: Json) -> None:
+        """The entry is no candidate any more."""
+        self.candidates.remove(entry)
+        ledger.remove(entry, reason, **details)
+
+    async def through(self, steps: Sequence[Step]) -> tuple[StageRecord, ...]:
+        """The records of all steps, in order (see `run_stages`)."""
+        return await run_stages(steps, self, None, self.moment)
+
+    def trace(self, system: str, mode: str, records: tuple[StageRecord, ...], index: VaultIndex | None = None) -> Trace:
+        """What any run tells, for the system to add its limits, warnings and facts.
+
+        `index` holds the entries where these are not the vault's.
+        """
+        moment = self.moment
+        entries = (moment.index if index is None else index).entries
+        return Trace(
+            system=system,
+            mode=mode,
+            outcome=RunOutcome.INJECTED if self.blocks else RunOutcome.NOTHING_INJECTED,
+            turn=moment.turn,
+            entries=entry_refs(entries, records),
+            index_size=len(entries),
+            stages=records,
+            injections=self.injections,
+            prompt=self.blocks,
+            seed=moment.seed,
+            digests=moment.digests,
+            clock_ms=moment.clock_ms,
+        )
+
+
+def entry_refs(entries: Sequence[Entry], records: Sequence[StageRecord]) -> dict[int, EntryRef]:
+    """Who the entries are that the records speak of."""
+    named = {entry for record in records for entry in (*record.entered, *record.left)}
+    named.update(verdict.entry for record in records for verdict in record.verdicts)
+    return {
+        entry.id: EntryRef(entry.id, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
+        for entry in entries
+        if entry.id in named
+    }

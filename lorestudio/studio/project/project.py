@@ -16,13 +16,20 @@ from lorestudio.exchange.chats.control_problems import control_problems
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.metadata import existing_folders, read_controls
+from lorestudio.llm.messages import AnswerSource
+from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import Behaviour
+from lorestudio.llm.messages import AnswerSource
+from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
+from lorestudio.llm.messages import AnswerSource
+from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.store import load
 from lorestudio.studio.project.library import read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
 from lorestudio.studio.project.resources import resource
 from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.systems.base import Scene
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import VaultState
 
@@ -64,6 +71,27 @@ class Project:
     def name(self) -> str:
         """The vaults' names, as a title."""
         return " + ".join(self.index.vaults) or "untitled"
+
+    def scene(self, answers: AnswerSource | None = None, model: str = "") -> Scene:
+        """What a retrieval system is made for; the stand-in answers where nobody else is named."""
+        chat, setup = self.chat or Chat(), self.setup
+        return Scene(
+            index=self.index,
+            reading=self.settings,
+            behaviour=self.behaviour,
+            chat=self.chat,
+            chat_path=self.chat_path,
+            counter=self.counter,
+            seed=self.seed,
+            answers=StandInAnswers() if answers is None else answers,
+            model=model,
+            card=setup.card,
+            card_path=setup.card_path,
+            persona=setup.persona.text,
+            user_name=setup.user_name(chat),
+            character_name=setup.character_name(chat),
+            reply_tokens=setup.reply_tokens,
+        )
 
     def with_chat(self, path: Path) -> Project:
         """The same project with another chat. Raises InputError where it cannot be used."""

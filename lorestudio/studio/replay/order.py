@@ -1,4 +1,4 @@
-"""The course of a replay: the generations of a chat in the order in which they are run, and running one by one."""
+"""The order of a replay: the generations of a chat as they are run, and running them one by one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def clock_ms(place: int) -> int:
     return _CLOCK_START_MS + place * _CLOCK_STEP_MS
 
 
-class Course:
+class ReplayOrder:
     """The order of a chat's generations, whatever runs them.
 
     `epoch` goes up whenever what is under way is given up: a run that began in an earlier one is not kept.

@@ -1,4 +1,4 @@
-"""A generation that was run, held so that it can be run again with other inputs.
+"""A generation that was run, held so that it can be run again with parts exchanged.
 
 Everything else stays: same chat, same state before it, same seed, same answers. No provider and no person is asked, and
 the simulator's own traces and states stay what they are.
@@ -9,15 +9,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.llm.recorded_answers import RecordedAnswers
-from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.offline_answers import OfflineAnswers, Unanswered
-from lorestudio.systems.context import RunContext, StopBetweenStages
-from lorestudio.systems.deeplore.run import run
+from lorestudio.settings.declaration import Section
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator, decided_trace
+from lorestudio.systems.base import INPUTS, Given, Moment, State, StopBetweenStages, System
+from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.model import Trace
 
 
@@ -31,18 +32,32 @@ def trace_of(traces: Mapping[Generation, Trace], generation: Generation) -> Trac
 
 
 @dataclass(frozen=True, slots=True)
+class Ran:
+    """What running again came to. `answers` are sentences on where a model's answers came from, one a question;
+    `lacks` are sentences on what the run lacked because nobody is asked.
+    """
+
+    trace: Trace
+    answers: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Rerun:
     """What it takes to run a generation again, in any thread.
 
-    `before` is its trace and `context` what it was run with. Questions that no earlier answer fits are answered as
-    `unanswered` says; `recorded` are answers that were read already.
+    `before` is its trace; `system` decided on `moment`, beginning from `state`. `recorded` are answers of a model that
+    were read already; questions that no earlier answer fits are answered as `unanswered` says.
     """
 
     generation: Generation
-    before: Trace
-    context: RunContext
-    recorded: RecordedAnswers | None = None
-    unanswered: Unanswered = Unanswered.FAIL
+    before: Trace = field(repr=False)
+    project: Project = field(repr=False)
+    system: System = field(repr=False)
+    moment: Moment = field(repr=False)
+    state: State = field(default=None, repr=False)
+    recorded: RecordedAnswers | None = field(default=None, repr=False)
+    unanswered: Unanswered | None = None
 
     @classmethod
     def of(
@@ -52,36 +67,38 @@ class Rerun:
         recorded: RecordedAnswers | None = None,
         unanswered: Unanswered | None = None,
     ) -> Rerun:
-        """Taken from a simulator at once.
+        """Taken from a simulator at once. Raises ValueError for a generation that was not run."""
+        return cls(
+            generation,
+            trace_of(simulator.traces, generation),
+            simulator.project,
+            simulator.system,
+            simulator.moment(generation),
+            simulator.state_before(generation),
+            recorded,
+            unanswered,
+        )
 
-        Without a word on it, questions that are new fail, except where the stand-in answers anyway. Raises ValueError
-        for a generation that was not run.
+    def with_settings(self, settings: Section) -> Rerun:
+        """The same with other settings of the system. Raises InputError where one of them cannot be used."""
+        if settings == self.system.settings:
+            return self
+        return replace(self, system=self.system.with_settings(settings, self.project.scene()))
+
+    def named(self, difference: str) -> Rerun:
+        """The same under another digest of its inputs, so that its trace is never taken for that of a real run."""
+        digests = self.moment.digests
+        changed = hashlib.sha256(f"{digests.get(INPUTS, '')} {difference}".encode()).hexdigest()
+        return replace(self, moment=replace(self.moment, digests={**digests, INPUTS: changed}))
+
+    def run(self, stop: CancelToken | StopBetweenStages | None = None) -> Ran:
+        """Run it; nothing is kept.
+
+        For a worker thread, since it may take more than a moment. Raises Cancelled between two stages after a request
+        to stop.
         """
-        before = trace_of(simulator.traces, generation)
-        if unanswered is None:
-            unanswered = Unanswered.STAND_IN if simulator.answers.name == Unanswered.STAND_IN else Unanswered.FAIL
-        return cls(generation, before, simulator.context(generation), recorded, unanswered)
-
-    @property
-    def stands_in(self) -> bool:
-        """Whether the offline stand-in answers what is new."""
-        return self.unanswered is Unanswered.STAND_IN
-
-    def answers(self) -> OfflineAnswers:
-        """The answers for one more run."""
-        return OfflineAnswers(self.before, self.recorded, self.unanswered)
-
-    def digests(self, difference: str) -> dict[str, str]:
-        """The digests of inputs that differ in this, so that the trace is never taken for that of a real run."""
-        inputs = f"{self.context.digests.get('inputs', '')} {difference}"
-        return {**self.context.digests, "inputs": hashlib.sha256(inputs.encode()).hexdigest()}
-
-
-def run_offline(ctx: RunContext, answers: OfflineAnswers, stop: CancelToken | StopBetweenStages | None = None) -> Trace:
-    """The trace of a run that is kept nowhere.
-
-    For a worker thread, since it may take more than a moment. Raises Cancelled between two stages after a request to
-    stop.
-    """
-    watcher = stop if isinstance(stop, StopBetweenStages) else StopBetweenStages(stop or CancelToken())
-    return asyncio.run(run(replace(ctx, answers=answers, watcher=watcher))).trace
+        watcher = stop if isinstance(stop, StopBetweenStages) else StopBetweenStages(stop or CancelToken())
+        watcher.look()
+        offline = self.system.offline(Given(self.before, self.recorded, self.unanswered), self.system)
+        trace = asyncio.run(decided_trace(offline.system, replace(self.moment, watcher=watcher), self.state))
+        return Ran(trace, offline.answers(), offline.lacks())

@@ -1,6 +1,6 @@
 """Keeping what was run: traces and counters of a chat survive the studio, and a replay goes on where it stopped.
 
-DeepLore itself forgets its counters when the page is reloaded; here they are as lasting as the traces.
+A host may forget its counters when its page is reloaded; here they are as lasting as the traces.
 """
 
 from __future__ import annotations
@@ -12,38 +12,28 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 import platformdirs
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Closing
-from lorestudio.domain.state import EngineState, Tally
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.runs import with_counts
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.replay.system_simulator import SystemSimulator
-from lorestudio.studio.replay.system_states import state_from_json, state_to_json
-from lorestudio.systems.base import Decided
-from lorestudio.systems.context import RunResult
-from lorestudio.systems.deeplore.counts import counted
-from lorestudio.systems.registry import DEEPLORE
+from lorestudio.systems.base import Decided, State, SystemKind, Tally
+from lorestudio.systems.registry import KINDS, MAIN
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import record_from_json, record_to_json
 from lorestudio.trace.store import TraceStore
 
-VERSION: Final = 3
+VERSION: Final = 4
 _QUICK: Final = 3  # of gzip's levels; the default takes three times as long for a tenth less
 
 
 def default_folder() -> Path:
     """The folder of the person's data."""
     return platformdirs.user_data_path("lorestudio", appauthor=False) / "runs"
-
-
-ChatRuns: TypeAlias = Simulator | SystemSimulator
-"""Whoever runs a chat: DeepLore's simulator, or that of another system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +44,18 @@ class Shelf:
     """
 
     chat: str
-    system: str = DEEPLORE
+    system: str = MAIN.name
     slot: str = ""
 
     @classmethod
-    def of(cls, simulator: ChatRuns, slot: str = "") -> Shelf:
+    def of(cls, simulator: Simulator, slot: str = "") -> Shelf:
         """That of a simulator's runs."""
-        system = simulator.system.name if isinstance(simulator, SystemSimulator) else DEEPLORE
-        return cls(chat_id(simulator.project), system, slot)
+        return cls(chat_id(simulator.project), simulator.system.name, slot)
 
     @property
     def states_file(self) -> str:
         """The name of the file of states."""
-        name = self.chat if self.system == DEEPLORE else f"{self.chat}.{self.system}"
+        name = self.chat if self.system == MAIN.name else f"{self.chat}.{self.system}"
         if self.slot:
             name += f".{hashlib.sha256(self.slot.encode()).hexdigest()[:12]}"
         return f"{name}.states.json.gz"
@@ -76,13 +65,13 @@ class Shelf:
 class Kept:
     """A chat's generations as they were kept: the digest of each one's inputs, its mark, and the state after it.
 
-    DeepLore's states are without their counts; `tallies` say what each generation counted.
+    States are without their counts; `tallies` say what each generation counted.
     """
 
     inputs: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
-    states: tuple[object, ...] = ()
-    tallies: tuple[Tally | None, ...] = ()
+    states: tuple[State, ...] = ()
+    tallies: tuple[Tally, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +99,7 @@ class Keeper(Closing):
         """Sentences about what could not be read so far."""
         return [*(problem.message for problem in self._store.problems), *self._unread]
 
-    def keep(self, simulator: ChatRuns, slot: str = "") -> None:
+    def keep(self, simulator: Simulator, slot: str = "") -> None:
         """Keep all generations run so far. Raises OSError; then what was kept before is still there.
 
         What was kept beyond them stays as long as it goes on from them. Of the generations that were added, only the
@@ -141,7 +130,7 @@ class Keeper(Closing):
         added = [(trace.turn.message, trace.turn.swipe) for trace in traces[known:]]
         self._store.prune(chat, added, system=system)
 
-    def restore(self, simulator: ChatRuns, slot: str = "") -> int:
+    def restore(self, simulator: Simulator, slot: str = "") -> int:
         """Give the simulator what was run before on the same inputs; returns how many generations that are.
 
         A state or trace that cannot be read ends what is restored there; `problems` says so.
@@ -149,20 +138,20 @@ class Keeper(Closing):
         shelf = Shelf.of(simulator, slot)
         kept = self._read(shelf)
         known = _common(kept.inputs, simulator.inputs)
-        restored = self._traces(shelf, simulator.generations[:known], kept.marks)
-        if isinstance(simulator, SystemSimulator):
-            simulator.resume([Decided(*one) for one in zip(restored, kept.states, strict=False)])
-            return len(restored)
-        results, counts = [], EngineState()
-        for trace, state, tally in zip(restored, kept.states, kept.tallies, strict=False):
-            if not isinstance(state, EngineState):
-                raise TypeError(f"{type(state).__name__} is no state of DeepLore's")
-            counts = counted(counts, tally)
-            results.append(RunResult(trace, with_counts(state, counts), tally))
+        restored = self._traces(shelf, simulator.generations, kept.marks[:known])
+        system = simulator.system
+        counting, counts = system.counting, system.first_state(simulator.project.seed)
+        results: list[Decided] = []
+        for trace, lean, tally in zip(restored, kept.states, kept.tallies, strict=False):
+            state = lean
+            if counting is not None:
+                counts = counting.after(counts, tally)
+                state = counting.joined(lean, counts)
+            results.append(Decided(trace, state, tally))
         simulator.resume(results)
         return len(results)
 
-    def last(self, simulator: ChatRuns, slot: str = "") -> LastRuns:
+    def last(self, simulator: Simulator, slot: str = "") -> LastRuns:
         """What was kept last of the simulator's generations, also where its inputs have changed since.
 
         It ends at the first generation that nothing is kept of. The simulator stays as it is.
@@ -172,11 +161,11 @@ class Keeper(Closing):
         traces = self._traces(shelf, simulator.generations, kept.marks)
         return LastRuns(tuple(traces), min(len(traces), _common(kept.inputs, simulator.inputs)))
 
-    def history(self, project: Project, generation: Generation, system: str = DEEPLORE) -> tuple[Trace, ...]:
+    def history(self, project: Project, generation: Generation, system: str = MAIN.name) -> tuple[Trace, ...]:
         """The kept runs of one generation of a project's chat with a system, oldest first."""
         return self._store.history(chat_id(project), generation.message, generation.swipe, system)
 
-    def latest(self, project: Project, system: str = DEEPLORE) -> tuple[Trace, ...]:
+    def latest(self, project: Project, system: str = MAIN.name) -> tuple[Trace, ...]:
         """The run that was kept last of each generation of a project's chat with a system, by message and swipe."""
         return self._store.latest_all(chat_id(project), system)
 
@@ -214,7 +203,7 @@ class Keeper(Closing):
     def _read(self, shelf: Shelf) -> Kept:
         path = self._folder / shelf.states_file
         try:
-            return _kept(json.loads(gzip.decompress(path.read_bytes())), shelf.system)
+            return _kept(json.loads(gzip.decompress(path.read_bytes())), KINDS.get(shelf.system))
         except FileNotFoundError:
             return Kept()
         except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -243,36 +232,37 @@ def chat_id(project: Project) -> str:
     return hashlib.sha256("\n".join(str(place) for place in places).encode()).hexdigest()[:24]
 
 
-def _states_document(simulator: ChatRuns, done: int) -> dict[str, list[object]]:
+def _states_document(simulator: Simulator, done: int) -> dict[str, list[object]]:
     """The states of the first generations, and what each counted."""
-    if isinstance(simulator, SystemSimulator):
-        return {"states": [state_to_json(state) for state in simulator.states[:done]], "tallies": [None] * done}
-    kept = simulator.counted_apart()[:done]
+    kept = simulator.uncounted()[:done]
     return {
-        "states": [record_to_json(state) for state, _ in kept],
+        "states": [None if state is None else record_to_json(state) for state, _ in kept],
         "tallies": [None if tally is None else record_to_json(tally) for _, tally in kept],
     }
 
 
-def _state(system: str, item: object, path: str) -> object:
-    return record_from_json(EngineState, item, path) if system == DEEPLORE else state_from_json(item, path)
-
-
-def _kept(document: object, system: str) -> Kept:
+def _kept(document: object, kind: SystemKind | None) -> Kept:
     """What a file of states says. Raises ValueError, KeyError or TypeError where it says something else."""
     if not isinstance(document, Mapping):
         raise TypeError("it holds no states")
     if document["version"] != VERSION:
         raise ValueError("it was written by another version")
-    states = (_state(system, item, f"states[{place}]") for place, item in enumerate(document["states"]))
-    tallies = (
-        None if item is None else record_from_json(Tally, item, f"tallies[{place}]")
-        for place, item in enumerate(document["tallies"])
-    )
+    if kind is None:
+        raise ValueError("its system is not installed")
+    states = (_record(kind.state, item, f"states[{place}]") for place, item in enumerate(document["states"]))
+    tallies = (_record(kind.tally, item, f"tallies[{place}]") for place, item in enumerate(document["tallies"]))
     kept = Kept(tuple(document["inputs"]), tuple(document["marks"]), tuple(states), tuple(tallies))
     if not len(kept.inputs) == len(kept.marks) == len(kept.states) == len(kept.tallies):
         raise ValueError("its lists differ in length")
     return kept
+
+
+def _record(kind: type | None, item: object, path: str) -> object:
+    if item is None:
+        return None
+    if kind is None:
+        raise ValueError(f"{path}: the system keeps nothing of that sort")
+    return record_from_json(kind, item, path)
 
 
 def mark(trace: Trace) -> str:

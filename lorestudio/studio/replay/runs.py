@@ -2,10 +2,8 @@
 
 A trace of a large vault takes some hundred kilobytes, and a long chat has thousands. The newest and the lately looked
 at are kept as they are, `UNPACKED` of them; the others are packed, to about a twentieth, and unpacked when somebody
-asks. The counts of the states (`domain.state.Tally`) are kept at every `CHECKPOINT`th generation and counted again from
-there.
-
-Traces by generation, for those who look at a chat's runs: cheap to copy, unpacked only when they are asked for.
+asks. What the states only count (`systems.base.Counting`) is kept at every `CHECKPOINT`th generation and counted again
+from there.
 """
 
 from __future__ import annotations
@@ -17,16 +15,13 @@ import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, overload
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import EMPTY
-from lorestudio.domain.state import EngineState, Tally
-from lorestudio.systems.context import RunResult
-from lorestudio.systems.deeplore.counts import counted
-from lorestudio.systems.deeplore.reads import uncounted
+from lorestudio.systems.base import Counting, Decided, State, Tally
 from lorestudio.trace.model import Trace
 from lorestudio.trace.timeline import fired_in
 
@@ -42,7 +37,7 @@ class Finished:
     """A generation that was run, and the state after it without its counts."""
 
     trace: Trace
-    state: EngineState
+    state: State
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,27 +115,27 @@ class Held:
 class Runs:
     """Finished generations by their place, from 0; the state before the first is `first`. Any thread may read."""
 
-    def __init__(self, first: EngineState, unpacked: int = UNPACKED) -> None:
+    def __init__(self, first: State, counting: Counting | None = None, unpacked: int = UNPACKED) -> None:
         self._first = self._last = first
+        self._counting = counting
         self._shelf = Shelf(unpacked)
         self._cells: list[Cell] = []
-        self._tallies: list[Tally | None] = []
-        self._checkpoints: dict[int, EngineState] = {}
-        self._words: dict[str, str] = {}
+        self._tallies: list[Tally] = []
+        self._checkpoints: dict[int, State] = {}
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
         return len(self._cells)
 
-    def append(self, result: RunResult) -> None:
+    def append(self, result: Decided) -> None:
         """The next generation."""
         with self._lock:
             place = len(self._cells)
-            if place % CHECKPOINT == 0:
-                self._checkpoints[place] = _counts(result.state)
-            self._tallies.append(self._shared(result.tally))
+            if self._counting is not None and place % CHECKPOINT == 0:
+                self._checkpoints[place] = self._counting.only(result.state)
+            self._tallies.append(result.tally)
             self._last = result.state
-            self._cells.append(self._shelf.put(Finished(result.trace, uncounted(result.state))))
+            self._cells.append(self._shelf.put(Finished(result.trace, self._lean(result.state))))
 
     def cut(self, length: int) -> None:
         """Forget all generations from place `length` on."""
@@ -161,7 +156,7 @@ class Runs:
         """That trace, also when it has been cut off. Raises IndexError."""
         return Held(self._shelf, self._cells[place])
 
-    def state(self, place: int) -> EngineState:
+    def state(self, place: int) -> State:
         """The state after a generation, -1 for the one before the first. Raises IndexError."""
         with self._lock:
             if place == -1:
@@ -169,32 +164,30 @@ class Runs:
             if place == len(self._cells) - 1:
                 return self._last
             lean = self.lean_state(place)
+            counting = self._counting
+            if counting is None:
+                return lean
             start = place
             while start >= 0 and start not in self._checkpoints:
                 start -= 1
-            counts = self._checkpoints[start] if start >= 0 else _counts(self._first)
+            counts = self._checkpoints[start] if start >= 0 else counting.only(self._first)
             for tally in self._tallies[start + 1 : place + 1]:
-                counts = counted(counts, tally)
-        return with_counts(lean, counts)
+                counts = counting.after(counts, tally)
+        return counting.joined(lean, counts)
 
-    def lean_state(self, place: int) -> EngineState:
+    def lean_state(self, place: int) -> State:
         """The state after a generation without its counts, -1 for the one before the first. Raises IndexError."""
-        return uncounted(self._first) if place == -1 else self._shelf.get(self._cells[place]).state
+        return self._lean(self._first) if place == -1 else self._shelf.get(self._cells[place]).state
 
-    def tally(self, place: int) -> Tally | None:
+    def tally(self, place: int) -> Tally:
         """What a generation counted. Raises IndexError."""
         return self._tallies[place]
 
-    def _shared(self, tally: Tally | None) -> Tally | None:
-        """The tally with every name kept once."""
-        if tally is None:
-            return None
-        word = self._words.setdefault
-        matched, injected = (tuple(word(key, key) for key in keys) for keys in (tally.matched, tally.injected))
-        return replace(tally, matched=matched, injected=injected)
+    def _lean(self, state: State) -> State:
+        return state if self._counting is None else self._counting.without(state)
 
 
-class States(Sequence[EngineState]):
+class States(Sequence[State]):
     """The states after the generations that `runs` has now, each made when it is asked for."""
 
     def __init__(self, runs: Runs) -> None:
@@ -204,10 +197,10 @@ class States(Sequence[EngineState]):
         return self._length
 
     @overload
-    def __getitem__(self, place: int) -> EngineState: ...
+    def __getitem__(self, place: int) -> State: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[EngineState, ...]: ...
-    def __getitem__(self, place: int | slice) -> EngineState | tuple[EngineState, ...]:
+    def __getitem__(self, place: slice) -> tuple[State, ...]: ...
+    def __getitem__(self, place: int | slice) -> State | tuple[State, ...]:
         if isinstance(place, slice):
             return tuple(self._runs.state(one) for one in range(self._length)[place])
         return self._runs.state(range(self._length)[place])
@@ -217,15 +210,6 @@ class States(Sequence[EngineState]):
 
     def __hash__(self) -> int:
         return hash(self._length)
-
-
-def _counts(state: EngineState) -> EngineState:
-    return EngineState(chat_counts=state.chat_counts, swipe_keys=state.swipe_keys, analytics=state.analytics)
-
-
-def with_counts(state: EngineState, counts: EngineState) -> EngineState:
-    """The state with the counts of another."""
-    return replace(state, chat_counts=counts.chat_counts, swipe_keys=counts.swipe_keys, analytics=counts.analytics)
 
 
 # ---- the packed form, which never leaves the process -----------------------------------------------------------------

@@ -9,7 +9,7 @@ from lorestudio.domain.chat import Generation, Message
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import Scenario, controls_metadata, message_record
-from lorestudio.llm.vectors import KnownVectors, MadeVectors
+from lorestudio.systems.vectors import KnownVectors, MadeVectors
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.sections import dump_section
 from lorestudio.studio.project.project import Project

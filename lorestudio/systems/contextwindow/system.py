@@ -1,23 +1,23 @@
-"""The context window as a retrieval system: one generation as stages with verdicts (spec: context-window 6, 7, 12, 21).
+"""The context window as a retrieval system (spec: context-window 6, 7, 12, 16, 21).
 
-What is decided is decided by `pages.fit_pages`; the stages here tell it entry by entry.
-
-One generation of the context window as stages with verdicts (spec: context-window 6, 7, 12, 16, 21).
+What is decided is decided by `pages.fitted_pages`; the stages here tell it entry by entry.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from pathlib import Path
+from typing import ClassVar, Final
 
 from lorestudio.domain.entry import Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import TokenCounter
+from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
-from lorestudio.systems.base import Decided, Moment, Step, inputs_digest
+from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind, inputs_digest
 from lorestudio.systems.contextwindow.budgeting import ELEMENTS, TURNS
-from lorestudio.systems.contextwindow.counting import WordListCounter
+from lorestudio.systems.contextwindow.counting import WordList, WordListCounter
 from lorestudio.systems.contextwindow.locks import Refused
 from lorestudio.systems.contextwindow.mapping import PagesBy
 from lorestudio.systems.contextwindow.pages import Page, budget_of, fitted_pages
@@ -25,7 +25,7 @@ from lorestudio.systems.contextwindow.selecting import Choice, Refusal
 from lorestudio.systems.contextwindow.selecting import Phase as Pass
 from lorestudio.systems.contextwindow.truncating import effective
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.telling import Telling
+from lorestudio.systems.runner import Run, Step
 from lorestudio.trace.model import (
     Injection,
     Limit,
@@ -42,12 +42,12 @@ from lorestudio.trace.wording import joined, plural, quoted
 TAG: Final = "context_window"
 
 
-class Run:
+class _Run:
     """One generation under way."""
 
     def __init__(self, moment: Moment, settings: ContextWindowSettings, counter: TokenCounter) -> None:
         self.moment, self.settings, self.counter = moment, settings, counter
-        self.told = Telling(moment)
+        self.told = Run(moment)
         self.candidates = self.told.candidates
         self.pages: tuple[Page, ...] = ()
         self.budget = 0
@@ -150,7 +150,7 @@ class Run:
 
     def _page_budgets(self, ledger: Ledger) -> StageRecord:
         if len(self.pages) < 2:
-            return self._skipped(ledger, "page budgets", "cw_one_page")
+            return self._skipped(ledger, "cw_one_page")
         shares: list[Json] = [
             {"page": page.name, "size": page.fit.size, "budget": page.fit.budget, "used": page.fit.tokens}
             for page in self.pages
@@ -180,7 +180,7 @@ class Run:
 
     def _fill(self, ledger: Ledger) -> StageRecord:
         if not (self.settings.fill_mode or self.settings.fill_and_split_mode):
-            return self._skipped(ledger, "lore filling", "cw_no_fill")
+            return self._skipped(ledger, "cw_no_fill")
         reasons = {Refusal.REQUIREMENT: "cw_fill_requirement", Refusal.NOT_EXAMINED: "cw_not_examined"}
         for page in self.pages:
             for choice in page.choices(Pass.FILL):
@@ -197,7 +197,7 @@ class Run:
 
     def _elements(self, ledger: Ledger) -> StageRecord:
         if not any(page.vault.elements for page in self.pages):
-            return self._skipped(ledger, "context elements", "cw_no_elements")
+            return self._skipped(ledger, "cw_no_elements")
         for page in self.pages:
             limit = page.limit(ELEMENTS)
             if page.fit.is_whole:
@@ -217,7 +217,7 @@ class Run:
     def _turns(self, ledger: Ledger) -> StageRecord:
         page = next((page for page in self.pages if page.vault.window.history), None)
         if page is None:
-            return self._skipped(ledger, "conversation", "cw_no_turns")
+            return self._skipped(ledger, "cw_no_turns")
         history = page.vault.window.history
         cut = page.fit.fitted.turns
         order = tuple(range(len(history))) if page.fit.is_whole else cut.order
@@ -278,9 +278,8 @@ class Run:
         place = next(found, None)
         return None if place is None else self.moment.position(place)
 
-    def _skipped(self, ledger: Ledger, name: str, note: str) -> StageRecord:
-        record = ledger.close(self.candidates, note=note)
-        return StageRecord(name, record.phase, StageStatus.SKIPPED, record.entered, record.left, note=note)
+    def _skipped(self, ledger: Ledger, note: str) -> StageRecord:
+        return ledger.close(self.candidates, note, status=StageStatus.SKIPPED)
 
 
 def _lack(choice: Choice) -> Mapping[str, Json]:
@@ -292,21 +291,13 @@ NAME: Final = "context-window"
 
 
 @dataclass(frozen=True, slots=True)
-class ContextWindowSystem:
+class ContextWindowSystem(System):
     """Decides by the rules of the context window. `counter` None counts as the moment's own counter does."""
+
+    kind: ClassVar[SystemKind]
 
     settings: ContextWindowSettings = field(default_factory=ContextWindowSettings)
     counter: TokenCounter | None = None
-
-    @property
-    def name(self) -> str:
-        """The name in traces."""
-        return NAME
-
-    @property
-    def title(self) -> str:
-        """What people call it."""
-        return "Context window"
 
     @property
     def inputs(self) -> str:
@@ -314,13 +305,13 @@ class ContextWindowSystem:
         words = self.counter.words.digest if isinstance(self.counter, WordListCounter) else None
         return inputs_digest(self.settings, self.counter.name if self.counter is not None else None, words)
 
-    async def decide(self, moment: Moment, state: object = None) -> Decided:
+    async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""
-        run = Run(moment, self.settings, self.counter or moment.counter)
-        return Decided(_trace(run, await run.told.run(run.steps())), state)
+        run = _Run(moment, self.settings, self.counter or moment.counter)
+        return Decided(_trace(run, await run.told.through(run.steps())), state)
 
 
-def _trace(run: Run, records: tuple[StageRecord, ...]) -> Trace:
+def _trace(run: _Run, records: tuple[StageRecord, ...]) -> Trace:
     """Everything that was decided."""
     failed = any(record.status is StageStatus.FAILED for record in records)
     warnings = []
@@ -346,7 +337,7 @@ def _trace(run: Run, records: tuple[StageRecord, ...]) -> Trace:
     )
 
 
-def _limits(run: Run) -> tuple[Limit, ...]:
+def _limits(run: _Run) -> tuple[Limit, ...]:
     used = sum(page.fit.tokens for page in run.pages)
     limits = [Limit("token budget", used, run.whole_budget, "tokens")]
     for page in run.pages:
@@ -363,3 +354,32 @@ def _mode(settings: ContextWindowSettings) -> str:
     if settings.fill_and_split_mode:
         return "fill half"
     return "fill" if settings.fill_mode else "select"
+
+
+def _made(settings: ContextWindowSettings, _scene: Scene) -> ContextWindowSystem:
+    return ContextWindowSystem(settings, _word_counter(settings))
+
+
+def _word_counter(settings: ContextWindowSettings) -> WordListCounter | None:
+    if not settings.word_list:
+        return None
+    try:
+        words = WordList.read(Path(settings.word_list).expanduser())
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise InputError("wordList", f"{settings.word_list} cannot be read ({reason}).") from None
+    if not words.words:
+        raise InputError("wordList", f"{settings.word_list} holds no words. Give a file with a word a line.")
+    return WordListCounter(words, settings)
+
+
+KIND: Final = SystemKind(
+    NAME,
+    "Context window",
+    "Weighted entries whose key or alias the text mentions, under a budget that they share with constant notes and the "
+    "conversation.",
+    ContextWindowSettings,
+    _made,
+    not_held="The context window fits all its parts at once, so nothing comes behind the stage that stopped an entry.",
+)
+ContextWindowSystem.kind = KIND

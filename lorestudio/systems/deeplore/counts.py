@@ -31,6 +31,29 @@ def counted(state: EngineState, tally: Tally | None) -> EngineState:
     )
 
 
+class EngineCounts:
+    """The counts of a state, for keeping the states of long chats without them (`systems.base.Counting`)."""
+
+    def without(self, state: EngineState) -> EngineState:
+        """The state without its counts."""
+        return replace(state, chat_counts={}, swipe_keys={}, analytics={})
+
+    def only(self, state: EngineState) -> EngineState:
+        """The counts of a state."""
+        return EngineState(chat_counts=state.chat_counts, swipe_keys=state.swipe_keys, analytics=state.analytics)
+
+    def after(self, counts: EngineState, tally: Tally | None) -> EngineState:
+        """The counts after a generation that added `tally`."""
+        return counted(counts, tally)
+
+    def joined(self, state: EngineState, counts: EngineState) -> EngineState:
+        """The state with these counts."""
+        return replace(state, chat_counts=counts.chat_counts, swipe_keys=counts.swipe_keys, analytics=counts.analytics)
+
+
+COUNTS: Final = EngineCounts()
+
+
 def _chat_counts(counts: Mapping[str, int], replaced: Iterable[str], injected: Iterable[str]) -> dict[str, int]:
     """Injections per entry in this chat; what an earlier run at the same place counted is taken back."""
     updated = dict(counts)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import length, trim
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.keys import KEY_LIMIT, Hits, KeyMatcher
 from lorestudio.systems.deeplore.scan import ScanWindow
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
@@ -38,7 +38,7 @@ class KeyPlace:
     refine: bool = False
 
 
-def key_places(ctx: RunContext) -> tuple[KeyPlace, ...]:
+def key_places(ctx: Inputs) -> tuple[KeyPlace, ...]:
     """All occurrences of keys in the order of the text, those of constants and guides left out: theirs decide nothing.
 
     Refine keys are told where a key of the same entry occurs too. Empty where the settings search no message at all.
@@ -60,7 +60,7 @@ def key_places(ctx: RunContext) -> tuple[KeyPlace, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    ctx: RunContext
+    ctx: Inputs
     window: ScanWindow
     matcher: KeyMatcher
     found: Mapping[int, Sequence[int]]
@@ -86,7 +86,7 @@ class _Look:
         return KeyPlace(
             entry.id,
             key,
-            self.ctx.position(where["message"]),
+            self.ctx.moment.position(where["message"]),
             where.get("start"),
             where.get("end"),
             in_name=bool(where.get("in_name")),
@@ -141,7 +141,7 @@ class WouldMatch:
         return not self.key and any(match.found for match in self.keys)
 
 
-def would_match(ctx: RunContext, entry: Entry) -> WouldMatch:
+def would_match(ctx: Inputs, entry: Entry) -> WouldMatch:
     """What the keys of `entry`, which is one of the index's, find in the window of this generation."""
     settings = ctx.settings
     window = scan_window(ctx)
@@ -161,7 +161,7 @@ def would_match(ctx: RunContext, entry: Entry) -> WouldMatch:
     )
 
 
-def _unused(ctx: RunContext, entry: Entry) -> str:
+def _unused(ctx: Inputs, entry: Entry) -> str:
     if entry.constant:
         return "constant"
     if entry.guide:
@@ -175,7 +175,7 @@ def _unused(ctx: RunContext, entry: Entry) -> str:
 class _KeyLook:
     """A window that was searched, and where the entry's own part of it begins."""
 
-    ctx: RunContext
+    ctx: Inputs
     window: ScanWindow
     matcher: KeyMatcher
     hits: Hits
@@ -198,7 +198,7 @@ class _KeyLook:
         return KeyMatch(
             key,
             self.matcher.count(pattern, text),
-            self.ctx.position(where["message"]),
+            self.ctx.moment.position(where["message"]),
             where.get("start"),
             where.get("end"),
             in_name=bool(where.get("in_name")),

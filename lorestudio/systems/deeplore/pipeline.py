@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final, TypeAlias
+
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.stages.active_character import ActiveCharacterStage
 from lorestudio.systems.deeplore.stages.ai_selection import AiSelectionStage
 from lorestudio.systems.deeplore.stages.bm25 import BM25Stage
@@ -28,7 +31,17 @@ from lorestudio.systems.deeplore.stages.requires_excludes import RequiresExclude
 from lorestudio.systems.deeplore.stages.snapshot import SnapshotStage
 from lorestudio.systems.deeplore.stages.whole_vault import WholeVaultStage
 from lorestudio.systems.deeplore.stages.wiki_links import WikiLinksStage
-from lorestudio.systems.ledger import Stage
+from lorestudio.systems.deeplore.state import RunState
+from lorestudio.systems.ledger import Stage as AnyStage
+
+Stage: TypeAlias = AnyStage[RunState, Inputs]
+"""A stage of DeepLore."""
+
+ASKING: Final = frozenset({"wiki links", "category prefilter", "manifest", "AI selection"})
+"""Stages that choose, word or put the question to a model."""
+
+SORTING: Final = frozenset({"match order"})
+"""Matching stages that only put the candidates in order."""
 
 
 def matching() -> tuple[Stage, ...]:

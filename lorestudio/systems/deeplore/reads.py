@@ -51,10 +51,10 @@ from typing import Final
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import length
-from lorestudio.domain.state import EngineState
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore import pipeline
+from lorestudio.systems.deeplore.counts import COUNTS
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.keys import KeyMatcher
 from lorestudio.systems.deeplore.stages.recursion import TEXT_LIMIT
 from lorestudio.systems.deeplore.stages.snapshot import scan_window, swipe_key
@@ -75,15 +75,10 @@ def reads_all_entries(settings: DeepLoreSettings) -> bool:
     return pipeline.uses_ai(settings) or settings.fuzzy_search_enabled
 
 
-def uncounted(state: EngineState) -> EngineState:
-    """The state without what is only counted."""
-    return replace(state, chat_counts={}, swipe_keys={}, analytics={})
-
-
 class Reads:
     """Digests of what generations read that share index, settings and all other inputs of `ctx` but the chat's own."""
 
-    def __init__(self, ctx: RunContext) -> None:
+    def __init__(self, ctx: Inputs) -> None:
         settings, vault = ctx.settings, ctx.index.vault
         self._asks_model = pipeline.uses_ai(settings)
         self._whole_chat = ctx.is_fixed("window_filter")
@@ -99,7 +94,13 @@ class Reads:
             self._constant,
             [(name, getattr(settings, name)) for name in settings_read(settings)],
             ctx.behaviour,
-            (ctx.character, ctx.context_size, ctx.seed, ctx.counter.name, ctx.counter.exact),
+            (
+                ctx.character,
+                ctx.moment.context_size,
+                ctx.moment.seed,
+                ctx.moment.counter.name,
+                ctx.moment.counter.exact,
+            ),
             (ctx.answers.name, ctx.model) if self._asks_model else (),
             vault.fields,
             (len(vault.entries), len(vault.left_out), sorted(ctx.index.scan_depths)),
@@ -113,10 +114,10 @@ class Reads:
             digest.update(repr(part).encode("utf-8", "surrogatepass"))
             digest.update(b"\0")
 
-    def digest(self, ctx: RunContext) -> str:
+    def digest(self, ctx: Inputs) -> str:
         """What this generation reads besides entries and random numbers."""
         digest = self._constant.copy()
-        state = replace(uncounted(ctx.state), random_state=0)
+        state = replace(COUNTS.without(ctx.state), random_state=0)
         if state.snapshot is not None and state.snapshot.swipe_key != swipe_key(ctx):
             state = replace(state, snapshot=None)  # of another place: it is looked at no further, and replaced
         cache = state.ai.cache
@@ -124,11 +125,21 @@ class Reads:
         if cache is not None:  # a set has no order of its own
             candidates = sorted(cache.candidates)
             state = replace(state, ai=replace(state.ai, cache=replace(cache, candidates=frozenset())))
-        last = _tail(ctx.chat[-1]) if ctx.chat else ()
-        self._add(digest, ctx.turn, ctx.clock_ms, ctx.held, ctx.controls, state, list(candidates), len(ctx.chat), last)
-        first = 0 if self._whole_chat else max(0, len(ctx.chat) - self._depth)
-        for place in range(first, len(ctx.chat)):
-            self._add(digest, ctx.position(place), _line(ctx.chat[place]))
+        last = _tail(ctx.moment.chat[-1]) if ctx.moment.chat else ()
+        self._add(
+            digest,
+            replace(ctx.moment.turn, number=0),
+            ctx.moment.clock_ms,
+            ctx.moment.held,
+            ctx.moment.controls,
+            state,
+            list(candidates),
+            len(ctx.moment.chat),
+            last,
+        )
+        first = 0 if self._whole_chat else max(0, len(ctx.moment.chat) - self._depth)
+        for place in range(first, len(ctx.moment.chat)):
+            self._add(digest, ctx.moment.position(place), _line(ctx.moment.chat[place]))
         return digest.hexdigest()
 
 
@@ -166,7 +177,7 @@ class Unaffected:
         self._searched = [place for place, names in self._changed.items() if names & OF_SEARCHED]
         self._matchers: dict[tuple[bool, bool], KeyMatcher] = {}
 
-    def leaves(self, trace: Trace, ctx: RunContext) -> bool:
+    def leaves(self, trace: Trace, ctx: Inputs) -> bool:
         """Whether the run that made `trace` would go the same way in `ctx`, which has the later entries."""
         if self._everything or not trace.entries.keys().isdisjoint(self._changed):
             return False
@@ -181,7 +192,7 @@ class Unaffected:
         keys = (key for place in self._searched for key in self._after[place].keys)
         return any("\n" in key for key in keys)
 
-    def _occurs(self, trace: Trace, ctx: RunContext) -> bool:
+    def _occurs(self, trace: Trace, ctx: Inputs) -> bool:
         """Whether a key of a changed entry occurs in any text that the run searched."""
         settings = ctx.settings
         choice = (settings.case_sensitive, settings.match_whole_words)

@@ -8,8 +8,9 @@ from dataclasses import replace
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.state import Prompt
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.context import RandomSource, RunContext, RunResult
+from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore import pipeline
+from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.holding import Holding
 from lorestudio.systems.randomness import Mulberry32
@@ -19,23 +20,23 @@ from lorestudio.trace.model import EntryRef, Limit, PromptBlock, RunOutcome, Sta
 SYSTEM = "deeplore"
 
 
-def skip_reason(ctx: RunContext) -> str:
+def skip_reason(ctx: Inputs) -> str:
     """Why this generation does not run at all, "" where it does."""
-    if ctx.turn.kind == "quiet" or not ctx.settings.enabled:
+    if ctx.moment.turn.kind == "quiet" or not ctx.settings.enabled:
         return "quiet_or_disabled"
-    if ctx.chat:
-        last = ctx.chat[-1]
+    if ctx.moment.chat:
+        last = ctx.moment.chat[-1]
         tools = last.extra.get("tool_invocations")
         if last.is_system or tools or isinstance(tools, list | dict):
             return "tool_or_system_tail"
     return "" if ctx.index.visible else "empty_vault"
 
 
-async def run(ctx: RunContext) -> RunResult:
+async def run(ctx: Inputs) -> Decided:
     """Run one generation. Nothing outside the result changes; the same inputs give the same result."""
     reason = skip_reason(ctx)
     if reason:
-        return RunResult(replace(_blank(ctx, skip_reason=reason), notes=_held(ctx.state.prompts, ())), ctx.state)
+        return Decided(replace(_blank(ctx, skip_reason=reason), notes=_held(ctx.state.prompts, ())), ctx.state)
     random: RandomSource = (ctx.random or Mulberry32)(ctx.state.random_state)
     state = RunState(
         random=random,
@@ -45,24 +46,24 @@ async def run(ctx: RunContext) -> RunResult:
         before=ctx.state,
         ai=ctx.state.ai,
         separate_titles=ctx.is_fixed("title_collisions"),
-        holding=None if ctx.held is None else Holding(ctx.held, ctx.index.vault.entries[ctx.held.entry]),
+        holding=_holding(ctx),
     )
-    records = await run_stages((pipeline.opening(), *pipeline.selecting(ctx.settings)), state, ctx)
+    records = await run_stages((pipeline.opening(), *pipeline.selecting(ctx.settings)), state, ctx, ctx.moment)
     if state.match_now:
         records += await _match_after_all(state, ctx)
     if pipeline.uses_ai(ctx.settings):
-        records += await run_stages(pipeline.leaving(), state, ctx)
-    records += await run_stages(pipeline.finishing(), state, ctx)
+        records += await run_stages(pipeline.leaving(), state, ctx, ctx.moment)
+    records += await run_stages(pipeline.finishing(), state, ctx, ctx.moment)
     if state.outcome is not None:  # an early end takes back everything but what the prompt manager holds
         state.prompts = tuple(prompt for prompt in ctx.state.prompts if prompt.managed)
         if ctx.is_fixed("notes_without_lore"):  # they come after all, in the place where they were skipped
-            records = records[:-1] + await run_stages((pipeline.notes(),), state, ctx, always=True)
+            records = records[:-1] + await run_stages((pipeline.notes(),), state, ctx, ctx.moment, always=True)
     _note_collisions(state, ctx)
-    records += await run_stages((pipeline.bookkeeping(),), state, ctx, always=True)
+    records += await run_stages((pipeline.bookkeeping(),), state, ctx, ctx.moment, always=True)
     trace = replace(
         _blank(ctx),
         outcome=state.outcome or (RunOutcome.INJECTED if state.blocks else RunOutcome.NOTHING_INJECTED),
-        turn=replace(ctx.turn, number=state.counters.generation_count),
+        turn=replace(ctx.moment.turn, number=state.counters.generation_count),
         entries=_referenced(ctx, records),
         stages=records,
         injections=state.injections,
@@ -78,27 +79,34 @@ async def run(ctx: RunContext) -> RunResult:
             "regenerated": state.regenerated,
             "ai_cached": state.ai_cached,
             "exempt": _exempt(ctx, state),
-            "counter": ctx.counter.name,
-            "counted_exactly": ctx.counter.exact,
+            "counter": ctx.moment.counter.name,
+            "counted_exactly": ctx.moment.counter.exact,
             "switches": list(state.switches),
             **({} if state.holding is None else {"held": state.holding.as_json()}),
             **state.facts,
         },
     )
-    return RunResult(trace, state.after or ctx.state, state.tally)
+    return Decided(trace, state.after or ctx.state, state.tally)
 
 
-async def _match_after_all(state: RunState, ctx: RunContext) -> tuple[StageRecord, ...]:
+def _holding(ctx: Inputs) -> Holding | None:
+    held = ctx.moment.held
+    if held is None:
+        return None
+    return Holding(held, ctx.index.vault.entries[held.entry], pipeline.ASKING, pipeline.SORTING)
+
+
+async def _match_after_all(state: RunState, ctx: Inputs) -> tuple[StageRecord, ...]:
     """The matching stages, where AI-only mode falls back on them; after an empty answer their labels do not count."""
     labels = dict(state.labels)
     state.labels.clear()
-    records = await run_stages(pipeline.matching(), state, ctx)
+    records = await run_stages(pipeline.matching(), state, ctx, ctx.moment)
     if state.match_now == "no labels":
         state.labels = labels
     return records
 
 
-def _note_collisions(state: RunState, ctx: RunContext) -> None:
+def _note_collisions(state: RunState, ctx: Inputs) -> None:
     """Say so where entries of the same title have kept a reason of their own."""
     if not state.separate_titles:
         return
@@ -112,27 +120,27 @@ def _note_collisions(state: RunState, ctx: RunContext) -> None:
             state.note_switch("title_collisions", "match order", f"entries called {title} have a reason each")
 
 
-def _blank(ctx: RunContext, skip_reason: str = "") -> Trace:
+def _blank(ctx: Inputs, skip_reason: str = "") -> Trace:
     """A trace of these inputs in which nothing has been decided yet."""
     settings = ctx.settings
     return Trace(
         system=SYSTEM,
         mode=settings.ai_search_mode if settings.ai_search_enabled else "keywords-only",
         outcome=RunOutcome.SKIPPED,
-        turn=ctx.turn,
+        turn=ctx.moment.turn,
         entries={},
         index_size=len(ctx.index.visible),
         stages=(),
-        seed=ctx.seed,
+        seed=ctx.moment.seed,
         digests=digests(ctx),
-        clock_ms=ctx.clock_ms,
+        clock_ms=ctx.moment.clock_ms,
         skip_reason=skip_reason,
     )
 
 
-def digests(ctx: RunContext) -> dict[str, str]:
+def digests(ctx: Inputs) -> dict[str, str]:
     """What a trace says about which inputs it was made from."""
-    return {"vault": ctx.index.vault.digest, **ctx.digests}
+    return {"vault": ctx.index.vault.digest, **ctx.moment.digests}
 
 
 def _held(prompts: Sequence[Prompt], blocks: Sequence[PromptBlock]) -> tuple[PromptBlock, ...]:
@@ -142,11 +150,11 @@ def _held(prompts: Sequence[Prompt], blocks: Sequence[PromptBlock]) -> tuple[Pro
     return tuple(PromptBlock(each.tag, each.position, each.depth, each.role, each.text) for each in others)
 
 
-def _exempt(ctx: RunContext, state: RunState) -> list[int]:
+def _exempt(ctx: Inputs, state: RunState) -> list[int]:
     return [entry.id for entry in ctx.index.visible if entry in state.policy] if state.policy.exempt else []
 
 
-def _referenced(ctx: RunContext, records: tuple[StageRecord, ...]) -> dict[int, EntryRef]:
+def _referenced(ctx: Inputs, records: tuple[StageRecord, ...]) -> dict[int, EntryRef]:
     """Who the entries are that any stage decided about."""
     ids = {verdict.entry for record in records for verdict in record.verdicts}
     return {entry_id: _reference(ctx.index.vault.entries[entry_id]) for entry_id in sorted(ids)}

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import AiState, Counters, EngineState, LoggedGeneration, Prompt, Tally
-from lorestudio.systems.context import RandomSource
 from lorestudio.systems.deeplore.ai.manifest import Manifest
 from lorestudio.systems.deeplore.gating import Policy
+from lorestudio.systems.deeplore.inputs import RandomSource
 from lorestudio.systems.deeplore.scan import ScanWindow
 from lorestudio.systems.holding import Holding
 from lorestudio.systems.ledger import Ledger
@@ -78,6 +78,13 @@ class RunState:
     switches: list[dict[str, Json]] = field(default_factory=list)
     facts: dict[str, Json] = field(default_factory=dict)
     holding: Holding | None = None
+
+    def put_back(self, candidates: list[Entry]) -> None:
+        """Make the candidates these again, which they were before a stage that failed."""
+        self.matched.difference_update(
+            {entry.id for entry in self.candidates}.difference(each.id for each in candidates)
+        )
+        self.candidates = candidates
 
     def note_switch(self, switch: str, stage: str, effect: str) -> None:
         """A behaviour switch that is set to fixed changed the outcome here: say what is different."""

@@ -23,7 +23,6 @@ from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.embedding import Embedder, HashEmbedder
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import FACTS, AnswerSource, ChatReply, ChatRequest
-from lorestudio.llm.vectors import embedder_named
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.studio.project.answering import load_recorded
 from lorestudio.systems.facts.comparing import comparable
@@ -48,6 +47,7 @@ from lorestudio.systems.facts.records import (
 )
 from lorestudio.systems.facts.records import day as day_of
 from lorestudio.systems.facts.store import FactStore
+from lorestudio.systems.vectors import embedder_named
 
 __all__ = [
     "Action",

@@ -2,18 +2,14 @@
 
 What the store holds when the system is made is what all turns see; memories of this chat count from the message on
 that they lie behind. No model is asked but for vectors of what the person says; nothing is written.
-
-What a stage of a replay with memories decides, collected into its record.
-
-The memories that a replay sees, and how a trace names them.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Protocol
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -22,10 +18,19 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
-from lorestudio.llm.vectors import KnownVectors, MadeVectors
 from lorestudio.settings.facts import FactsSettings
-from lorestudio.studio.project.project import Project
-from lorestudio.systems.base import Decided, Moment, Step, inputs_digest, run_steps
+from lorestudio.systems.base import (
+    NOTHING_GIVEN,
+    Decided,
+    Given,
+    Moment,
+    Offline,
+    Scene,
+    State,
+    System,
+    SystemKind,
+    inputs_digest,
+)
 from lorestudio.systems.facts.comparing import comparable
 from lorestudio.systems.facts.configuring import configured
 from lorestudio.systems.facts.context import Layout, pieces
@@ -34,12 +39,14 @@ from lorestudio.systems.facts.records import Match, Memory, Profile
 from lorestudio.systems.facts.retrieval import Found, Search, as_match, as_pinned, chosen
 from lorestudio.systems.facts.session import FactsSession, owner_of, store_path
 from lorestudio.systems.facts.similarity import VectorTable
+from lorestudio.systems.ledger import Ledger
+from lorestudio.systems.runner import Run, Step
+from lorestudio.systems.vectors import KnownVectors, MadeVectors, offline_vectors
 from lorestudio.trace.model import (
     AiCall,
     EntryRef,
     Injection,
     Limit,
-    Outcome,
     Phase,
     PromptBlock,
     PromptPart,
@@ -47,52 +54,7 @@ from lorestudio.trace.model import (
     StageRecord,
     StageStatus,
     Trace,
-    Verdict,
 )
-
-
-class Choosing(Protocol):
-    """A run with its candidates, by their places."""
-
-    candidates: list[int]
-
-    def candidate_ids(self) -> tuple[int, ...]:
-        """The candidates now."""
-        ...
-
-
-class Book:
-    """Collects a stage's verdicts."""
-
-    def __init__(self, name: str, phase: Phase, run: Choosing) -> None:
-        self._name, self._phase, self._run = name, phase, run
-        self._entered = run.candidate_ids()
-        self._verdicts: list[Verdict] = []
-
-    def note(self, place: int, outcome: Outcome, reason: str, details: Mapping[str, Json]) -> None:
-        """Say something of a memory."""
-        self._verdicts.append(Verdict(place, outcome, reason, details))
-
-    def add(self, place: int, reason: str, details: Mapping[str, Json]) -> None:
-        """The memory becomes a candidate."""
-        self._run.candidates.append(place)
-        self.note(place, Outcome.ADDED, reason, details)
-
-    def drop(self, place: int, reason: str, details: Mapping[str, Json]) -> None:
-        """The memory is no candidate any more."""
-        self._run.candidates.remove(place)
-        self.note(place, Outcome.REMOVED, reason, details)
-
-    def close(
-        self, note: str = "", status: StageStatus = StageStatus.RAN, details: Mapping[str, Json] | None = None,
-        error: str = "", default_reason: str = "",
-    ) -> StageRecord:  # fmt: skip
-        """The stage's record."""
-        return StageRecord(
-            self._name, self._phase, status, self._entered, self._run.candidate_ids(), tuple(self._verdicts), note,
-            default_reason, details or {}, error=error,
-        )  # fmt: skip
-
 
 SOURCE: Final = "memories"
 """What stands in a trace in place of a vault."""
@@ -139,7 +101,6 @@ def short(text: str) -> str:
 
 
 NAME: Final = "facts"
-TITLE: Final = "Fact memory"
 TAG: Final = "fact_memory"
 
 _WIDER: Final = 5
@@ -148,7 +109,7 @@ _TOLD: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class FactsSystem:
+class FactsSystem(System):
     """Fact memory of one chat, with its settings."""
 
     settings: FactsSettings = field(default_factory=FactsSettings)
@@ -156,18 +117,17 @@ class FactsSystem:
     vectors: KnownVectors | MadeVectors | None = None
     layout: Layout = field(default_factory=Layout)
     search: Search = field(default_factory=Search)
-    name: str = NAME
-    title: str = TITLE
+    kind: ClassVar[SystemKind]
 
     @classmethod
-    def of(cls, project: Project, settings: FactsSettings) -> FactsSystem:
-        """That of the project's chat, with what is stored now. Raises InputError."""
+    def of(cls, settings: FactsSettings, scene: Scene) -> FactsSystem:
+        """That of the scene's chat, with what is stored now. Raises InputError."""
         config = configured(settings)
         with FactsSession(settings, in_memory=not store_path(settings).exists()) as session:
-            if project.chat is None or session.embedder is None:
+            if scene.chat is None or session.embedder is None:
                 return cls(settings)
-            owner = owner_of(settings, project.chat, project.chat_path)
-            name = chat_name(project.chat, project.chat_path)
+            owner = owner_of(settings, scene.chat, scene.chat_path)
+            name = chat_name(scene.chat, scene.chat_path)
             known = Known.of(name, session.memories(owner), session.profile(owner), session.embedder.model_id)
             return cls(settings, known, KnownVectors(session.embedder), config.layout, config.search)
 
@@ -176,57 +136,60 @@ class FactsSystem:
         """The digest of the settings, the memories at hand, and who makes the vectors."""
         return inputs_digest(self.settings, self.known.inputs, self.vectors.label if self.vectors is not None else None)
 
-    async def decide(self, moment: Moment, state: object = None) -> Decided:
+    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
+        """The system with the vectors that there are already."""
+        return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
+
+    async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; every turn stands for itself."""
-        run = _Run(moment, self)
-        records = await run_steps(run.steps(), run.candidate_ids, moment.timer)
-        return Decided(run.trace(records), state)
+        run = _FactsRun(moment, self)
+        return Decided(run.trace(await run.told.through(run.steps())), state)
 
 
-class _Run:
-    """One generation under way. Entries are memories by their place in `known`."""
+class Place(NamedTuple):
+    """A memory among the candidates, by its place in `Known.memories`."""
+
+    id: int
+
+
+class _FactsRun:
+    """One generation under way. The candidates are memories, by their place in `known`."""
 
     def __init__(self, moment: Moment, system: FactsSystem) -> None:
         self.moment, self.system = moment, system
         self.known, self.search = system.known, system.search
         self.places = {memory.id: place for place, memory in enumerate(self.known.memories)}
+        self.told = Run(moment)
+        self.candidates: list[Place] = self.told.candidates
         self.at_hand: list[int] = []
-        self.candidates: list[int] = []
         self.found = Found()
         self.asked = False
         self.problem = ""
         self.calls: list[AiCall] = []
-        self.injections: tuple[Injection, ...] = ()
-        self.blocks: tuple[PromptBlock, ...] = ()
-
-    def candidate_ids(self) -> tuple[int, ...]:
-        """The candidates now."""
-        return tuple(self.candidates)
 
     def steps(self) -> tuple[Step, ...]:
         """The stages in order."""
         return (
-            Step("memories", Phase.LOAD, self._load),
-            Step("similarity", Phase.SELECT, self._similar),
-            Step("outdated memories", Phase.GATE, self._outdated),
-            Step("forgetting and variety", Phase.BUDGET, self._weighed),
-            Step("memory injection", Phase.INJECT, self._place),
+            self.told.step("memories", Phase.LOAD, self._load),
+            self.told.step("similarity", Phase.SELECT, self._similar),
+            self.told.step("outdated memories", Phase.GATE, self._outdated),
+            self.told.step("forgetting and variety", Phase.BUDGET, self._weighed),
+            self.told.step("memory injection", Phase.INJECT, self._place),
         )
 
     # ---- stages -----------------------------------------------------------------------------------------------------
 
-    async def _load(self) -> StageRecord:
-        book = Book("memories", Phase.LOAD, self)
+    def _load(self, book: Ledger) -> StageRecord:
         for place, memory in enumerate(self.known.memories):
             origin = memory.origin
             if origin.chat == self.known.chat and origin.last is not None and origin.last >= self.moment.turn.message:
-                book.note(place, Outcome.REFUSED, "fm_later", {"first": origin.first, "last": origin.last})
+                book.refuse(Place(place), "fm_later", first=origin.first, last=origin.last)
             else:
                 self.at_hand.append(place)
-        return book.close("" if self.known.memories else "fm_nothing_kept", details={"memories": len(self.at_hand)})
+        note = "" if self.known.memories else "fm_nothing_kept"
+        return book.close(self.candidates, note, details={"memories": len(self.at_hand)})
 
-    async def _similar(self) -> StageRecord:
-        book = Book("similarity", Phase.SELECT, self)
+    async def _similar(self, book: Ledger) -> StageRecord:
         settings, search = self.system.settings, self.search
         pinned = [
             as_pinned(self.known.memories[place], strict=search.strict)
@@ -247,55 +210,52 @@ class _Run:
         note = "" if vector is not None else "fm_no_vector_made" if self.problem else "fm_no_question"
         status = StageStatus.FAILED if self.problem else StageStatus.RAN
         details: dict[str, Json] = {"problem": self.problem} if self.problem else {}
-        return book.close(note, status, details, self.problem, "fm_far")
+        return book.close(self.candidates, note, "fm_far", details, status, self.problem)
 
-    def _judge(self, book: Book, pinned: Sequence[Match], ranked: Sequence[Match], wide: int) -> None:
+    def _judge(self, book: Ledger, pinned: Sequence[Match], ranked: Sequence[Match], wide: int) -> None:
         """Say where the search left the nearest memories, and all pinned ones."""
         below = {self._at(match) for match in self.found.below}
         threshold = self.search.min_score
         for match in pinned:
-            book.add(self._at(match), "fm_pinned", {})
+            self._take(book, self._at(match), "fm_pinned")
         for rank, match in enumerate(ranked, 1):
             place, shown = self._at(match), {"score": round(match.score, 4)}
             if self.known.memories[place].pinned:
                 continue
             if rank > wide:
-                book.note(place, Outcome.REFUSED, "fm_beyond", shown | {"rank": rank, "limit": wide})
+                book.refuse(Place(place), "fm_beyond", **shown, rank=rank, limit=wide)
             elif place in below:
-                book.note(place, Outcome.REFUSED, "fm_below", shown | {"threshold": threshold})
+                book.refuse(Place(place), "fm_below", **shown, threshold=threshold)
             else:
-                book.add(
-                    place, "fm_found", shown | {"rank": rank} | ({"threshold": threshold} if threshold > 0 else {})
-                )
-        bare = [place for place in self.at_hand if not self.known.usable[place] and place not in self.candidates]
+                details = shown | {"rank": rank} | ({"threshold": threshold} if threshold > 0 else {})
+                self._take(book, place, "fm_found", **details)
+        bare = [place for place in self.at_hand if not self.known.usable[place] and Place(place) not in self.candidates]
         for place in bare[:_TOLD]:
-            book.note(place, Outcome.REFUSED, "fm_no_vector", {})
+            book.refuse(Place(place), "fm_no_vector")
 
-    async def _outdated(self) -> StageRecord:
-        book = Book("outdated memories", Phase.GATE, self)
+    def _outdated(self, book: Ledger) -> StageRecord:
         for match in self.found.outdated:
-            book.drop(self._at(match), "fm_outdated", {})
+            self.told.drop(book, Place(self._at(match)), "fm_outdated")
         profile = self.known.profile is not None
-        return book.close("" if profile else "fm_no_profile", StageStatus.RAN if profile else StageStatus.SKIPPED)
+        status = StageStatus.RAN if profile else StageStatus.SKIPPED
+        return book.close(self.candidates, "" if profile else "fm_no_profile", status=status)
 
-    async def _weighed(self) -> StageRecord:
-        book = Book("forgetting and variety", Phase.BUDGET, self)
-        order = [self._at(match) for match in self.found.matches]
+    def _weighed(self, book: Ledger) -> StageRecord:
+        order = [Place(self._at(match)) for match in self.found.matches]
         search = self.search
         if search.forgetting is None and search.recency_weight <= 0 and search.diversity_weight <= 0:
-            self.candidates = order
-            return book.close("fm_unweighed", StageStatus.SKIPPED)
+            self.candidates[:] = order
+            return book.close(order, "fm_unweighed", status=StageStatus.SKIPPED)
         scores = {self._at(match): match.score for match in self.found.matches}
         for place in list(self.candidates):
-            if place not in scores:
-                book.drop(place, "fm_alike", {})
-        self.candidates = order
+            if place.id not in scores:
+                self.told.drop(book, place, "fm_alike")
+        self.candidates[:] = order
         for rank, place in enumerate(order, 1):
-            book.note(place, Outcome.KEPT, "fm_weighed", {"score": round(scores[place], 4), "rank": rank})
-        return book.close()
+            book.keep(place, "fm_weighed", score=round(scores[place.id], 4), rank=rank)
+        return book.close(self.candidates)
 
-    async def _place(self) -> StageRecord:
-        book = Book("memory injection", Phase.INJECT, self)
+    def _place(self, book: Ledger) -> StageRecord:
         settings, counter = self.system.settings, self.moment.counter
         position, role = int(Position(settings.position)), int(Role(settings.role))
         depth = settings.depth if position == Position.IN_CHAT else 0
@@ -309,15 +269,20 @@ class _Run:
             if place is not None:
                 lines[place] = piece.text
         if not text:
-            return book.close("no_prompt")
-        self.blocks = (PromptBlock(TAG, position, depth, role, text, tuple(parts)),)
-        self.injections = tuple(
+            return book.close(self.candidates, "no_prompt")
+        self.told.blocks = (PromptBlock(TAG, position, depth, role, text, tuple(parts)),)
+        self.told.injections = tuple(
             self._injection(match, counter.count(lines[self._at(match)]), (position, depth, role))
             for match in self.found.matches
         )
         for place in self.candidates:
-            book.note(place, Outcome.KEPT, "fm_placed", {"position": position, "depth": depth, "role": role})
-        return book.close()
+            book.keep(place, "fm_placed", position=position, depth=depth, role=role)
+        return book.close(self.candidates)
+
+    def _take(self, book: Ledger, place: int, reason: str, **details: Json) -> None:
+        """The memory becomes a candidate."""
+        self.candidates.append(Place(place))
+        book.add(Place(place), reason, **details)
 
     # ---- the trace --------------------------------------------------------------------------------------------------
 
@@ -325,19 +290,19 @@ class _Run:
         """Everything that was decided."""
         moment, settings = self.moment, self.system.settings
         named = {verdict.entry for record in records for verdict in record.verdicts}
-        tokens = sum(moment.counter.count(block.text) for block in self.blocks)
+        tokens = sum(moment.counter.count(block.text) for block in self.told.blocks)
         taken = sum(not match.pinned for match in self.found.matches)
         vectors = self.system.vectors
         return Trace(
             system=NAME,
             mode="strict" if settings.strict else "safe",
-            outcome=RunOutcome.INJECTED if self.blocks else RunOutcome.NOTHING_INJECTED,
+            outcome=RunOutcome.INJECTED if self.told.blocks else RunOutcome.NOTHING_INJECTED,
             turn=moment.turn,
             entries={place: entry_ref(place, self.known.memories[place], moment.counter) for place in sorted(named)},
             index_size=len(self.known.memories),
             stages=records,
-            injections=self.injections,
-            prompt=self.blocks,
+            injections=self.told.injections,
+            prompt=self.told.blocks,
             limits=(Limit("tokens", tokens, None, "tokens"), Limit("memories", taken, settings.limit, "entries")),
             ai_calls=tuple(self.calls),
             seed=moment.seed,
@@ -382,3 +347,16 @@ class _Run:
         return Injection(
             self._at(match), short(memory.content), label, tokens, 0, position, depth, role, TAG, memory.id
         )
+
+
+KIND: Final = SystemKind(
+    NAME,
+    "Fact memory",
+    "Facts that were drawn out of the chat and stored: the ones most like your last message go in, and the pinned "
+    "ones.",
+    FactsSettings,
+    FactsSystem.of,
+    remembers=True,
+    not_held="Fact memory chooses among memories by likeness alone; there is no stage behind it that could stop one.",
+)
+FactsSystem.kind = KIND

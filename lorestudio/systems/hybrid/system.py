@@ -8,14 +8,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 from lorestudio.domain.entry import Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
 from lorestudio.settings.hybrid import HybridSettings
-from lorestudio.systems.base import Decided, Moment, Step, inputs_digest
+from lorestudio.systems.base import (
+    NOTHING_GIVEN,
+    Decided,
+    Given,
+    Moment,
+    Offline,
+    Scene,
+    State,
+    System,
+    SystemKind,
+    inputs_digest,
+)
 from lorestudio.systems.hybrid.book import (
     Mode,
     Options,
@@ -28,7 +39,8 @@ from lorestudio.systems.hybrid.book import (
 )
 from lorestudio.systems.hybrid.retrieval import Prepared, Retrieved, Way, embedded_text, finish, prepare
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.telling import Telling
+from lorestudio.systems.runner import Run, Step
+from lorestudio.systems.vectors import KnownVectors, embedder_named, offline_vectors
 from lorestudio.trace.model import (
     AiCall,
     Injection,
@@ -66,31 +78,27 @@ class Vectors(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class HybridSystem:
+class HybridSystem(System):
     """Decides by keys and similarity. Without `vectors` keys alone decide."""
+
+    kind: ClassVar[SystemKind]
 
     settings: HybridSettings = field(default_factory=HybridSettings)
     vectors: Vectors | None = None
-
-    @property
-    def name(self) -> str:
-        """The name in traces."""
-        return NAME
-
-    @property
-    def title(self) -> str:
-        """What people call it."""
-        return "Hybrid retrieval"
 
     @property
     def inputs(self) -> str:
         """The digest of the settings, and who makes the vectors."""
         return inputs_digest(self.settings, self.vectors.label if self.vectors is not None else None)
 
-    async def decide(self, moment: Moment, state: object = None) -> Decided:
+    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
+        """The system with the vectors that there are already."""
+        return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
+
+    async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""
         run = _Run(moment, self.settings, self.vectors)
-        return Decided(run.trace(await run.told.run(run.steps())), state)
+        return Decided(run.trace(await run.told.through(run.steps())), state)
 
 
 class _Run:
@@ -104,17 +112,17 @@ class _Run:
         self.prepared = Prepared((), self.options)
         self.found = Retrieved(Way.EMPTY)
         self.problem = ""
-        self.told = Telling(moment)
+        self.told = Run(moment)
         self.candidates = self.told.candidates
         self.calls: list[AiCall] = []
 
     def steps(self) -> tuple[Step, ...]:
         """The stages in order."""
         return (
-            Step("snapshot", Phase.LOAD, self._load),
+            self.told.step("snapshot", Phase.LOAD, self._load),
             self.told.step("constants", Phase.MATCH, self._constants),
             self.told.step("keyword prefilter", Phase.MATCH, self._keys),
-            Step("semantic rank", Phase.SELECT, self._rank),
+            self.told.step("semantic rank", Phase.SELECT, self._rank),
             self.told.step("duplicate titles", Phase.GATE, self._duplicates),
             self.told.step("insertion order", Phase.BUDGET, self._order),
             self.told.step("placement", Phase.INJECT, self._place),
@@ -122,8 +130,7 @@ class _Run:
 
     # ---- stages -----------------------------------------------------------------------------------------------------
 
-    async def _load(self) -> StageRecord:
-        ledger = self.told.ledger("snapshot", Phase.LOAD)
+    async def _load(self, ledger: Ledger) -> StageRecord:
         self.texts = texts_of(self.moment.chat, self.settings.exchanges)
         book = worldbook(self.moment.index, self.moment.controls)
         for entry in self.moment.index.entries:
@@ -158,8 +165,7 @@ class _Run:
         looked_at: dict[str, Json] = {"messages": len(self.texts.messages)}
         return ledger.close(self.candidates, default_reason="hy_no_key", details=looked_at)
 
-    async def _rank(self) -> StageRecord:
-        ledger = self.told.ledger("semantic rank", Phase.SELECT)
+    async def _rank(self, ledger: Ledger) -> StageRecord:
         self.found = finish(self.prepared, None)  # what holds should asking end in a way that nobody foresaw
         if self.prepared.asks:
             self.found = finish(self.prepared, await self._query())
@@ -198,21 +204,10 @@ class _Run:
             if each.id not in self.prepared.hits:
                 self.told.drop(ledger, self.entries[each.id], "hy_unembedded_no_key")
         details: dict[str, Json] = {"problem": self.problem} if self.problem else {}
-        record = ledger.close(self.candidates, note=self._why(), details=details)
-        status = StageStatus.FAILED if self.found.way is Way.FAILED_QUERY else StageStatus.SKIPPED
-        if status is StageStatus.SKIPPED and len(record.entered) != len(record.left):
-            status = StageStatus.RAN
-        return StageRecord(
-            record.name,
-            record.phase,
-            status,
-            record.entered,
-            record.left,
-            record.verdicts,
-            record.note,
-            details=details,
-            error=self.problem if status is StageStatus.FAILED else "",
-        )
+        failed = self.found.way is Way.FAILED_QUERY
+        unchanged = StageStatus.RAN if ledger.decided else StageStatus.SKIPPED
+        status, error = (StageStatus.FAILED, self.problem) if failed else (unchanged, "")
+        return ledger.close(self.candidates, self._why(), "", details, status, error)
 
     def _why(self) -> str:
         if not self.options.use_semantic:
@@ -337,3 +332,19 @@ def _options(settings: HybridSettings) -> Options:
         "keywordBoost": settings.keyword_boost,
     }
     return options_of(values, mode=Mode(settings.mode), strict=settings.strict)
+
+
+def _made(settings: HybridSettings, _scene: Scene) -> HybridSystem:
+    embedder = embedder_named(settings.embedder)
+    return HybridSystem(settings, KnownVectors(embedder) if embedder is not None else None)
+
+
+KIND: Final = SystemKind(
+    NAME,
+    "Hybrid retrieval",
+    "Keys choose the candidates, vectors rank them by likeness to the end of the chat, and the first few go in.",
+    HybridSettings,
+    _made,
+    not_held="What hybrid retrieval ranks it ranks by itself: an entry that is held in would not be compared with it.",
+)
+HybridSystem.kind = KIND

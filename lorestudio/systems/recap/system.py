@@ -7,19 +7,16 @@ reaches to is over. No model is asked: what the chat file has decides.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import ClassVar, Final
 
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.studio.project.project import Project
-from lorestudio.systems.base import Decided, Moment, inputs_digest
+from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind, inputs_digest
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import recap_chat
 from lorestudio.systems.recap.inclusion import Surroundings
 from lorestudio.systems.recap.refresh import refreshed
 from lorestudio.systems.recap.scenes import scene_recaps
 from lorestudio.systems.recap.tracing import SYSTEM, recap_trace
-
-TITLE: Final = "Recap memory"
 
 
 def chat_until(chat: RecapChat, message: int) -> RecapChat:
@@ -41,19 +38,19 @@ def chat_until(chat: RecapChat, message: int) -> RecapChat:
 
 
 @dataclass(frozen=True, slots=True)
-class RecapSystem:
+class RecapSystem(System):
     """Recap memory of one chat, with its settings."""
+
+    kind: ClassVar[SystemKind]
 
     settings: RecapSettings
     chat: RecapChat = field(repr=False)
-    name: str = SYSTEM
-    title: str = TITLE
 
     @classmethod
-    def of(cls, project: Project, settings: RecapSettings) -> RecapSystem:
-        """That of the project's chat; without one there is nothing to tell."""
-        name = project.chat_path.stem if project.chat_path is not None else project.name
-        return cls(settings, RecapChat(name) if project.chat is None else recap_chat(project.chat, name))
+    def of(cls, settings: RecapSettings, scene: Scene) -> RecapSystem:
+        """That of the scene's chat; without one there is nothing to tell."""
+        name = scene.chat_path.stem if scene.chat_path is not None else " + ".join(scene.index.vaults) or "untitled"
+        return cls(settings, RecapChat(name) if scene.chat is None else recap_chat(scene.chat, name))
 
     @property
     def inputs(self) -> str:
@@ -67,7 +64,7 @@ class RecapSystem:
             sorted(self.chat.lorebooks),
         )
 
-    async def decide(self, moment: Moment, state: object = None) -> Decided:
+    async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Bring the chat of before this reply up to date; every turn stands for itself."""
         begun = moment.timer()
         around = Surroundings(self.settings, moment.counter)
@@ -83,3 +80,15 @@ class RecapSystem:
         )
         first = replace(trace.stages[0], duration_ms=1000 * (moment.timer() - begun))
         return Decided(replace(trace, stages=(first, *trace.stages[1:]), seed=moment.seed), state)
+
+
+KIND: Final = SystemKind(
+    SYSTEM,
+    "Recap memory",
+    "What the chat remembers of itself: the running recap goes in, made of recaps of scenes.",
+    RecapSettings,
+    RecapSystem.of,
+    remembers=True,
+    not_held="Recap memory chooses no entries: what the running recap says goes in as a whole.",
+)
+RecapSystem.kind = KIND

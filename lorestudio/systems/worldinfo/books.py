@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,10 +13,12 @@ from lorestudio.exchange.lorebooks.books import BookRole, Lorebook, in_play
 from lorestudio.exchange.lorebooks.entry import Extra
 from lorestudio.exchange.lorebooks.reading import card_book, load_lorebook
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.vectors import KnownVectors, embedder_named
+from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.settings.worldinfo import BY_BOOKS, VAULT, WorldInfoSettings
-from lorestudio.studio.project.project import Project
-from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.systems.base import Scene, SystemKind
+from lorestudio.systems.vectors import KnownVectors, embedder_named
+from lorestudio.systems.worldinfo.decision import WorldInfoState
+from lorestudio.systems.worldinfo.settings_file import from_sillytavern, is_sillytavern
 from lorestudio.systems.worldinfo.surroundings import Surroundings
 from lorestudio.systems.worldinfo.system import NAME, WorldInfoSystem
 
@@ -94,26 +96,26 @@ def book_file(text: str) -> BookFile:
     return BookFile(text, load_lorebook(Path(text).expanduser()).role)
 
 
-def world_info_system(settings: WorldInfoSettings, project: Project) -> WorldInfoSystem:
-    """World Info for the project's chat. Waits for the disk. Raises InputError."""
+def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSystem:
+    """World Info for the scene's chat. Waits for the disk. Raises InputError."""
     embedder = embedder_named(settings.embedder) if settings.vectors else None
     vectors = KnownVectors(embedder) if embedder is not None else None
-    around = surroundings(project)
-    files = (*book_files(settings), *_extra_files(settings, project))
+    around = surroundings(scene)
+    files = (*book_files(settings), *_extra_files(settings, scene))
     if settings.source == VAULT or (settings.source == BY_BOOKS and not files):
         return WorldInfoSystem(settings, None, around, vectors)
     named = [load_lorebook(Path(file.path).expanduser(), file.role) for file in files]
-    linked, missing = _linked(settings, project, named)
+    linked, missing = _linked(settings, scene, named)
     books = (*named, *linked)
     return WorldInfoSystem(settings, books, around, vectors, (*_remarks(books), *missing))
 
 
-def surroundings(project: Project) -> Surroundings:
+def surroundings(scene: Scene) -> Surroundings:
     """What a scan is told beside the messages."""
-    chat, setup = project.chat or Chat(), project.setup
-    card = setup.card.data if setup.card is not None else None
-    extras = {Extra.PERSONA: setup.persona.text}
-    macros = {"user": setup.user_name(chat), "char": setup.character_name(chat), "persona": setup.persona.text}
+    chat = scene.chat or Chat()
+    card = scene.card.data if scene.card is not None else None
+    extras = {Extra.PERSONA: scene.persona}
+    macros = {"user": scene.user_name, "char": scene.character_name, "persona": scene.persona}
     if card is not None:
         extras |= {
             Extra.DESCRIPTION: card.description,
@@ -133,26 +135,26 @@ def surroundings(project: Project) -> Surroundings:
     return Surroundings(
         note=authors_note(chat.metadata),
         by_user=tuple(message.is_user for message in chat.messages),
-        characters=frozenset(_names(project, setup)),
+        characters=frozenset(_names(scene)),
         extras=extras,
         macros=macros,
-        reply_tokens=setup.reply_tokens,
+        reply_tokens=scene.reply_tokens,
     )
 
 
-def _names(project: Project, setup: PromptSetup) -> Iterator[str]:
+def _names(scene: Scene) -> Iterator[str]:
     """What a character filter may call the character: SillyTavern uses the name of the picture's file."""
-    if setup.card is not None:
-        yield setup.card.name
-    if setup.card_path is not None:
-        yield setup.card_path.stem
-    if project.chat_path is not None:
-        yield project.chat_path.parent.name
+    if scene.card is not None:
+        yield scene.card.name
+    if scene.card_path is not None:
+        yield scene.card_path.stem
+    if scene.chat_path is not None:
+        yield scene.chat_path.parent.name
 
 
-def _extra_files(settings: WorldInfoSettings, project: Project) -> Iterator[BookFile]:
+def _extra_files(settings: WorldInfoSettings, scene: Scene) -> Iterator[BookFile]:
     """The further books of the chat's character. Raises InputError for a line that names no file."""
-    names = frozenset(_names(project, project.setup))
+    names = frozenset(_names(scene))
     for line in filter(None, map(str.strip, settings.extra_books.splitlines())):
         character, _colon, path = (part.strip() for part in line.partition(":"))
         if not path:
@@ -161,26 +163,24 @@ def _extra_files(settings: WorldInfoSettings, project: Project) -> Iterator[Book
             yield BookFile(path, BookRole.CHARACTER)
 
 
-def _linked(
-    settings: WorldInfoSettings, project: Project, named: list[Lorebook]
-) -> tuple[list[Lorebook], tuple[str, ...]]:
+def _linked(settings: WorldInfoSettings, scene: Scene, named: list[Lorebook]) -> tuple[list[Lorebook], tuple[str, ...]]:
     """The books that chat and card name, as far as they are there and not listed yet; and what is missing."""
     books: list[Lorebook] = []
     missing: list[str] = []
-    chat, setup = project.chat or Chat(), project.setup
+    chat, card = scene.chat or Chat(), scene.card
     by_chat = chat.metadata.get("world_info")
-    by_card = setup.card.data.extensions.world if setup.card is not None else None
+    by_card = card.data.extensions.world if card is not None else None
     for wanted, role, who in ((by_chat, BookRole.CHAT, "chat"), (by_card, BookRole.CHARACTER, "card")):
         if not isinstance(wanted, str) or not wanted or any(book.name == wanted for book in (*named, *books)):
             continue
         path = Path(settings.worlds).expanduser() / f"{wanted}.json" if settings.worlds else None
         if path is not None and path.is_file():
             books.append(load_lorebook(path, role))
-        elif not (role is BookRole.CHARACTER and setup.card is not None and setup.card.data.character_book):
+        elif not (role is BookRole.CHARACTER and card is not None and card.data.character_book):
             hint = f"{path} is not there" if path is not None else "SillyTavern's folder of lorebooks is not set"
             missing.append(f"The {who} names the lorebook “{wanted}”, which is not scanned: {hint}.")
-    if setup.card is not None and setup.card.data.character_book is not None:
-        inside = card_book(setup.card, setup.card_path)
+    if card is not None and card.data.character_book is not None:
+        inside = card_book(card, scene.card_path)
         known = {book.name for book in (*named, *books)}
         if inside.name not in known and not (isinstance(by_card, str) and by_card in known):
             books.append(inside)
@@ -229,3 +229,24 @@ def _looked_at(file: BookFile) -> LookedAt:
         return LookedAt(file, load_lorebook(Path(file.path).expanduser(), file.role))
     except InputError as error:
         return LookedAt(file, problem=str(error))
+
+
+def _file_settings(path: Path) -> WorldInfoSettings | None:
+    """The settings in SillyTavern's settings.json, None for another file. Raises SettingsError."""
+    document = parse_json(read_bytes(path), path)
+    return from_sillytavern(document, path) if isinstance(document, Mapping) and is_sillytavern(document) else None
+
+
+KIND: Final = SystemKind(
+    NAME,
+    "World Info",
+    "SillyTavern's own scan: keys, recursion, groups, probability and timed effects, over the vault or a lorebook of "
+    "SillyTavern's.",
+    WorldInfoSettings,
+    world_info_system,
+    state=WorldInfoState,
+    not_held="World Info decides in one scan, in which every entry that comes in may bring others, so none can be held "
+    "in by itself.",
+    reads_file=_file_settings,
+)
+WorldInfoSystem.kind = KIND

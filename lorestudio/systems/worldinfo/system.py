@@ -9,15 +9,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
+from typing import ClassVar, Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.lorebooks.books import Lorebook
 from lorestudio.exchange.lorebooks.entry import BookEntry
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.systems.base import Decided, Moment, Step, inputs_digest
+from lorestudio.systems.base import (
+    NOTHING_GIVEN,
+    Decided,
+    Given,
+    Moment,
+    Offline,
+    State,
+    System,
+    SystemKind,
+    inputs_digest,
+)
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.telling import Telling
+from lorestudio.systems.runner import Run, Step
+from lorestudio.systems.vectors import offline_vectors
 from lorestudio.systems.worldinfo.decision import Decision, WorldInfoState, decided
 from lorestudio.systems.worldinfo.haystack import Scan
 from lorestudio.systems.worldinfo.scan import Loop, Part, Scanned
@@ -47,11 +58,13 @@ _RULES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class WorldInfoSystem:
+class WorldInfoSystem(System):
     """Decides as SillyTavern's own World Info does, over the vault, or over lorebooks where `books` is given.
 
     Without `vectors` nothing comes in by similarity.
     """
+
+    kind: ClassVar[SystemKind]
 
     settings: WorldInfoSettings = field(default_factory=WorldInfoSettings)
     books: tuple[Lorebook, ...] | None = field(default=None, repr=False)
@@ -61,28 +74,22 @@ class WorldInfoSystem:
     """Sentences for the person about books that are not scanned, or not as their author may expect."""
 
     @property
-    def name(self) -> str:
-        """The name in traces."""
-        return NAME
-
-    @property
-    def title(self) -> str:
-        """What people call it."""
-        return "World Info"
-
-    @property
     def inputs(self) -> str:
         """The digest of the settings, the lorebooks, what is around the chat, and who makes the vectors."""
         books = self.books if self.books is None else [(book.name, book.role, book.entries) for book in self.books]
         maker = self.vectors.label if self.vectors is not None else None
         return inputs_digest(self.settings, books, self.around.told, maker)
 
-    async def decide(self, moment: Moment, state: object = None) -> Decided:
+    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
+        """The system with the vectors that there are already."""
+        return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
+
+    async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation from the timed effects that the one before left."""
         known = state if isinstance(state, WorldInfoState) else WorldInfoState(random_state=moment.seed)
         made = await decided(moment, self.settings, self.books, self.around, self.vectors, known)
         run = _Run(moment, self, made)
-        return Decided(run.trace(await run.told.run(run.steps())), made.after)
+        return Decided(run.trace(await run.told.through(run.steps())), made.after)
 
 
 class _Run:
@@ -91,7 +98,7 @@ class _Run:
     def __init__(self, moment: Moment, system: WorldInfoSystem, made: Decision) -> None:
         self.moment, self.system, self.settings, self.made = moment, system, system.settings, made
         self.scanned, self.similar, self.entries = made.scanned, made.similar, made.world.entries
-        self.told = Telling(moment)
+        self.told = Run(moment)
         self.candidates = self.told.candidates
 
     def steps(self) -> tuple[Step, ...]:
@@ -137,12 +144,13 @@ class _Run:
             else:
                 ledger.refuse(entry, "wi_unlike", **details)
         if found.problem:
-            record = ledger.close(self.candidates, note="wi_vectors_failed", details={"problem": found.problem})
-            return _with_status(record, StageStatus.FAILED, found.problem)
+            return ledger.close(
+                self.candidates, "wi_vectors_failed", details={"problem": found.problem}, status=StageStatus.FAILED,
+                error=found.problem,
+            )  # fmt: skip
         if not settings.vectors:
             marked = sum(entry.vectorized for entry in self.made.world.book)
-            record = ledger.close(self.candidates, note="wi_vectors_off", details={"marked": marked})
-            return _with_status(record, StageStatus.SKIPPED)
+            return ledger.close(self.candidates, "wi_vectors_off", "", {"marked": marked}, StageStatus.SKIPPED)
         label = self.system.vectors.label if self.system.vectors is not None else ""
         note = "wi_compared" if found.scores else "wi_nothing_compared"
         return ledger.close(self.candidates, note=note, details={"by": label})
@@ -259,10 +267,6 @@ class _Run:
         if isinstance(score, float):
             known["score"] = round(score, 4)
         return known
-
-
-def _with_status(record: StageRecord, status: StageStatus, error: str = "") -> StageRecord:
-    return replace(record, status=status, error=error)
 
 
 def _label(entry: BookEntry, scanned: Scanned) -> str:

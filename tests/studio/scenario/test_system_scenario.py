@@ -14,7 +14,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import scenario_bytes
 from lorestudio.llm.embedding import HashEmbedder
-from lorestudio.llm.vectors import KnownVectors
+from lorestudio.systems.vectors import KnownVectors
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.facts import FactsSettings

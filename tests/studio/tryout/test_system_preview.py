@@ -15,7 +15,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.embedding import HashEmbedder, Vector
-from lorestudio.llm.vectors import KnownVectors
+from lorestudio.systems.vectors import KnownVectors
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.chat import Message
@@ -15,12 +15,12 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.domain.lifecycle import Stopped
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.llm.messages import ChatReply, ChatRequest, as_sent
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.trace.model import AiCall
 
 if TYPE_CHECKING:
-    from lorestudio.systems.context import RunContext
+    from lorestudio.systems.deeplore.inputs import Inputs
     from lorestudio.systems.deeplore.state import RunState
 
 
@@ -29,17 +29,17 @@ logger = logging.getLogger(__name__)
 _NEVER_ASKED: Final = frozenset({ErrorKind.NO_RECORDED_ANSWER, ErrorKind.NOT_SUPPORTED, ErrorKind.NO_KEY})
 
 
-async def ask(state: RunState, ctx: RunContext, request: ChatRequest) -> ChatReply:
+async def ask(state: RunState, ctx: Inputs, request: ChatRequest) -> ChatReply:
     """The answer. Raises LlmError where there is none; question and outcome are in the trace.
 
     Whatever else the source raises is such an error too, as in DeepLore (spec: deeplore-ai-and-tools 1.8 "Count as
     failure: every other exception"), named by its class; only being stopped on purpose passes through.
     """
     merged = ctx.settings.ai_force_user_role
-    begun = ctx.timer()
+    begun = ctx.moment.timer()
 
     def record(reply: ChatReply | None = None, error: LlmError | None = None) -> None:
-        duration_ms = 1000 * (ctx.timer() - begun)
+        duration_ms = 1000 * (ctx.moment.timer() - begun)
         state.ai_calls.append(
             on_record(request, ctx.answers.label, duration_ms, merged=merged, reply=reply, error=error)
         )
@@ -59,16 +59,6 @@ async def ask(state: RunState, ctx: RunContext, request: ChatRequest) -> ChatRep
         raise failure from error
     record(reply)
     return reply
-
-
-def as_sent(request: ChatRequest, *, merged: bool) -> ChatRequest:
-    """The request as it goes out: `merged` is for models that take no system message."""
-    return replace(request, system="", user=merged_message(request)) if merged else request
-
-
-def merged_message(request: ChatRequest) -> str:
-    """Instructions and question as one message."""
-    return f"[Instructions]\n{request.system}\n\n---\n\n{request.user}"
 
 
 def on_record(

@@ -132,7 +132,7 @@ def _ideas(s: Situation, known: Sequence[str]) -> tuple[str, ...]:
     settings = s.ctx.settings
     depth = settings.scan_depth if s.entry.scan_depth is None else s.entry.scan_depth
     notes = [s.ctx.index.folded(entry) for entry in s.ctx.index.visible]
-    return key_ideas(s.entry, scan_window(s.ctx).tail(depth), s.ctx.chat, known, s.aliases, notes)
+    return key_ideas(s.entry, scan_window(s.ctx).tail(depth), s.ctx.moment.chat, known, s.aliases, notes)
 
 
 def drop_refine_keys(s: Situation) -> Iterator[Option]:
@@ -143,7 +143,7 @@ def drop_refine_keys(s: Situation) -> Iterator[Option]:
 
 def deeper(s: Situation) -> Iterator[Option]:
     """More messages searched, for all entries or for this one."""
-    depth, entry, chat = s.ctx.settings.scan_depth, s.entry, len(s.ctx.chat)
+    depth, entry, chat = s.ctx.settings.scan_depth, s.entry, len(s.ctx.moment.chat)
     if entry.scan_depth is None:
         yield s.amounts("scan_depth", "scan_depth", range(depth + 1, min(most_of("scan_depth"), chat) + 1))
     own = depth if entry.scan_depth is None else entry.scan_depth

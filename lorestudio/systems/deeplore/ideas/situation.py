@@ -10,7 +10,7 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.state import ChatControls
 from lorestudio.settings.declaration import Value
 from lorestudio.systems.changes import Change, NoteEdit, Option, Steps, setting
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.wording import quoted
 
@@ -23,7 +23,7 @@ class Situation:
     note is offered; with `stand_in` the modes that ask a model are, because somebody answers for it at once.
     """
 
-    ctx: RunContext
+    ctx: Inputs
     fate: Fate
     entry: Entry
     controls: ChatControls

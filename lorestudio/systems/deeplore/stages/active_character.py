@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger, skipped
 from lorestudio.trace.model import Phase, StageRecord
@@ -14,7 +14,7 @@ class ActiveCharacterStage:
     name = "active character"
     phase = Phase.MATCH
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Add that entry if it is not a candidate yet."""
         if not ctx.settings.character_context_scan:
             return skipped(self, state.candidates, "off", {"setting": "characterContextScan"})

@@ -12,7 +12,6 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore.ai import breaker, cache, prompts
 from lorestudio.systems.deeplore.ai.asking import Conversation, ask, conversation
 from lorestudio.systems.deeplore.ai.manifest import is_forced
@@ -26,6 +25,7 @@ from lorestudio.systems.deeplore.ai.replies import (
     reply_items,
     unmatched_items,
 )
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
 from lorestudio.trace.model import AiRecord, Phase, ReplyItem, StageRecord
@@ -57,16 +57,16 @@ class AiSelectionStage:
     name = "AI selection"
     phase = Phase.SELECT
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Look into the cache, ask, read the answer, match its titles."""
-        before = breaker.observed(state.ai, ctx.clock_ms)
+        before = breaker.observed(state.ai, ctx.moment.clock_ms)
         if state.manifest is None or not state.manifest.text:
             return replace(self._nothing_to_offer(state), ai=AiRecord(before, before))
         search = await self._search(state, ctx)
         record = self._decide(state, ctx, search)
-        return replace(record, ai=AiRecord(before, breaker.observed(state.ai, ctx.clock_ms), search.items))
+        return replace(record, ai=AiRecord(before, breaker.observed(state.ai, ctx.moment.clock_ms), search.items))
 
-    def _decide(self, state: RunState, ctx: RunContext, search: Search) -> StageRecord:
+    def _decide(self, state: RunState, ctx: Inputs, search: Search) -> StageRecord:
         """What goes on after the search: the model's choice, or what the settings take instead."""
         state.ai_cached = bool(search.cached)
         state.facts |= {"ai_error": search.error, "ai_fallback": bool(search.error)}
@@ -85,7 +85,7 @@ class AiSelectionStage:
         state.candidates = _replaced(ledger, state.candidates, standing, "nothing_offered", "nothing_offered")
         return ledger.close(state.candidates, note="nothing_to_offer")
 
-    async def _search(self, state: RunState, ctx: RunContext) -> Search:
+    async def _search(self, state: RunState, ctx: Inputs) -> Search:
         settings, manifest = ctx.settings, state.manifest
         talk = self._conversation(state, ctx)
         if manifest is None or not talk.text:
@@ -102,10 +102,10 @@ class AiSelectionStage:
             picks = cache.replay(cached, state.candidates or ctx.index.visible)
             items = cached_items(cached.picks, picks)
             return Search(picks, cached=True, tier=found.tier, why=found.why, items=items)
-        granted, state.ai = breaker.acquire(state.ai, ctx.clock_ms)
+        granted, state.ai = breaker.acquire(state.ai, ctx.moment.clock_ms)
         if not granted:
             return Search(error=PAUSED, why=found.why)
-        if breaker.throttled(state.ai, ctx.clock_ms):
+        if breaker.throttled(state.ai, ctx.moment.clock_ms):
             return Search(error=THROTTLED, why=found.why)
         wanted = prompts.wanted(settings, len(ctx.index.visible), len(ctx.index.constants), new_chat=talk.new_chat)
         system = prompts.selection_prompt(settings, wanted)
@@ -127,11 +127,11 @@ class AiSelectionStage:
         )
         return await self._ask(state, ctx, request, asked, found.why)
 
-    def _conversation(self, state: RunState, ctx: RunContext) -> Conversation:
+    def _conversation(self, state: RunState, ctx: Inputs) -> Conversation:
         """What the model is told of the chat, by the choices of the two switches that concern it."""
-        said = (ctx.chat, ctx.index.visible, ctx.controls.scribe_summary, ctx.settings)
+        said = (ctx.moment.chat, ctx.index.visible, ctx.moment.controls.scribe_summary, ctx.settings)
         talk = conversation(*said)
-        hide_trailing = ctx.turn.kind in {"swipe", "regenerate"} or not ctx.is_fixed("trailing_reply")
+        hide_trailing = ctx.moment.turn.kind in {"swipe", "regenerate"} or not ctx.is_fixed("trailing_reply")
         if not hide_trailing:
             exact, talk = talk, conversation(*said, hide_trailing=False)
             if talk != exact:
@@ -142,23 +142,21 @@ class AiSelectionStage:
                 state.note_switch("window_filter", self.name, "the model reads further back past hidden messages")
         return talk
 
-    async def _ask(
-        self, state: RunState, ctx: RunContext, request: ChatRequest, asked: cache.Question, why: str
-    ) -> Search:
+    async def _ask(self, state: RunState, ctx: Inputs, request: ChatRequest, asked: cache.Question, why: str) -> Search:
         try:
             reply = await ask(state, ctx, request)
         except LlmError as error:
             if error.counts_as_failure:
-                state.ai = breaker.failed(state.ai, ctx.clock_ms)
+                state.ai = breaker.failed(state.ai, ctx.moment.clock_ms)
             elif ctx.is_fixed("probe_leak") and state.ai.probe_ms is not None:
                 state.ai = breaker.released(state.ai)
                 state.note_switch("probe_leak", self.name, "the probe was given back")
             return Search(error=error.message or str(error), why=why)
-        state.ai = replace(state.ai, calls=state.ai.calls + 1, last_success_ms=ctx.clock_ms)
+        state.ai = replace(state.ai, calls=state.ai.calls + 1, last_success_ms=ctx.moment.clock_ms)
         items = extract_list(reply.content)
         picks = normalize(items or [])
         if items is None or (items and not picks):
-            state.ai = breaker.failed(state.ai, ctx.clock_ms)
+            state.ai = breaker.failed(state.ai, ctx.moment.clock_ms)
             what = UNREADABLE if items is None else UNUSABLE
             return Search(error=what, cached=None, why=why, items=unmatched_items(items or ()))
         matching = match_titles(picks, state.candidates)
@@ -202,7 +200,7 @@ class AiSelectionStage:
         state.candidates = taken
         return ledger.close(taken, note="ai_cached" if search.cached else "", details=_details(search))
 
-    def _fall_back(self, state: RunState, ctx: RunContext, search: Search, fallback: str) -> StageRecord:
+    def _fall_back(self, state: RunState, ctx: Inputs, search: Search, fallback: str) -> StageRecord:
         """What goes on without a choice of the model's."""
         ledger = Ledger(self, state.candidates)
         constants = {entry.id for entry in ctx.index.constants}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import fixed_1
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore.bm25 import Scored
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState, luck_decides
 from lorestudio.systems.ledger import Ledger, skipped
 from lorestudio.trace.model import Phase, StageRecord
@@ -19,7 +19,7 @@ class BM25Stage:
     name = "BM25"
     phase = Phase.MATCH
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Score, then cooldown, warmup and probability in order of score."""
         settings = ctx.settings
         if not settings.fuzzy_search_enabled:
@@ -51,7 +51,7 @@ class BM25Stage:
         )
 
     @staticmethod
-    def _passes(state: RunState, ctx: RunContext, ledger: Ledger, entry: Entry) -> bool:
+    def _passes(state: RunState, ctx: Inputs, ledger: Ledger, entry: Entry) -> bool:
         if state.cooling(entry) > 0:
             ledger.refuse(entry, "cooling_down", left=state.cooling(entry))
             return False
@@ -67,7 +67,7 @@ def _terms(hit: Scored) -> list[list[str | int | float]]:
     return [[term.term, term.frequency, term.idf, term.score] for term in hit.terms]
 
 
-def _occurrences(state: RunState, ctx: RunContext, entry: Entry) -> int:
+def _occurrences(state: RunState, ctx: Inputs, entry: Entry) -> int:
     """Occurrences of the entry's keys in its own window."""
     settings = ctx.settings
     depth = settings.scan_depth if entry.scan_depth is None else entry.scan_depth

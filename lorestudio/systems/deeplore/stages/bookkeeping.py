@@ -9,8 +9,8 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import number, round_half_up
 from lorestudio.domain.state import Counters, LoggedGeneration, Tally
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore.counts import counted
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.stages.duplicate_stripping import logged
 from lorestudio.systems.deeplore.state import RunState, counters_as_json
 from lorestudio.systems.ledger import Ledger
@@ -25,7 +25,7 @@ class BookkeepingStage:
     name = "bookkeeping"
     phase = Phase.INJECT
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Write the state that the next generation starts from."""
         ledger = Ledger(self, state.candidates)
         entries = [item.entry for item in state.accepted]
@@ -36,8 +36,8 @@ class BookkeepingStage:
             log = _log(state, ctx, entries)
             state.tally = Tally(
                 state.swipe_key,
-                len(ctx.chat),
-                ctx.clock_ms,
+                len(ctx.moment.chat),
+                ctx.moment.clock_ms,
                 tuple(entry.tracker_key for entry in state.reached_budget),
                 tuple(entry.tracker_key for entry in entries),
             )
@@ -85,7 +85,7 @@ def run_down(counters: Counters, entries: Iterable[Entry], settings: DeepLoreSet
     )
 
 
-def _log(state: RunState, ctx: RunContext, entries: list[Entry]) -> tuple[LoggedGeneration, ...]:
+def _log(state: RunState, ctx: Inputs, entries: list[Entry]) -> tuple[LoggedGeneration, ...]:
     """The duplicate log with this generation; empty where stripping is off."""
     if not ctx.settings.strip_duplicate_injections:
         return ()
@@ -95,13 +95,13 @@ def _log(state: RunState, ctx: RunContext, entries: list[Entry]) -> tuple[Logged
     return (*state.injection_log, record)[-(ctx.settings.strip_lookback_depth + 1) :]
 
 
-def _warn(state: RunState, ctx: RunContext) -> float:
+def _warn(state: RunState, ctx: Inputs) -> float:
     """Warn once when lore takes a large share of the context, again when that grows; returns the ratio to compare."""
     last = state.before.warning_ratio
-    if not state.blocks or ctx.context_size <= 0:
+    if not state.blocks or ctx.moment.context_size <= 0:
         return last
     total = sum(injection.tokens for injection in state.injections)
-    ratio = total / ctx.context_size
+    ratio = total / ctx.moment.context_size
     if ratio > _WARN_RATIO and ratio > last + _WARN_STEP:
         count = len(state.injections)
         state.warnings.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger, skipped
 from lorestudio.trace.model import Phase, StageRecord
@@ -14,9 +14,9 @@ class BootstrapStage:
     name = "bootstrap"
     phase = Phase.MATCH
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Add the bootstrap entries in index order while the chat is short enough."""
-        figures = {"threshold": ctx.settings.new_chat_threshold, "chat_length": len(ctx.chat)}
+        figures = {"threshold": ctx.settings.new_chat_threshold, "chat_length": len(ctx.moment.chat)}
         if not state.bootstrapping:
             return skipped(self, state.candidates, "not_bootstrapping", figures)
         ledger = Ledger(self, state.candidates)

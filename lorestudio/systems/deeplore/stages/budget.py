@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import length
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import Accepted, RunState
 from lorestudio.systems.deeplore.text import truncate_to_sentence
 from lorestudio.systems.ledger import Ledger
@@ -42,7 +42,7 @@ class BudgetStage:
     name = "budget"
     phase = Phase.BUDGET
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Fill the budget; outlet entries are outside both caps and come last."""
         settings = ctx.settings
         ledger = Ledger(self, state.candidates)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState, luck_decides
 from lorestudio.systems.ledger import Ledger, skipped
 from lorestudio.trace.model import Phase, StageRecord
@@ -14,7 +14,7 @@ class CascadeLinksStage:
     name = "cascade links"
     phase = Phase.MATCH
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Follow the links of the candidates that are here now, in their order: cooldown, then probability."""
         if ctx.settings.scan_depth <= 0:
             return skipped(self, state.candidates, "scan_depth_zero")

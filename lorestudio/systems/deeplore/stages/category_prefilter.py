@@ -10,12 +10,12 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, trim, truthy
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore.ai import asking as conversation
 from lorestudio.systems.deeplore.ai import breaker, prompts
 from lorestudio.systems.deeplore.ai.asking import ask
 from lorestudio.systems.deeplore.ai.manifest import is_forced
 from lorestudio.systems.deeplore.ai.replies import extract_list, unreadable
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger, skipped
 from lorestudio.trace.model import AiRecord, ItemResult, Phase, ReplyItem, StageRecord, TitleMatch
@@ -108,16 +108,16 @@ class CategoryPrefilterStage:
     name = "category prefilter"
     phase = Phase.SELECT
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Ask, and narrow the candidates; anything doubtful leaves them as they are."""
         if not ctx.settings.hierarchical_pre_filter:
             return skipped(self, state.candidates, "off", {"setting": "hierarchicalPreFilter"})
-        before = breaker.observed(state.ai, ctx.clock_ms)
+        before = breaker.observed(state.ai, ctx.moment.clock_ms)
         record = await self._prefilter(state, ctx)
         items = record.ai.items if record.ai is not None else ()
-        return replace(record, ai=AiRecord(before, breaker.observed(state.ai, ctx.clock_ms), items))
+        return replace(record, ai=AiRecord(before, breaker.observed(state.ai, ctx.moment.clock_ms), items))
 
-    async def _prefilter(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def _prefilter(self, state: RunState, ctx: Inputs) -> StageRecord:
         before = list(state.candidates)
         forced = [entry for entry in before if is_forced(entry, bootstrapping=state.bootstrapping)]
         selectable = [entry for entry in before if not is_forced(entry, bootstrapping=state.bootstrapping)]
@@ -133,7 +133,7 @@ class CategoryPrefilterStage:
                 state.note_switch("untagged_category", self.name, "untagged notes go by their folder")
         if len(found) < FEWEST_CATEGORIES:
             return self._unchanged(before, "too few entries or categories")
-        granted, state.ai = breaker.acquire(state.ai, ctx.clock_ms)
+        granted, state.ai = breaker.acquire(state.ai, ctx.moment.clock_ms)
         if not granted:
             return self._unchanged(before, "AI calls are paused")
         transcript = self._transcript(state, ctx)
@@ -164,17 +164,17 @@ class CategoryPrefilterStage:
         state.ai = breaker.released(state.ai)
         return replace(self._narrow(state, [*forced, *kept], rescued, folders=folders), ai=answered)
 
-    def _transcript(self, state: RunState, ctx: RunContext) -> str:
+    def _transcript(self, state: RunState, ctx: Inputs) -> str:
         """What the model reads of the chat: a trailing reply too, neither seeds nor summary."""
         depth = ctx.settings.ai_search_scan_depth
-        transcript = conversation.lines(ctx.chat, depth)
+        transcript = conversation.lines(ctx.moment.chat, depth)
         if ctx.is_fixed("window_filter"):
-            exact, transcript = transcript, conversation.lines(ctx.chat, depth, searched_only=True)
+            exact, transcript = transcript, conversation.lines(ctx.moment.chat, depth, searched_only=True)
             if transcript != exact:
                 state.note_switch("window_filter", self.name, "the model reads further back past hidden messages")
         return transcript
 
-    def _give_probe_back(self, state: RunState, ctx: RunContext) -> None:
+    def _give_probe_back(self, state: RunState, ctx: Inputs) -> None:
         """An answer that is not used keeps the breaker's probe out, unless that is mended."""
         if ctx.is_fixed("probe_leak") and state.ai.probe_ms is not None:
             state.ai = breaker.released(state.ai)

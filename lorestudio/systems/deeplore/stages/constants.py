@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
 from lorestudio.trace.model import Phase, StageRecord
@@ -14,7 +14,7 @@ class ConstantsStage:
     name = "constants"
     phase = Phase.MATCH
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Add the constants in index order."""
         ledger = Ledger(self, state.candidates)
         for entry in ctx.index.constants:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lorestudio.domain.entry import Entry
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore.gating import Policy, is_active, rejecting_field
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger, skipped
 from lorestudio.trace.model import Phase, RunOutcome, StageRecord
@@ -18,13 +18,13 @@ class GatingStage:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Gate the candidates under the policy drawn from themselves and the pins."""
-        return self.gate(state, ctx, Policy.of(state.candidates, ctx.controls.pins))
+        return self.gate(state, ctx, Policy.of(state.candidates, ctx.moment.controls.pins))
 
-    def gate(self, state: RunState, ctx: RunContext, policy: Policy) -> StageRecord:
+    def gate(self, state: RunState, ctx: Inputs, policy: Policy) -> StageRecord:
         """Gate the candidates under `policy`."""
-        fields, context = ctx.index.vault.fields, ctx.controls.context
+        fields, context = ctx.index.vault.fields, ctx.moment.controls.context
         if not is_active(fields, context):
             return skipped(self, state.candidates, "no_context")
         ledger = Ledger(self, state.candidates)
@@ -62,7 +62,7 @@ class GatingStage:
 class FinalGatingStage(GatingStage):
     """Gating of what is left after pins and blocks; with nothing left the run ends here."""
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Gate the candidates under the policy drawn from the whole index."""
         record = self.gate(state, ctx, state.policy)
         if not state.candidates:

@@ -6,7 +6,7 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import LoggedInjection
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger, skipped
 from lorestudio.trace.model import Phase, StageRecord
@@ -33,7 +33,7 @@ class DuplicateStrippingStage:
     name = "duplicate stripping"
     phase = Phase.GATE
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Compare the candidates with the log."""
         settings = ctx.settings
         if not settings.strip_duplicate_injections:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lorestudio.domain.entry import Entry
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore.gating import Policy
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger, skipped
 from lorestudio.trace.model import Phase, StageRecord
@@ -25,12 +25,12 @@ class FolderFilterStage:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Filter the candidates under the policy drawn from themselves and the pins."""
-        folders = ctx.controls.folders
+        folders = ctx.moment.controls.folders
         if not folders:
             return skipped(self, state.candidates, "no_folder_filter")
-        policy = Policy.of(state.candidates, ctx.controls.pins)
+        policy = Policy.of(state.candidates, ctx.moment.controls.pins)
         ledger = Ledger(self, state.candidates)
         before = len(state.candidates)
         kept: list[Entry] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.keys import KeyHit, KeyMatcher
 from lorestudio.systems.deeplore.scan import ScanWindow
 from lorestudio.systems.deeplore.state import RunState, luck_decides
@@ -18,7 +18,7 @@ class KeywordsStage:
     name = "keywords"
     phase = Phase.MATCH
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Test the entries whose keys occur, in index order."""
         settings = ctx.settings
         if settings.scan_depth <= 0 or state.window is None:
@@ -84,15 +84,13 @@ class KeywordsStage:
             ledger.add(entry, "key_hit", **details)
 
 
-def _reaches_further(window: ScanWindow, ctx: RunContext) -> bool:
+def _reaches_further(window: ScanWindow, ctx: Inputs) -> bool:
     """Whether some entry's window holds a message that it would not hold if hidden ones used up places."""
-    exact = ScanWindow(ctx.chat, len(ctx.chat), case_sensitive=True)
+    exact = ScanWindow(ctx.moment.chat, len(ctx.moment.chat), case_sensitive=True)
     return any(window.count(depth) > exact.count(depth) for depth in (ctx.settings.scan_depth, *ctx.index.scan_depths))
 
 
-def _hit_details(
-    window: ScanWindow, ctx: RunContext, matcher: KeyMatcher, hit: KeyHit, depth: float
-) -> dict[str, Json]:
+def _hit_details(window: ScanWindow, ctx: Inputs, matcher: KeyMatcher, hit: KeyHit, depth: float) -> dict[str, Json]:
     """The key and the refine key that decided, each with its place; those of the refine key begin with `refine_`."""
     details: dict[str, Json] = {"key": hit.key, "depth": depth, **_in_file(window, ctx, hit.start, matcher.size(hit))}
     if hit.refine is not None:
@@ -102,10 +100,10 @@ def _hit_details(
     return details
 
 
-def _in_file(window: ScanWindow, ctx: RunContext, start: int, size: int) -> dict[str, Json]:
+def _in_file(window: ScanWindow, ctx: Inputs, start: int, size: int) -> dict[str, Json]:
     """Where the hit is, with the message counted as in the chat file."""
     where: dict[str, Json] = dict(window.locate(start, size))
     message = where["message"]
     if isinstance(message, int):
-        where["message"] = ctx.position(message)
+        where["message"] = ctx.moment.position(message)
     return where

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore.ai.manifest import build, is_forced
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
 from lorestudio.trace.model import Phase, StageRecord
@@ -15,7 +15,7 @@ class ManifestStage:
     name = "manifest"
     phase = Phase.SELECT
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Write the manifest; the candidates stay."""
         ledger = Ledger(self, state.candidates)
         manifest = build(

@@ -11,7 +11,7 @@ from functools import cmp_to_key
 from lorestudio.domain.collation import compare, sort_key
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
 from lorestudio.trace.model import Phase, StageRecord
@@ -31,7 +31,7 @@ class MatchOrderStage:
     name = "match order"
     phase = Phase.MATCH
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Sort the candidates; the counts of same-titled entries are those of the first one compared."""
         ledger = Ledger(self, state.candidates)
         state.candidates.sort(key=lambda entry: (entry.priority, sort_key(entry.title)))
@@ -44,7 +44,7 @@ class MatchOrderStage:
         return ledger.close(state.candidates, details={"labels": labels, **order_details(state.candidates, keys)})
 
 
-def _occurrences(state: RunState, ctx: RunContext) -> Callable[[Entry], int]:
+def _occurrences(state: RunState, ctx: Inputs) -> Callable[[Entry], int]:
     """Occurrences of an entry's keys in the global window.
 
     Counts are kept by title: which of two same-titled entries is counted depends on the sort's first comparison.

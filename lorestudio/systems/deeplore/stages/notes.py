@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lorestudio.domain.javascript import trim
 from lorestudio.domain.state import Prompt
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger, skipped
 from lorestudio.trace.model import Phase, StageRecord
@@ -24,7 +24,7 @@ class NotesStage:
     name = "notes"
     phase = Phase.INJECT
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Append the prompts that are on and have something to say."""
         settings = ctx.settings
         if not settings.notebook_enabled and not settings.ai_notepad_enabled:
@@ -33,7 +33,7 @@ class NotesStage:
         managed = settings.injection_mode == "prompt_list"
         before = state.prompts
         written: list[Prompt] = []
-        notebook = trim(ctx.controls.notebook)
+        notebook = trim(ctx.moment.controls.notebook)
         if settings.notebook_enabled and notebook:
             place = (settings.notebook_position, settings.notebook_depth, settings.notebook_role)
             written.append(Prompt("deeplore_notebook", notebook, *place, managed=managed))
@@ -48,9 +48,9 @@ class NotesStage:
         return ledger.close(state.candidates, details={"prompts": tags})
 
     @staticmethod
-    def _notepad(ctx: RunContext) -> str:
+    def _notepad(ctx: Inputs) -> str:
         parts: list[str] = []
-        notes = trim(ctx.controls.notepad)
+        notes = trim(ctx.moment.controls.notepad)
         if notes:
             parts.append(f"[Your previous session notes]\n{notes}\n[End of session notes]")
         if ctx.settings.ai_notepad_mode == "tag":

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from lorestudio.domain.entry import Entry
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger, skipped
 from lorestudio.trace.model import Phase, StageRecord
@@ -20,9 +20,9 @@ class PinsAndBlocksStage:
     name = "pins and blocks"
     phase = Phase.GATE
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Apply pins in index order, then blocks."""
-        pins, blocks = ctx.controls.pins, ctx.controls.blocks
+        pins, blocks = ctx.moment.controls.pins, ctx.moment.controls.blocks
         if not pins and not blocks:
             return skipped(self, state.candidates, "no_pins_or_blocks")
         ledger = Ledger(self, state.candidates)
@@ -46,7 +46,7 @@ def _once(entries: Iterable[Entry]) -> list[Entry]:
     return list({entry.id: entry for entry in entries}.values())
 
 
-def _pin(state: RunState, ctx: RunContext, ledger: Ledger) -> list[Entry]:
+def _pin(state: RunState, ctx: Inputs, ledger: Ledger) -> list[Entry]:
     """Put every pinned entry in the place of the first candidate with its tracker key, or at the end.
 
     Returns those that were no candidates before.
@@ -57,7 +57,7 @@ def _pin(state: RunState, ctx: RunContext, ledger: Ledger) -> list[Entry]:
     for number, entry in enumerate(state.candidates):
         places.setdefault(entry.tracker_key, number)
     for entry in ctx.index.visible:
-        if not any(pin.matches(entry) for pin in ctx.controls.pins):
+        if not any(pin.matches(entry) for pin in ctx.moment.controls.pins):
             continue
         pinned = replace(entry, constant=True, priority=PIN_PRIORITY)
         place = places.get(entry.tracker_key)

@@ -9,7 +9,7 @@ from lorestudio.domain.entry import MAX_DEPTH, Entry, Position
 from lorestudio.domain.javascript import number, number_text, to_number
 from lorestudio.domain.state import Prompt
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import Accepted, RunState
 from lorestudio.systems.deeplore.text import render
 from lorestudio.systems.ledger import Ledger
@@ -99,7 +99,7 @@ class PlacementStage:
     name = "placement"
     phase = Phase.INJECT
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Make the blocks, the prompts and the list of injections."""
         settings = ctx.settings
         ledger = Ledger(self, state.candidates)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from lorestudio.domain.collation import sort_key
 from lorestudio.domain.entry import Entry
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.stages.match_order import order_details
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
@@ -19,7 +19,7 @@ class PriorityOrderStage:
     name = "priority order"
     phase = Phase.SELECT
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Sort the candidates, by the AI's confidence first where that is wanted."""
         ledger = Ledger(self, state.candidates)
         state.candidates.sort(key=lambda entry: (entry.priority, sort_key(entry.title)))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold, head, length, trim
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.keys import KeyHit, KeyMatcher
 from lorestudio.systems.deeplore.state import RunState, luck_decides
 from lorestudio.systems.ledger import Ledger, skipped
@@ -53,7 +53,7 @@ class RecursionStage:
     name = "recursion"
     phase = Phase.MATCH
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Repeat until nothing new is found or the steps are used up."""
         settings = ctx.settings
         if not settings.recursive_scan:
@@ -75,7 +75,7 @@ class RecursionStage:
 
     @staticmethod
     def _step(
-        state: RunState, ctx: RunContext, ledger: Ledger, matcher: KeyMatcher, searched: StepText, step: int
+        state: RunState, ctx: Inputs, ledger: Ledger, matcher: KeyMatcher, searched: StepText, step: int
     ) -> list[Entry]:
         found: list[Entry] = []
         hits = matcher.find(searched.text)

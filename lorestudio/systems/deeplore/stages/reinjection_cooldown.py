@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lorestudio.domain.entry import Entry
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger, skipped
 from lorestudio.trace.model import Phase, RunOutcome, StageRecord
@@ -15,7 +15,7 @@ class ReinjectionCooldownStage:
     name = "re-injection cooldown"
     phase = Phase.GATE
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Drop what was injected less than the pause ago; with nothing left the run ends here."""
         pause = ctx.settings.reinjection_cooldown
         if pause <= 0:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from lorestudio.domain.collation import CollationKey, sort_key
 from lorestudio.domain.entry import Entry
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore.gating import Policy
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.stages.match_order import order_details
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
@@ -66,7 +66,7 @@ class RequiresExcludesStage:
     name = "requires and excludes"
     phase = Phase.GATE
 
-    def place(self, entry: Entry, candidates: Sequence[Entry], state: RunState, ctx: RunContext) -> int:
+    def place(self, entry: Entry, candidates: Sequence[Entry], state: RunState, ctx: Inputs) -> int:
         """Where the entry would stand: by the AI's confidence where that counts, by importance and title."""
         surest_first = ctx.is_fixed("confidence_order")
 
@@ -75,7 +75,7 @@ class RequiresExcludesStage:
 
         return bisect_right(candidates, rank(entry), key=rank)
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Resolve the candidates; with nothing left the run ends here."""
         ledger = Ledger(self, state.candidates)
         before = state.candidates

@@ -5,26 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lorestudio.domain.state import Snapshot
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore.gating import Policy
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.scan import ScanWindow
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
 from lorestudio.trace.model import Phase, StageRecord
 
 
-def swipe_key(ctx: RunContext) -> str:
+def swipe_key(ctx: Inputs) -> str:
     """Where in the chat this generation stands: index of the last message and its swipe."""
-    return f"{len(ctx.chat) - 1}|{ctx.chat[-1].swipe if ctx.chat else 0}"
+    return f"{len(ctx.moment.chat) - 1}|{ctx.moment.chat[-1].swipe if ctx.moment.chat else 0}"
 
 
-def scan_window(ctx: RunContext) -> ScanWindow:
+def scan_window(ctx: Inputs) -> ScanWindow:
     """The text in which this generation searches keys: as deep as the deepest scan depth of all."""
     deepest = max(ctx.settings.scan_depth, *ctx.index.scan_depths, 0)
     fractional = any(0 < depth < 1 for depth in ctx.index.scan_depths)
     return ScanWindow(
-        ctx.chat,
-        len(ctx.chat) if fractional else deepest,
+        ctx.moment.chat,
+        len(ctx.moment.chat) if fractional else deepest,
         case_sensitive=ctx.settings.case_sensitive,
         searched_only=ctx.is_fixed("window_filter"),
     )
@@ -36,7 +36,7 @@ class SnapshotStage:
     name = "snapshot"
     phase = Phase.LOAD
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Roll back where this is a swipe; guides are refused."""
         ledger = Ledger(self, state.candidates)
         for guide in ctx.index.guides:
@@ -48,11 +48,11 @@ class SnapshotStage:
             state.counters = earlier.counters
             state.injection_log = ()
         state.before = replace(ctx.state, snapshot=Snapshot(state.swipe_key, state.counters))
-        state.bootstrapping = len(ctx.chat) <= ctx.settings.new_chat_threshold
+        state.bootstrapping = len(ctx.moment.chat) <= ctx.settings.new_chat_threshold
         state.policy = (
             Policy.of(ctx.index.forced, ())
-            if not ctx.controls.pins
-            else Policy.of(ctx.index.visible, ctx.controls.pins)
+            if not ctx.moment.controls.pins
+            else Policy.of(ctx.index.visible, ctx.moment.controls.pins)
         )
         state.window = scan_window(ctx)
         return ledger.close(

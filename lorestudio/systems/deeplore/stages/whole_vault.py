@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
 from lorestudio.trace.model import Phase, StageRecord
@@ -14,7 +14,7 @@ class WholeVaultStage:
     name = "whole vault"
     phase = Phase.MATCH
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Add every entry in index order."""
         ledger = Ledger(self, state.candidates)
         for entry in ctx.index.visible:
@@ -22,7 +22,7 @@ class WholeVaultStage:
             if entry.constant:
                 ledger.add(entry, "constant")
             elif state.bootstrapping and entry.bootstrap:
-                figures = {"threshold": ctx.settings.new_chat_threshold, "chat_length": len(ctx.chat)}
+                figures = {"threshold": ctx.settings.new_chat_threshold, "chat_length": len(ctx.moment.chat)}
                 state.set_label(entry, "(bootstrap)")
                 ledger.add(entry, "bootstrap", **figures)
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.systems.ledger import Ledger
 from lorestudio.trace.model import Phase, StageRecord
@@ -14,7 +14,7 @@ class WikiLinksStage:
     name = "wiki links"
     phase = Phase.SELECT
 
-    async def run(self, state: RunState, ctx: RunContext) -> StageRecord:
+    async def run(self, state: RunState, ctx: Inputs) -> StageRecord:
         """Follow the links in the order of the matched entries; what was matched is kept for the fallbacks."""
         ledger = Ledger(self, state.candidates)
         state.keyword_matches = list(state.candidates)

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Chat
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.vectors import embedder_named
+from lorestudio.systems.vectors import embedder_named
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.hybrid import NO_EMBEDDER, STAND_IN
 from lorestudio.studio.project.answering import AnswerSource, Connections

@@ -7,10 +7,9 @@ from enum import StrEnum
 from typing import Final
 
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, as_sent
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.llm.stand_in import StandInAnswers
-from lorestudio.systems.deeplore.ai.asking import as_sent
 from lorestudio.trace.model import AiCall, Trace
 
 
@@ -53,7 +52,7 @@ class OfflineAnswers:
     Never asks a provider or a person. `answered` says of every question so far where its answer came from.
     """
 
-    earlier: Trace
+    earlier: Trace | None
     recorded: RecordedAnswers | None = None
     unanswered: Unanswered = Unanswered.FAIL
     answered: list[Answered] = field(default_factory=list)
@@ -61,9 +60,15 @@ class OfflineAnswers:
     label: str = "answers given before"
     _stand_in: AnswerSource = field(default_factory=StandInAnswers)
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """A sentence for each question so far on where its answer came from."""
+        return tuple(SENTENCES[answered] for answered in self.answered)
+
     async def answer(self, request: ChatRequest) -> ChatReply:
         """The answer. Raises LlmError of kind `no_recorded_answer` where there is none."""
-        calls = [call for call in self.earlier.ai_calls if call.kind == request.kind and not call.error]
+        known = self.earlier.ai_calls if self.earlier is not None else ()
+        calls = [call for call in known if call.kind == request.kind and not call.error]
         same = next((call for call in calls if _is_same(call, request)), None)
         if same is not None:
             return self._given(Answered.SAME, _reply(same))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from lorestudio.exchange.problems import InputError
+from lorestudio.llm.connections import Connections, default_profiles_path
 from lorestudio.llm.embedding import Embedder, HashEmbedder, Vector
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.http_embedding import HttpEmbedder
 from lorestudio.llm.profiles import Api
 from lorestudio.llm.vector_cache import VectorCache, cached_vectors, default_path
 from lorestudio.settings.hybrid import NO_EMBEDDER, STAND_IN
-from lorestudio.studio.project.answering import Connections, default_profiles_path
+from lorestudio.systems.base import Offline, System
 
 
 def embedder_named(name: str, connections: Connections | None = None) -> Embedder | None:
@@ -101,3 +102,32 @@ class MadeVectors:
                 ErrorKind.ABORTED, f"{len(texts)} texts have no vector yet, and nobody is asked for one here"
             )
         return found
+
+
+def offline_vectors(
+    vectors: object, known: System | None, system_with: Callable[[KnownVectors | MadeVectors | None], System]
+) -> Offline:
+    """A system as it is for a run that asks nobody for a vector; `system_with` makes it with other vectors.
+
+    It takes over the vectors that `known`, another one of its kind, has already.
+    """
+    others = getattr(known, "vectors", None)
+    if isinstance(vectors, MadeVectors):
+        made = vectors.afresh()
+    elif isinstance(vectors, KnownVectors):
+        if isinstance(others, KnownVectors) and others.model_id == vectors.model_id:
+            vectors = others
+        if vectors.is_free:
+            return Offline(system_with(vectors))
+        made = MadeVectors(vectors)
+    else:
+        return Offline(system_with(None))
+    return Offline(system_with(made), lacks=lambda: _lacking(made))
+
+
+def _lacking(made: MadeVectors) -> tuple[str, ...]:
+    amount = len(made.missing)
+    if not amount:
+        return ()
+    texts, them = ("text is", "it") if amount == 1 else ("texts are", "them")
+    return (f"{amount:,} {texts} without a vector: nobody is asked for one here, so likeness leaves {them} out.",)

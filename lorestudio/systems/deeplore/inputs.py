@@ -1,0 +1,54 @@
+"""What a generation of DeepLore is made of: the moment, and what is DeepLore's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lorestudio.domain.state import EngineState
+from lorestudio.llm.messages import AnswerSource, NoAnswers
+from lorestudio.settings.behaviour import FIXED, Behaviour
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.systems.base import Moment
+from lorestudio.systems.deeplore.index import DeepLoreIndex
+
+
+class RandomSource(Protocol):
+    """Numbers in [0, 1); `state` is where the stream stands."""
+
+    state: int
+
+    def next(self) -> float:
+        """The next number."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The immutable inputs of one generation.
+
+    `index` is the moment's vault prepared, `state` what the generation before left. `answers` is asked where a model
+    has to decide; `model` is its model where the settings name none. `behaviour` says which quirks of DeepLore are
+    mended. `random` makes the stream of random numbers from the state it stood at.
+    """
+
+    moment: Moment
+    index: DeepLoreIndex
+    settings: DeepLoreSettings
+    state: EngineState = field(default_factory=EngineState)
+    answers: AnswerSource = field(default_factory=NoAnswers)
+    model: str = ""
+    behaviour: Behaviour = field(default_factory=Behaviour)
+    random: Callable[[int], RandomSource] | None = None
+
+    def is_fixed(self, switch: str) -> bool:
+        """Whether the behaviour switch of this name is set to fixed."""
+        choice: str = getattr(self.behaviour, switch)
+        return choice == FIXED
+
+    @property
+    def character(self) -> str:
+        """Whose entry is the “active character”: the one that a person chose, else the chat's, "" for nobody."""
+        chosen = self.moment.controls.character
+        return self.moment.character if chosen is None else chosen

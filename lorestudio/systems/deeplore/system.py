@@ -1,0 +1,226 @@
+"""DeepLore as a retrieval system."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Final, Self
+
+from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.state import ChatControls, EngineState, Tally
+from lorestudio.llm.messages import AnswerSource
+from lorestudio.llm.stand_in import StandInAnswers
+from lorestudio.settings.behaviour import Behaviour
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.systems.base import (
+    NOTHING_GIVEN,
+    Counting,
+    Decided,
+    Generated,
+    Given,
+    Moment,
+    Offline,
+    Reuse,
+    Scene,
+    State,
+    System,
+    SystemKind,
+    inputs_digest,
+)
+from lorestudio.systems.deeplore.counts import COUNTS, counted
+from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
+from lorestudio.systems.deeplore.notepad import notes_of, withdrawn
+from lorestudio.systems.deeplore.reads import Reads, Unaffected, reads_all_entries
+from lorestudio.systems.deeplore.run import SYSTEM, digests, run
+from lorestudio.systems.offline import OfflineAnswers, Unanswered
+from lorestudio.trace.model import Trace
+
+
+class Indexes:
+    """The prepared indexes of vaults: the latest is kept, and the one that it was derived from. For any thread."""
+
+    def __init__(self) -> None:
+        self._latest: DeepLoreIndex | None = None
+        self._lock = threading.Lock()
+
+    def of(self, vault: VaultIndex) -> DeepLoreIndex:
+        """The vault prepared; what it has in common with the one before is not prepared again."""
+        with self._lock:
+            known = self._latest
+            for index in (known, known.origin if known is not None else None):
+                if index is not None and index.vault is vault:
+                    return index
+            self._latest = DeepLoreIndex(vault, known)
+            return self._latest
+
+
+@dataclass(frozen=True, slots=True)
+class DeepLoreSystem(System):
+    """DeepLore 2.0.2 with its settings, its behaviour switches and whoever answers for the selecting model.
+
+    `random` makes the stream of random numbers from the state it stood at.
+    """
+
+    swipes_go_on: ClassVar[bool] = True
+    counting: ClassVar[Counting | None] = COUNTS
+    kind: ClassVar[SystemKind]
+
+    settings: DeepLoreSettings
+    behaviour: Behaviour = field(default_factory=Behaviour)
+    answers: AnswerSource = field(default_factory=StandInAnswers)
+    model: str = ""
+    random: Callable[[int], RandomSource] | None = None
+    indexes: Indexes = field(default_factory=Indexes, repr=False, compare=False)
+
+    @property
+    def inputs(self) -> str:
+        """The digest of the settings, the behaviour switches and whoever answers."""
+        return inputs_digest(self.settings, self.behaviour.model_dump_json(), f"{self.answers.name}:{self.model}")
+
+    async def decide(self, moment: Moment, state: State = None) -> Decided:
+        """Run one generation from the trackers that the one before left."""
+        return await run(self.inputs_of(moment, state))
+
+    def inputs_of(self, moment: Moment, state: State = None) -> Inputs:
+        """The inputs of a generation with the vault prepared."""
+        before = state if isinstance(state, EngineState) else self.first_state(moment.seed)
+        index = self.indexes.of(moment.index)
+        return Inputs(moment, index, self.settings, before, self.answers, self.model, self.behaviour, self.random)
+
+    def first_state(self, seed: int) -> EngineState:
+        """The trackers stored with a chat are those of its end; a replay begins before all of them."""
+        return EngineState(random_state=seed)
+
+    def controls_at(self, controls: ChatControls, chat: Chat, message: int) -> ChatControls:
+        """The chat's choices as they stood then: later replies have not added to the notepad yet."""
+        notepad = controls.notepad
+        if not notepad:
+            return controls
+        for later in reversed(chat.messages[message:]):
+            notepad = withdrawn(notepad, notes_of(later))
+        return replace(controls, notepad=notepad)
+
+    def reads_of(self, message: Message) -> str:
+        """What a run reads of a message; at the end of the chat its tools decide whether a generation runs."""
+        tools = message.extra.get("tool_invocations")
+        flags = (message.is_user, message.is_system, message.scannable, isinstance(tools, list | dict) or bool(tools))
+        return repr((message.name, message.text, flags, message.swipe))
+
+    def reads_of_chat(self, chat: Chat, controls: ChatControls) -> str:
+        """Every generation begins with the notepad without the notes of later replies."""
+        return repr([notes_of(message) for message in chat.messages]) if controls.notepad else ""
+
+    def knowing(self, other: System) -> Self:
+        """The same with the other's prepared index."""
+        return replace(self, indexes=other.indexes) if isinstance(other, DeepLoreSystem) else self
+
+    def reuse(self) -> Reuse:
+        """By what a generation reads (`systems.deeplore.reads`)."""
+        return ReadsReuse(self)
+
+    def with_settings(self, settings: Section, scene: Scene) -> DeepLoreSystem:  # noqa: ARG002
+        """The same with other settings. Raises TypeError for those of another system."""
+        if not isinstance(settings, DeepLoreSettings):
+            raise TypeError(f"{type(settings).__name__} are no settings of {self.title}")
+        return replace(self, settings=settings)
+
+    def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
+        """Answers given before; no provider and no person is asked."""
+        unanswered = given.unanswered
+        if unanswered is None:
+            unanswered = Unanswered.STAND_IN if self.answers.name == Unanswered.STAND_IN else Unanswered.FAIL
+        answers = OfflineAnswers(given.before, given.recorded, unanswered)
+        return Offline(replace(self, answers=answers), answers=lambda: answers.sentences)
+
+
+class ReadsReuse(Reuse):
+    """Compares generation by generation what a run reads, which is proved to be enough in `systems.deeplore.reads`.
+
+    Since the state before a generation is part of that, nothing has to be known of how the two replays came there: they
+    may have parted at an edit and met again, when its effect on the trackers had died out. What is taken over is what a
+    run would have made: the same trace but for the times, with the names of the inputs as they are now, and the same
+    state, its counts counted anew from those before.
+
+    Not taken over is a generation whose question to a model failed: asked again it may be answered. One that was
+    answered keeps its answer, and says who gave it, as if it had been recorded.
+    """
+
+    def __init__(self, system: DeepLoreSystem) -> None:
+        self._system = system
+        self._reads: Reads | None = None
+        self._digests: dict[int, str] = {}
+        self._entries: tuple[tuple[Sequence[Entry], Sequence[Entry]], Unaffected] | None = None
+
+    def digest(self, place: int, ctx: Inputs) -> str:
+        """What the generation at `place` reads; all inputs of one replay share index and settings."""
+        if place not in self._digests:
+            if self._reads is None:
+                self._reads = Reads(ctx)
+            self._digests[place] = self._reads.digest(ctx)
+        return self._digests[place]
+
+    def cut(self, length: int) -> None:
+        """The generations from `length` on were forgotten; what the next one reads is still known."""
+        self._digests = {place: digest for place, digest in self._digests.items() if place <= length}
+
+    def again(self, before: Generated, mine: Reuse, now: Generated) -> Decided | None:
+        """What `now` comes to by what `before` came to, None where only a run can tell."""
+        done = before.decided
+        if not isinstance(mine, ReadsReuse) or done is None:
+            return None
+        old = self._system.inputs_of(before.moment, before.state)
+        new = mine._system.inputs_of(now.moment, now.state)  # noqa: SLF001  # the same class
+        if self.digest(before.place, old) != mine.digest(now.place, new):
+            return None
+        trace = done.trace
+        if trace.draws and old.state.random_state != new.state.random_state:
+            return None
+        if any(call.error for call in trace.ai_calls) or trace.facts.get("ai_error"):
+            return None
+        entries = (old.index.vault.entries, new.index.vault.entries)
+        same = entries[0] is entries[1] or reads_all_entries(new.settings)
+        if not same and not self._unaffected(*entries).leaves(trace, new):
+            return None
+        return Decided(_named(trace, new), _after(done, new.state), done.tally)
+
+    def _unaffected(self, before: Sequence[Entry], after: Sequence[Entry]) -> Unaffected:
+        """The comparison of entries `before` with those `after`, made once."""
+        known = self._entries
+        if known is None or known[0][0] is not before or known[0][1] is not after:
+            known = self._entries = ((before, after), Unaffected(before, after))
+        return known[1]
+
+
+def _after(done: Decided, before: EngineState) -> EngineState:
+    """The state after a generation like `done` which begins at `before`."""
+    if done.trace.skip_reason:  # it never began
+        return before
+    state = COUNTS.joined(done.state, counted(before, done.tally))
+    return state if done.trace.draws else replace(state, random_state=before.random_state)
+
+
+def _named(trace: Trace, ctx: Inputs) -> Trace:
+    """The trace with its inputs named as they are now."""
+    names = digests(ctx)
+    return trace if trace.digests == names else replace(trace, digests=names)
+
+
+def _made(settings: DeepLoreSettings, scene: Scene) -> DeepLoreSystem:
+    return DeepLoreSystem(settings, scene.behaviour, scene.answers, scene.model)
+
+
+KIND: Final = SystemKind(
+    SYSTEM,
+    "DeepLore",
+    "Keys find the notes, a model may choose among them, gates and a budget decide what goes in.",
+    DeepLoreSettings,
+    _made,
+    state=EngineState,
+    tally=Tally,
+    of_vault=True,
+)
+DeepLoreSystem.kind = KIND
