@@ -7,7 +7,7 @@ import pytest
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.batch_edit import ChangeItems, RemoveProperty, SetValue, plan_property
-from tests.studio.notes import applied, write_vault
+from tests.studio.note_worlds import applied, write_vault
 
 NOTES = {
     "A.md": "---\ntags: [lorebook]  # none\npriority: 50\nkeys:\n  - lamp\n---\nA",

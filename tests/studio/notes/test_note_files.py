@@ -19,7 +19,7 @@ from lorestudio.studio.notes.note_files import (
 )
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.note.document import NoteDocument
-from tests.studio.notes import applied, write_vault
+from tests.studio.note_worlds import applied, write_vault
 
 TODAY = date(2024, 10, 5)
 

@@ -7,7 +7,7 @@ import pytest
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.renaming import Wanted, plan_move, plan_rename
 from lorestudio.vault.files import VaultError
-from tests.studio.notes import applied, contents, write_vault
+from tests.studio.note_worlds import applied, contents, write_vault
 
 
 def renamed(tmp_path: Path, notes: dict[str, str], note: str, wanted: Wanted) -> dict[str, str]:

@@ -12,7 +12,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.renaming import Wanted, plan_move, plan_rename
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_vault_notes
 from lorestudio.vault.links.references import references
-from tests.studio.notes import applied, write_vault
+from tests.studio.note_worlds import applied, write_vault
 
 FOLDERS = ["", "a/", "a/b/", "c/"]
 NAMES = ["Lamp", "Bell", "old lamp", "Jörn", "T.1"]

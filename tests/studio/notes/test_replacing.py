@@ -9,7 +9,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.replacing import Replacer, plan_replace
 from lorestudio.studio.notes.search import FoundNote, SearchOptions, Where, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes
-from tests.studio.notes import applied, write_vault
+from tests.studio.note_worlds import applied, write_vault
 
 REGEX = SearchOptions(regex=True)
 

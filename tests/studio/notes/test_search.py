@@ -8,7 +8,7 @@ from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.search import FoundNote, SearchOptions, Where, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes
-from tests.studio.notes import write_vault
+from tests.studio.note_worlds import write_vault
 
 NOTES = {
     "people/Hob.md": (

@@ -6,7 +6,7 @@ import pytest
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.vault_notes import attachments, find_note, home_of, listed
-from tests.studio.notes import write_vault
+from tests.studio.note_worlds import write_vault
 
 
 def test_attachments_are_what_is_no_note_and_not_hidden(tmp_path: Path) -> None:

@@ -485,7 +485,8 @@ KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
 import lorestudio.studio.replay.run_store as keeping
-from lorestudio.studio import demo_project, Simulator
+from lorestudio.studio.project.project import demo_project
+from lorestudio.studio.replay.simulator import Simulator
 folder, at = Path(sys.argv[1]), sys.argv[2]
 simulator = Simulator(demo_project())
 asyncio.run(simulator.replay())

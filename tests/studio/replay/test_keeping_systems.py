@@ -200,7 +200,7 @@ def test_a_damaged_file_of_states_is_told_and_the_chat_is_run_anew(tmp_path: Pat
 CHILD = """
 import os, signal, sys
 from pathlib import Path
-from tests.studio.test_keeping_systems import kept, simulator
+from tests.studio.replay.test_keeping_systems import kept, simulator
 
 kept(Path(sys.argv[1]), simulator("world-info"))
 kept(Path(sys.argv[1]), simulator("hybrid"))

@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 from PySide6.QtCore import QSettings, QTimer
 from lorestudio.studio.project.project import open_project
-from lorestudio.ui import app as ui_app
+from lorestudio.ui.shell import app as ui_app
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.shell.theme import Theme
