@@ -21,7 +21,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.settings.store import load
 from lorestudio.studio.project.library import read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
-from lorestudio.studio.project.resources import resource
+from lorestudio.domain.resources import resource
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import VaultState

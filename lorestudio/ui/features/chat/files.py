@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
 from lorestudio.studio.chat.saving import ChatChangedError, ChatLosesError, ChatToSave, SavedChat, save_chat
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.project.resources import resource
+from lorestudio.domain.resources import resource
 from lorestudio.ui.features.chat.reply import local_now
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.session import Session

@@ -17,7 +17,7 @@ from lorestudio.exchange.settings_files import Merge, changes_list
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.differences import differences
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.project.resources import resource
+from lorestudio.domain.resources import resource
 from lorestudio.ui.features.controls.chat_dialogs import ChatStateDialog
 from lorestudio.ui.features.settings.export_dialog import ExportDialog
 from lorestudio.ui.features.settings.import_dialog import ImportDialog
