@@ -10,6 +10,7 @@ from typing import Final
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chats.control_problems import control_problems
@@ -21,7 +22,6 @@ from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.settings.store import load
 from lorestudio.studio.project.library import read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
-from lorestudio.domain.resources import resource
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import VaultState

@@ -429,7 +429,7 @@ def load_presets(settings: RecapSettings) -> dict[str, QuestionPreset]:
 
 
 @dataclass(slots=True)
-class _Counted:
+class _CountedStandIn:
     """The stand-in, with its questions kept."""
 
     requests: list[ChatRequest] = field(default_factory=list)
@@ -443,7 +443,7 @@ class _Counted:
 
 async def recap_cost(session: RecapSession) -> CostEstimate:
     """What the queue costs with a provider. A model that finds other scenes asks more, or less."""
-    counted = _Counted()
+    counted = _CountedStandIn()
     context = replace(session.context, answers=counted, on_call=None)
     state = replace(session.queue, paused=False)
     await Worker(state, RecapWork(MemoryBook(session.chat), context), max_retries=1).run()

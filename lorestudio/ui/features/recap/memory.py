@@ -17,11 +17,11 @@ from typing import Any, Final, TypeVar
 
 from PySide6.QtCore import QObject, QSettings, Qt, Signal
 
+from lorestudio.domain.resources import resource
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.studio.project.project import Project
-from lorestudio.domain.resources import resource
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.recap.overview import PromptAt, QueuePicture, RecapPicture, picture, prompt_at
 from lorestudio.systems.recap.session import (
