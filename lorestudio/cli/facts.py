@@ -28,19 +28,10 @@ from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.sections import assigned, read_section
 from lorestudio.studio.project.answering import AnswerKind, LlmError
 from lorestudio.studio.project.project import Project
-from lorestudio.systems.facts.passages import Passage, chat_name
-from lorestudio.systems.facts.session import (
-    Action,
-    Decision,
-    Drawn,
-    FactsSession,
-    Memory,
-    Profile,
-    Run,
-    Thread,
-    day_of,
-    owner_of,
-)
+from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, Thread
+from lorestudio.systems.facts.records import day as day_of
+from lorestudio.systems.facts.session import Drawn, FactsSession
+from lorestudio.systems.facts.threads import Passage, chat_name, owner_of
 from lorestudio.trace.wording import plural
 
 _ID = 8
@@ -68,7 +59,7 @@ def memories_table(rows: Sequence[tuple[Memory, float | None]]) -> Table:
     return table
 
 
-def memory_lines(memory: Memory, run: Run | None) -> list[str]:
+def memory_lines(memory: Memory, run: ExtractionRun | None) -> list[str]:
     """Everything about a memory."""
     lines = [memory.content, ""]
     lines.append(f"id        {memory.id}")
@@ -114,11 +105,11 @@ def drawn_lines(drawn: Sequence[Drawn]) -> list[str]:
     return lines
 
 
-def _decision(decision: Decision) -> str:
-    words = {Action.SAVE: "new", Action.SUPERSEDE: "newer", Action.SKIP: "known"}
+def _decision(decision: FactDecision) -> str:
+    words = {FactAction.SAVE: "new", FactAction.SUPERSEDE: "newer", FactAction.SKIP: "known"}
     pin = "pinned, " if decision.pinned else ""
     near = ""
-    if decision.action is not Action.SAVE and decision.similarity is not None:
+    if decision.action is not FactAction.SAVE and decision.similarity is not None:
         near = f"  [{decision.similarity:.3f} like: {decision.neighbour_text}]"
     return f"  {pin}{words[decision.action]:<6} {decision.fact}{near}"
 

@@ -10,17 +10,27 @@ from typing import Any
 
 import numpy as np
 
-from lorestudio.systems.facts import context as contexts
-from lorestudio.systems.facts import extraction, health, lifecycle, retrieval, similarity
-from lorestudio.systems.facts.conversations import Config, FactMemory
-from lorestudio.systems.facts.extraction import chat_request, tags_of
-from lorestudio.systems.facts.lifecycle import InvalidTransitionError
-from lorestudio.systems.facts.options import Options, field_rule, pattern_rule
+from lorestudio.systems.facts import extraction, options, retrieval, similarity, threads
+from lorestudio.systems.facts.conversations import FactMemory
+from lorestudio.systems.facts.extraction import chat_request, payload, tags_of
+from lorestudio.systems.facts.options import FactMemoryConfig, FactOptions, field_rule, pattern_rule
 from lorestudio.systems.facts.pipeline import extract_facts, review_facts, run_pipeline
 from lorestudio.systems.facts.profile import group_rule, matching_goal, sort_facts
-from lorestudio.systems.facts.records import PROFILE_KEYS, SAFE, STRICT, Fact, Line, Match, Memory, State, Thread, iso
-from lorestudio.systems.facts.reflection import payload
+from lorestudio.systems.facts.records import (
+    PROFILE_KEYS,
+    SAFE,
+    STRICT,
+    Fact,
+    Line,
+    Memory,
+    MemoryMatch,
+    Thread,
+    ThreadState,
+    as_match,
+    iso,
+)
 from lorestudio.systems.facts.store import FactStore
+from lorestudio.systems.facts.threads import InvalidTransitionError
 
 USER = "u1"
 _NOW = "2026-03-10T12:00:00.000Z"
@@ -79,7 +89,7 @@ class _Bench:
         table = similarity.VectorTable([_vector(each) for each in given["existing"]])
         best = table.best_of([_vector(given["new"])], strict=self.strict)[0]
         made = similarity.classify(best, given["dedup"], given["supersede"])
-        if made.action is not similarity.Action.SUPERSEDE:
+        if made.action is not similarity.FactAction.SUPERSEDE:
             return {"action": str(made.action)}
         return {"action": "supersede", "existingIndex": made.best.index, "similarity": made.best.similarity}
 
@@ -107,7 +117,7 @@ class _Bench:
     def normalize_extraction(self, given: Mapping[str, Any]) -> Any:
         model = _Model(given["raw"])
         lines = _lines(given.get("messages", _HI))
-        facts = asyncio.run(extract_facts(lines, "2026-03-10", model, Options(mode=self.mode)))
+        facts = asyncio.run(extract_facts(lines, "2026-03-10", model, FactOptions(mode=self.mode)))
         return {"facts": [fact.data for fact in facts]}
 
     def parse_reply(self, given: Mapping[str, Any]) -> Any:
@@ -133,7 +143,7 @@ class _Bench:
         shown = payload(facts, existing, _lines(given.get("messages", _HI)))
         model = _Model([], reply=given["reply"])
         prompt = given.get("prompt", "")
-        review = asyncio.run(review_facts(facts, shown, model, Options(reflection_prompt=prompt, mode=self.mode)))
+        review = asyncio.run(review_facts(facts, shown, model, FactOptions(reflection_prompt=prompt, mode=self.mode)))
         found = {"result": review.data, "applied": [fact.data for fact in review.facts]}
         if given.get("show_payload"):
             system, user = model.reviewed[0]
@@ -201,22 +211,22 @@ class _Bench:
     # ---- threads ----------------------------------------------------------------------------------------------------
 
     def can_transition(self, _given: Mapping[str, Any]) -> Any:
-        return {"table": {str(one): [str(to) for to in allowed] for one, allowed in lifecycle.ALLOWED.items()}}
+        return {"table": {str(one): [str(to) for to in allowed] for one, allowed in threads.ALLOWED.items()}}
 
     def transition(self, given: Mapping[str, Any]) -> Any:
-        made = lifecycle.transition(_thread(given["thread"]), State(given["to"]), self.clock())
+        made = threads.transition(_thread(given["thread"]), ThreadState(given["to"]), self.clock())
         return _thread_data(made) | {
             "userId": made.user_id, "messages": [], "createdAt": iso(made.created_at), "updatedAt": iso(made.updated_at)
         }  # fmt: skip
 
     def should_cool(self, given: Mapping[str, Any]) -> Any:
-        return {"value": lifecycle.should_cool(_thread(given["thread"]), given["timeoutMs"], self.clock())}
+        return {"value": threads.should_cool(_thread(given["thread"]), given["timeoutMs"], self.clock())}
 
     def should_go_dormant(self, given: Mapping[str, Any]) -> Any:
-        return {"value": lifecycle.should_go_dormant(_thread(given["thread"]), given["timeoutMs"], self.clock())}
+        return {"value": threads.should_go_dormant(_thread(given["thread"]), given["timeoutMs"], self.clock())}
 
     def should_close(self, given: Mapping[str, Any]) -> Any:
-        return {"value": lifecycle.should_close(_thread(given["thread"]), given["timeoutMs"], self.clock())}
+        return {"value": threads.should_close(_thread(given["thread"]), given["timeoutMs"], self.clock())}
 
     def lifecycle(self, given: Mapping[str, Any]) -> Any:
         config = given.get("config", {})
@@ -225,10 +235,10 @@ class _Bench:
         memory = FactMemory(
             store,
             model,
-            Config(
+            FactMemoryConfig(
                 _options(config, self.mode),
                 _search(config, self.mode),
-                timeouts=lifecycle.timeouts(
+                timeouts=threads.timeouts(
                     config.get("preset", ""), config.get("coolingTimeoutMs"), config.get("dormantTimeoutMs"),
                     config.get("closedTimeoutMs"),
                 ),
@@ -285,7 +295,9 @@ class _Bench:
         updates = _Updates(store)
         config = given.get("config", {})
         search = _search(config, self.mode)
-        memory = FactMemory(updates, _Model([], given.get("vectors", {})), Config(search=search), now=self.clock)
+        memory = FactMemory(
+            updates, _Model([], given.get("vectors", {})), FactMemoryConfig(search=search), now=self.clock
+        )
         found = asyncio.run(
             memory.retrieve(USER, given["query"], given.get("limit", 10), given.get("filterTags") or ())
         )
@@ -298,11 +310,11 @@ class _Bench:
 
     def context(self, given: Mapping[str, Any]) -> Any:
         options = given.get("options", {})
-        layout = contexts.Layout(
+        layout = retrieval.MemoryLayout(
             options.get("prioritySignaling", True), options.get("chronologicalRetrieval", True),
             options.get("cacheableContext", False),
         )  # fmt: skip
-        return {"text": contexts.context_text(_matches(given["memories"]), given.get("profile"), layout)}
+        return {"text": retrieval.context_text(_matches(given["memories"]), given.get("profile"), layout)}
 
     # ---- the bench --------------------------------------------------------------------------------------------------
 
@@ -495,27 +507,28 @@ def _memory(raw: Mapping[str, Any], number: int) -> Memory:
     )  # fmt: skip
 
 
-def _match(raw: Mapping[str, Any]) -> Match:
+def _match(raw: Mapping[str, Any]) -> MemoryMatch:
     memory = Memory(
         raw.get("id", ""), USER, "t0", raw["content"], raw.get("source", ""), _vector(raw.get("embedding")),
         _when(raw, "createdAt"), raw.get("pinned"), raw.get("tags"), _when(raw, "lastRetrievedAt"),
         raw.get("retrievalCount"),
     )  # fmt: skip
-    return retrieval.as_match(memory, raw["score"])
+    return as_match(memory, raw["score"])
 
 
-def _matches(raw: Sequence[Mapping[str, Any]]) -> list[Match]:
+def _matches(raw: Sequence[Mapping[str, Any]]) -> list[MemoryMatch]:
     return [_match({"score": 0, **each}) for each in raw]
 
 
-def _scores(matches: Sequence[Match]) -> Any:
+def _scores(matches: Sequence[MemoryMatch]) -> Any:
     return {"matches": [{"id": match.memory.id, "score": match.score} for match in matches]}
 
 
 def _thread(raw: Mapping[str, Any]) -> Thread:
     created = _ms(raw.get("createdAt", "2026-03-01T09:00:00.000Z"))
+    updated = _when(raw, "updatedAt") or created
     return Thread(
-        raw.get("id", "t1"), raw.get("userId", USER), created, _when(raw, "updatedAt") or created, State(raw["state"]),
+        raw.get("id", "t1"), raw.get("userId", USER), created, updated, ThreadState(raw["state"]),
         _when(raw, "lastMessageAt"), _when(raw, "coolingStartedAt"), _when(raw, "dormantAt"), _when(raw, "closedAt"),
     )  # fmt: skip
 
@@ -553,13 +566,13 @@ def _shown(memory: Memory, known: set[str]) -> dict[str, Any]:
 
 def _rules(raw: Any) -> Any:
     if raw == "HEALTH":
-        return health.HEALTH_RULES
+        return options.HEALTH_RULES
     return [group_rule(rule["pattern"], rule["profileField"], rule["group"], rule["action"]) for rule in raw]
 
 
 def _pins(raw: Any) -> Any:
     if raw == "HEALTH":
-        return health.HEALTH_PINS
+        return options.HEALTH_PINS
     return tuple(
         pattern_rule(rule["pattern"], rule.get("flags", "i"))
         if "pattern" in rule
@@ -568,11 +581,11 @@ def _pins(raw: Any) -> Any:
     )
 
 
-def _options(raw: Mapping[str, Any], mode: str) -> Options:
+def _options(raw: Mapping[str, Any], mode: str) -> FactOptions:
     concurrency = raw.get("embeddingConcurrency", 5)
     is_number = isinstance(concurrency, int | float) and not isinstance(concurrency, bool)
     rules = raw.get("structuredRules", raw.get("structuredExtractionRules"))
-    return Options(
+    return FactOptions(
         deduplication=raw.get("deduplicationThreshold", similarity.DEDUPLICATION),
         supersede=raw.get("supersedeThreshold", similarity.SUPERSEDE),
         concurrency=concurrency if is_number else float("nan"),
@@ -584,9 +597,9 @@ def _options(raw: Mapping[str, Any], mode: str) -> Options:
     )
 
 
-def _search(raw: Mapping[str, Any], mode: str) -> retrieval.Search:
+def _search(raw: Mapping[str, Any], mode: str) -> retrieval.MemorySearch:
     forgetting = raw.get("forgetting")
-    return retrieval.Search(
+    return retrieval.MemorySearch(
         raw.get("minScore", 0),
         raw.get("recencyWeight", 0),
         raw.get("recencyMaxAgeMs", retrieval.RECENT),

@@ -11,18 +11,13 @@ from typing import Any, Final
 
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.settings.recap import RecapSettings, read_recap_settings
-from lorestudio.systems.recap import detection, inclusion, records, scenes
-from lorestudio.systems.recap import detection as detection_checks
-from lorestudio.systems.recap import refresh as injection
-from lorestudio.systems.recap import requests as answer_json
+from lorestudio.systems.recap import asking, message_recaps, records, refresh, scene_breaks, scenes
 from lorestudio.systems.recap import running as running_recaps
-from lorestudio.systems.recap import scenes as scene_recaps
-from lorestudio.systems.recap.chat import RecapChat
-from lorestudio.systems.recap.inclusion import Surroundings, exclusion
-from lorestudio.systems.recap.queue import Operation, QueueState, after_failure, normalised, retry_delay
-from lorestudio.systems.recap.running import RunningRecaps, RunningVersion, read_store, write_store
-from lorestudio.systems.recap.storage import storage
-from lorestudio.systems.recap.worker import Stored, Worker
+from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
+from lorestudio.systems.recap.message_recaps import exclusion
+from lorestudio.systems.recap.queue import Operation, QueueState, StoredAnswer, after_failure, normalised, retry_delay
+from lorestudio.systems.recap.running import RunningRecaps, RunningVersion, read_store, storage, write_store
+from lorestudio.systems.recap.worker import Worker
 from tests.cases.runner import Case
 
 Input = Mapping[str, Any]
@@ -47,10 +42,10 @@ def outcome(case: Case) -> Any:
     return OPERATIONS[case["operation"]](case["input"])
 
 
-def around(given: Input) -> Surroundings:
+def around(given: Input) -> RecapSurroundings:
     read = read_recap_settings(given.get("settings") or {})
     assert not read.problems, read.problems
-    return Surroundings(
+    return RecapSurroundings(
         read.settings,
         COUNTERS[given.get("tokenizer", "words")],
         in_group=bool(given.get("in_group")),
@@ -116,9 +111,9 @@ def _exclusion(given: Input) -> Any:
 
 
 def _walk(given: Input) -> Any:
-    limit = inclusion.token_limit(given.get("context_size", 0), given.get("limit"), given.get("limit_type", ""))
-    found = inclusion.walk(given["messages"], around(given), limit)
-    flagged = inclusion.with_flags(given["messages"], found)
+    limit = message_recaps.token_limit(given.get("context_size", 0), given.get("limit"), given.get("limit_type", ""))
+    found = message_recaps.walk(given["messages"], around(given), limit)
+    flagged = message_recaps.with_flags(given["messages"], found)
     return {
         "include": [records.get_data(message, "include") for message in flagged],
         "limit": found.limit,
@@ -159,7 +154,7 @@ def _namespace(given: Input) -> Any:
 
 def _auto_hide(given: Input) -> Any:
     messages = chat_of(given["message_count"], given["breaks"])
-    found = scenes.auto_hide(len(messages), scenes.visible_breaks(messages), given["scene_count"])
+    found = refresh.auto_hide(len(messages), scenes.visible_breaks(messages), given["scene_count"])
     return {"visible_start": found.visible_start, "hide": pairs(found.hide), "unhide": pairs(found.unhide)}
 
 
@@ -207,18 +202,18 @@ def _toggle(given: Input) -> Any:
 def _scene_name(given: Input) -> Any:
     where = (given["start"], given["end"])
     existing = given.get("existing_name")
-    return {"name": scene_recaps.scene_name(given["recap"], existing, where, append_range=given["append_range"])}
+    return {"name": scenes.scene_name(given["recap"], existing, where, append_range=given["append_range"])}
 
 
 def _versions_init(given: Input) -> Any:
     message = {"mes": "m", "extra": {"auto_recap": given["namespace"]}}
-    return {"namespace": stored(scene_recaps.with_first_version(message))}
+    return {"namespace": stored(scenes.with_first_version(message))}
 
 
 def _scene_save(given: Input) -> Any:
     message = {"mes": "m", "extra": {"auto_recap": given["namespace"]}}
     where = (given["start"], given["end"])
-    saved = scene_recaps.with_recap(message, given["recap"], where, append_range=given["append_range"])
+    saved = scenes.with_recap(message, given["recap"], where, append_range=given["append_range"])
     return {"namespace": stored(saved)}
 
 
@@ -232,7 +227,7 @@ def _detection_range(given: Input) -> Any:
             values = {"scene_break": True, **({"scene_break_visible": item["visible"]} if "visible" in item else {})}
             changed = records.with_values(messages[item["index"]], values)
             messages = (*messages[: item["index"]], changed, *messages[item["index"] + 1 :])
-    found = detection.detection_range(
+    found = scene_breaks.detection_range(
         messages,
         scenes.visible_breaks(messages),
         offset=given["offset"],
@@ -259,7 +254,7 @@ def _detection_range(given: Input) -> Any:
 
 
 def _choices(given: Input) -> Any:
-    found = detection.detection_choices(
+    found = scene_breaks.detection_choices(
         speakers(given),
         given["start"],
         given["end"],
@@ -281,11 +276,11 @@ def _choices(given: Input) -> Any:
 
 def _paragraphs(given: Input) -> Any:
     messages = dict(enumerate(given["messages"]))
-    return {"text": detection.paragraphs(messages, messages, given["earliest"], given["latest"])}
+    return {"text": scene_breaks.paragraphs(messages, messages, given["earliest"], given["latest"])}
 
 
 def _answer_check(given: Input) -> Any:
-    reason = detection_checks.refusal(
+    reason = scene_breaks.refusal(
         given["answer"],
         start=given["start"],
         end=given["end"],
@@ -298,7 +293,7 @@ def _answer_check(given: Input) -> Any:
 
 def _answer_parse(given: Input) -> Any:
     try:
-        found = detection_checks.read_answer(given["answer"]).at
+        found = scene_breaks.read_answer(given["answer"]).at
     except ValueError:
         return {"error": True}
     return {"break_at": "not_a_number" if isinstance(found, float) and math.isnan(found) else found}
@@ -386,7 +381,7 @@ def _running_text(given: Input) -> Any:
 def _injection(given: Input) -> Any:
     own = {f"running_scene_recap_{name}": value for name, value in (given.get("settings") or {}).items()}
     settings = RecapSettings(running_scene_recap_template=given["template"], **own)
-    found = injection.injection(_store(given["store"]), settings, enabled=given["enabled"])
+    found = refresh.injection(_store(given["store"]), settings, enabled=given["enabled"])
     told: dict[str, Any] = {
         "key": found.key, "value": found.value, "position": found.position, "depth": found.depth
     }  # fmt: skip
@@ -397,18 +392,18 @@ def _injection(given: Input) -> Any:
 
 def _prompt_order(given: Input) -> Any:
     placed = [
-        injection.Placed(
-            item["key"], item["text"], injection.place_of(item["position"], given["dialect"]), item["depth"],
+        refresh.PlacedText(
+            item["key"], item["text"], refresh.place_of(item["position"], given["dialect"]), item["depth"],
             item["role"],
         )
         for item in given["injections"]
     ]  # fmt: skip
-    blocks = injection.prompt_order(given["card"], given["history"], placed, given["new_message"])
+    blocks = refresh.prompt_order(given["card"], given["history"], placed, given["new_message"])
     return {
         "blocks": [
             {
                 "place": block.place,
-                **({} if block.role is None else {"role": injection.ROLE_NAMES[block.role]}),
+                **({} if block.role is None else {"role": refresh.ROLE_NAMES[block.role]}),
                 "text": block.text,
             }
             for block in blocks
@@ -437,12 +432,12 @@ class Scripted:
             raise RuntimeError(self.fails[operation.id])
         return {}
 
-    async def store(self, *_: Any) -> Stored:
-        return Stored()
+    async def store(self, *_: Any) -> StoredAnswer:
+        return StoredAnswer()
 
-    async def failed(self, operation: Operation, _: str) -> Stored:
+    async def failed(self, operation: Operation, _: str) -> StoredAnswer:
         self.failures.append(operation.id)
-        return Stored()
+        return StoredAnswer()
 
 
 async def _no_waiting(seconds: float) -> None:
@@ -526,21 +521,21 @@ def _clear_all(given: Input) -> Any:
 OPERATIONS: Final[Mapping[str, Callable[[Input], Any]]] = {
     "exclusion": _exclusion,
     "token_limit": lambda given: {
-        "limit": inclusion.token_limit(given["context_size"], given["limit"], given["limit_type"])
+        "limit": message_recaps.token_limit(given["context_size"], given["limit"], given["limit_type"])
     },
     "count_tokens": lambda given: {"tokens": COUNTERS[given["tokenizer"]].count(given["text"] or "")},
     "inclusion_walk": _walk,
-    "recap_candidates": lambda given: {"indexes": list(inclusion.candidates(given["messages"], around(given)))},
-    "collect_flagged": lambda given: {"indexes": list(inclusion.flagged(given["messages"], given["include"]))},
-    "concatenate_recaps": lambda given: {"recaps": inclusion.numbered_recaps(given["messages"], given["indexes"])},
+    "recap_candidates": lambda given: {"indexes": list(message_recaps.candidates(given["messages"], around(given)))},
+    "collect_flagged": lambda given: {"indexes": list(message_recaps.flagged(given["messages"], given["include"]))},
+    "concatenate_recaps": lambda given: {"recaps": message_recaps.numbered_recaps(given["messages"], given["indexes"])},
     "auto_hide": _auto_hide,
-    "index_ranges": lambda given: {"ranges": pairs(scenes.ranges(given["indexes"]))},
+    "index_ranges": lambda given: {"ranges": pairs(refresh.ranges(given["indexes"]))},
     "scene_generation_range": _generation_range,
     "scene_display_range": _display_range,
     "scene_effective_range": _effective_range,
     "scene_locks": _locks,
     "scene_toggle": _toggle,
-    "recap_hash": lambda given: {"hash": scene_recaps.recap_hash(given["text"])},
+    "recap_hash": lambda given: {"hash": scenes.recap_hash(given["text"])},
     "scene_name": _scene_name,
     "scene_versions_init": _versions_init,
     "scene_save": _scene_save,
@@ -549,11 +544,11 @@ OPERATIONS: Final[Mapping[str, Callable[[Input], Any]]] = {
     "detection_paragraphs": _paragraphs,
     "detection_answer_check": _answer_check,
     "detection_answer_parse": _answer_parse,
-    "rationale_formatting": lambda given: {"rejected": detection_checks.speaks_of_formatting(given["rationale"])},
+    "rationale_formatting": lambda given: {"rejected": scene_breaks.speaks_of_formatting(given["rationale"])},
     "continuity_veto": lambda given: {
-        "veto": detection_checks.continuity_veto(given["messages"], given["candidate"], given["rationale"]).refused
+        "veto": scene_breaks.continuity_veto(given["messages"], given["candidate"], given["rationale"]).refused
     },
-    "strip_decoration": lambda given: {"text": detection.without_decoration(given["text"])},
+    "strip_decoration": lambda given: {"text": scene_breaks.without_decoration(given["text"])},
     "collect_scene_recaps": lambda given: {
         "indexes": list(
             running_recaps.scenes_to_use(
@@ -568,7 +563,7 @@ OPERATIONS: Final[Mapping[str, Callable[[Input], Any]]] = {
     "injection": _injection,
     "running_text": _running_text,
     "prompt_order": _prompt_order,
-    "position_place": lambda given: {"place": injection.place_of(given["code"], given["dialect"]).value},
+    "position_place": lambda given: {"place": refresh.place_of(given["code"], given["dialect"]).value},
     "set_data": lambda given: {"message": records.set_data(given["message"], given["key"], given["value"])},
     "get_memory": lambda given: {"memory": records.get_memory(given["message"], show_prefill=given["show_prefill"])},
     "edit_memory": _edit_memory,
@@ -576,8 +571,8 @@ OPERATIONS: Final[Mapping[str, Callable[[Input], Any]]] = {
     "toggle_values": lambda given: {"values": list(records.toggled(given["values"], given["value"]))},
     "previous_swipe_value": lambda given: {"value": records.previous_swipe_value(given["message"], given["key"])},
     "namespace": _namespace,
-    "conditionals": lambda given: {"text": answer_json.conditionals(given["text"], given["params"])},
-    "validation_answer": lambda given: {"valid": answer_json.is_valid(given["answer"])},
+    "conditionals": lambda given: {"text": asking.conditionals(given["text"], given["params"])},
+    "validation_answer": lambda given: {"valid": asking.is_valid(given["answer"])},
     "retry_delay": lambda given: {"seconds": retry_delay(given["retries"])},
     "failure_action": _failure,
     "queue_order": _queue_order,

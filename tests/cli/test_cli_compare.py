@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lorestudio.cli.app import app
-from lorestudio.studio.project.resources import resource
+from lorestudio.domain.resources import resource
 from lorestudio.trace.serialize import from_json
 
 RUN = CliRunner()

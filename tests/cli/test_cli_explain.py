@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from lorestudio.studio.project.resources import resource
+from lorestudio.domain.resources import resource
 
 Run = Callable[..., Result]
 

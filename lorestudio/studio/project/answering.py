@@ -14,16 +14,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, Protocol
 
-import platformdirs
-
 from lorestudio.llm.answers import LiveAnswers, TypedAnswers
-from lorestudio.llm.client import ChatClient, client_for
-from lorestudio.llm.cost import CostEstimate
 from lorestudio.llm.connections import AnsweringError, Connections, default_profiles_path
+from lorestudio.llm.cost import CostEstimate
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import DRAFT, KEYS, PREFILTER, REPLY, SEARCH, SUMMARY, AnswerSource, ChatReply, ChatRequest
-from lorestudio.llm.profiles import Api, KeySource, Profile, ProfileError, ProfileFile, load_profiles, save_profiles
+from lorestudio.llm.profiles import Api, KeySource, Profile, ProfileError, ProfileFile, load_profiles
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.studio.project.project import Project

@@ -10,6 +10,7 @@ from typing import Final
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chats.control_problems import control_problems
@@ -19,15 +20,10 @@ from lorestudio.exchange.chats.metadata import existing_folders, read_controls
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import Behaviour
-from lorestudio.llm.messages import AnswerSource
-from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
-from lorestudio.llm.messages import AnswerSource
-from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.store import load
 from lorestudio.studio.project.library import read_once, reading_key
 from lorestudio.studio.project.places import is_address, vault_sources
-from lorestudio.studio.project.resources import resource
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.base import Scene
 from lorestudio.vault.files import VaultError

@@ -16,12 +16,12 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, fold, head, trim
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.resources import resource
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.notes.note_locks import is_locked, is_locked_itself
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.project.resources import resource
 from lorestudio.studio.proposals.model import Material, Passage, Plan, ProposalKind, Skipped, Task
 from lorestudio.systems.deeplore.ai.asking import lines
 from lorestudio.systems.deeplore.scribe import INHERIT, tool_model

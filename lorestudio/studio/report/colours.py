@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from lorestudio.studio.project.resources import resource
+from lorestudio.domain.resources import resource
 from lorestudio.trace.model import Phase
 
 _USED: Final = ("window", "panel", "raised", "sunken", "border", "border_strong", "text", "text_muted", "text_faint",

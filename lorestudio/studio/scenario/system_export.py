@@ -9,7 +9,6 @@ from lorestudio.domain.chat import Generation, Message
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import Scenario, controls_metadata, message_record
-from lorestudio.systems.vectors import KnownVectors, MadeVectors
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.sections import dump_section
 from lorestudio.studio.project.project import Project
@@ -19,6 +18,7 @@ from lorestudio.studio.replay.system_simulator import SystemSimulator, moment
 from lorestudio.studio.scenario.parts import ExportedScenario, note_settings, tokenizer_of, vault_files
 from lorestudio.studio.scenario.running import run_scenario
 from lorestudio.studio.scenario.systems import system_report
+from lorestudio.systems.vectors import KnownVectors, MadeVectors
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 
 _NOTE: Final = ("note_prompt", "note_interval", "note_position", "note_depth", "note_role")

@@ -5,19 +5,31 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from lorestudio.domain.lifecycle import Stopped
-from lorestudio.systems.facts.context import Layout, context_text, profile_text
-from lorestudio.systems.facts.lifecycle import Timeouts, should_close, should_cool, should_go_dormant, transition
-from lorestudio.systems.facts.options import Options
+from lorestudio.systems.facts.options import FactMemoryConfig
 from lorestudio.systems.facts.pipeline import Model, Result, run_pipeline
 from lorestudio.systems.facts.profile import is_blank
-from lorestudio.systems.facts.records import FactError, Line, Match, Origin, Run, State, Thread
-from lorestudio.systems.facts.retrieval import LIMIT, Found, Search, note_retrieved, retrieve
-from lorestudio.systems.facts.storage import Storage
-from lorestudio.systems.facts.store import clock
+from lorestudio.systems.facts.records import (
+    ExtractionRun,
+    FactError,
+    Line,
+    MemoryOrigin,
+    Thread,
+    ThreadState,
+)
+from lorestudio.systems.facts.retrieval import (
+    LIMIT,
+    Found,
+    context_text,
+    note_retrieved,
+    profile_text,
+    retrieve,
+)
+from lorestudio.systems.facts.store import FactStore, clock
+from lorestudio.systems.facts.threads import should_close, should_cool, should_go_dormant, transition
 
 logger = logging.getLogger(__name__)
 
@@ -34,18 +46,6 @@ class Partner(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
-    """How fact memory works. `format` writes down what was found in place of the usual text."""
-
-    options: Options = field(default_factory=Options)
-    search: Search = field(default_factory=Search)
-    layout: Layout = field(default_factory=Layout)
-    timeouts: Timeouts = field(default_factory=Timeouts)
-    auto_retrieve: bool = False
-    format: Callable[[Sequence[Match], str], str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Talked:
     """An exchange: the thread after it, and the one it was meant for where that one was over."""
 
@@ -55,7 +55,7 @@ class Talked:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedThread:
     """A thread whose facts could not be drawn out."""
 
     thread: Thread
@@ -63,13 +63,13 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class SweptThreads:
     """What a sweep did."""
 
     cooled: tuple[Thread, ...] = ()
     extracted: tuple[tuple[Thread, Result], ...] = ()
     closed: tuple[Thread, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[FailedThread, ...] = ()
 
 
 class FactMemory:
@@ -77,9 +77,9 @@ class FactMemory:
 
     def __init__(
         self,
-        store: Storage,
+        store: FactStore,
         model: Model,
-        config: Config | None = None,
+        config: FactMemoryConfig | None = None,
         *,
         now: Callable[[], int] = clock,
         partner: Partner | None = None,
@@ -87,7 +87,7 @@ class FactMemory:
     ) -> None:
         self._store = store
         self._model = model
-        self._config = config or Config()
+        self._config = config or FactMemoryConfig()
         self._now = now
         self._partner = partner
         self._label = label
@@ -107,20 +107,20 @@ class FactMemory:
         thread = self._store.get_latest_active_thread(user)
         return self._store.create_thread(user) if thread is None else self._woken(thread)
 
-    async def sweep(self) -> Swept:
+    async def sweep(self) -> SweptThreads:
         """Move every thread on that has been silent long enough; failures are gathered, in strict mode raised.
 
         Threads with a digest are passages of a chat file; whoever reads the file draws out their facts.
         """
         times = self._config.timeouts
         cooled = tuple(
-            self._moved(thread, State.COOLING)
-            for thread in self._store.get_threads_by_state(State.ACTIVE)
+            self._moved(thread, ThreadState.COOLING)
+            for thread in self._store.get_threads_by_state(ThreadState.ACTIVE)
             if not thread.digest and should_cool(thread, times.cooling, self._now())
         )
         extracted: list[tuple[Thread, Result]] = []
-        failures: list[Failure] = []
-        for thread in self._store.get_threads_by_state(State.COOLING):
+        failures: list[FailedThread] = []
+        for thread in self._store.get_threads_by_state(ThreadState.COOLING):
             tired = not self._strict and thread.attempts >= MOST_ATTEMPTS
             if tired or not should_go_dormant(thread, times.dormant, self._now()):
                 continue
@@ -132,34 +132,34 @@ class FactMemory:
                 if self._strict:
                     raise
                 logger.warning("No facts of thread %s: %s", thread.id, error)
-                failures.append(Failure(thread, error))
+                failures.append(FailedThread(thread, error))
         closed = tuple(
-            self._moved(thread, State.CLOSED)
-            for thread in self._store.get_threads_by_state(State.DORMANT)
+            self._moved(thread, ThreadState.CLOSED)
+            for thread in self._store.get_threads_by_state(ThreadState.DORMANT)
             if should_close(thread, times.closed, self._now())
         )
-        return Swept(cooled, tuple(extracted), closed, tuple(failures))
+        return SweptThreads(cooled, tuple(extracted), closed, tuple(failures))
 
     async def trigger(
-        self, thread_id: str, lines: Sequence[Line] | None = None, origin: Origin | None = None
+        self, thread_id: str, lines: Sequence[Line] | None = None, origin: MemoryOrigin | None = None
     ) -> Result:
         """Draw the facts out of a thread now. Raises FactError, and whatever made it fail.
 
         `lines` are the thread's where they are not in the store, as those of a chat file.
         """
         thread = self._thread(thread_id)
-        if thread.state is State.CLOSED:
+        if thread.state is ThreadState.CLOSED:
             raise FactError(f"Cannot trigger dormant transition on closed thread: {thread_id}")
-        if thread.state is State.DORMANT:
+        if thread.state is ThreadState.DORMANT:
             return Result()
         return await self._extract(thread, lines, origin)
 
     def close(self, thread_id: str) -> Thread:
         """End a dormant thread for good. Raises FactError for any other."""
         thread = self._thread(thread_id)
-        if thread.state is not State.DORMANT:
+        if thread.state is not ThreadState.DORMANT:
             raise FactError(f"Cannot close thread in state: {thread.state}. Must be dormant.")
-        return self._moved(thread, State.CLOSED)
+        return self._moved(thread, ThreadState.CLOSED)
 
     # ---- talking ----------------------------------------------------------------------------------------------------
 
@@ -186,7 +186,7 @@ class FactMemory:
 
     def _listening(self, thread_id: str) -> tuple[Thread, str | None]:
         thread = self._thread(thread_id)
-        if thread.state in {State.DORMANT, State.CLOSED}:
+        if thread.state in {ThreadState.DORMANT, ThreadState.CLOSED}:
             return self._store.create_thread(thread.user_id), thread_id
         return self._woken(thread), None
 
@@ -228,15 +228,15 @@ class FactMemory:
         return thread
 
     def _woken(self, thread: Thread) -> Thread:
-        return self._moved(thread, State.ACTIVE) if thread.state is State.COOLING else thread
+        return self._moved(thread, ThreadState.ACTIVE) if thread.state is ThreadState.COOLING else thread
 
-    def _moved(self, thread: Thread, to: State) -> Thread:
+    def _moved(self, thread: Thread, to: ThreadState) -> Thread:
         moved = transition(thread, to, self._now())
         self._store.update_thread(moved)
         return moved
 
     async def _extract(
-        self, thread: Thread, lines: Sequence[Line] | None = None, origin: Origin | None = None
+        self, thread: Thread, lines: Sequence[Line] | None = None, origin: MemoryOrigin | None = None
     ) -> Result:
         """Run the pipeline over a thread that goes dormant.
 
@@ -244,10 +244,10 @@ class FactMemory:
         record in one transaction at the end, so that a thread is dormant exactly when its facts are there.
         """
         now = self._now()
-        cooling = thread if thread.state is State.COOLING else transition(thread, State.COOLING, now)
-        dormant = replace(transition(cooling, State.DORMANT, now), attempts=0)
+        cooling = thread if thread.state is ThreadState.COOLING else transition(thread, ThreadState.COOLING, now)
+        dormant = replace(transition(cooling, ThreadState.DORMANT, now), attempts=0)
         said = self._store.get_messages(thread.id) if lines is None else lines
-        origin = replace(origin or Origin(), run=uuid.uuid4().hex[:12])
+        origin = replace(origin or MemoryOrigin(), run=uuid.uuid4().hex[:12])
         if self._strict:
             self._store.update_thread(dormant)
             result = await run_pipeline(dormant, said, self._model, self._store, self._config.options, origin)
@@ -271,5 +271,7 @@ class FactMemory:
         if thread is not None:
             self._store.update_thread(replace(thread, attempts=thread.attempts + 1))
 
-    def _run(self, thread: Thread, origin: Origin, result: Result) -> Run:
-        return Run(origin.run, thread.user_id, thread.id, self._now(), self._label, result.data, result.problem)
+    def _run(self, thread: Thread, origin: MemoryOrigin, result: Result) -> ExtractionRun:
+        return ExtractionRun(
+            origin.run, thread.user_id, thread.id, self._now(), self._label, result.data, result.problem
+        )

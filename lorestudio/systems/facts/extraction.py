@@ -1,10 +1,6 @@
-"""Drawing facts out of a conversation: the prompt, the reply, and what is made of it (spec: fact-memory 5).
+"""Drawing facts out of a conversation: the prompt, the reply, and a second look by a model (spec: fact-memory 5, 6).
 
-Tags by words in the text (spec: fact-memory 5.6). The lists are about health, as in the original.
-
-What models are told: drawing facts out of a conversation, and looking at them again (spec: fact-memory 5.2, 6.1).
-
-Who draws facts out of a conversation: a model that is asked, or plain rules where there is none.
+Without a model plain rules draw them out. Tags by words in the text are about health, as in the original (spec: 5.6).
 """
 
 from __future__ import annotations
@@ -12,12 +8,13 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
-from lorestudio.domain.javascript import Json, trim
+from lorestudio.domain.javascript import Json, to_string, trim, truthy
 from lorestudio.domain.patterns import compile_pattern
+from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.embedding import Embedder, Vector
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import FACTS, FACTS_REVIEW, AnswerSource, ChatRequest
@@ -30,6 +27,7 @@ from lorestudio.systems.facts.records import (
     Fact,
     FactError,
     Line,
+    Memory,
 )
 
 GENERAL: Final = "general"
@@ -205,78 +203,12 @@ def extract_simple(lines: Sequence[Line]) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-EXTRACTION: Final = """\
-Read the conversation below and write down the facts that somebody who comes back to this story much later should
-still know: who the characters are and how they stand to each other, promises and debts, possessions, places, what has
-changed for good, what people like, want and plan.
-
-The session took place on {sessionDate}.
-
-Answer with JSON only, without a code fence and without a comment, in this shape:
-{"memories": [{"content": "...", "source": "confirmed", "tags": ["..."]}]}
-If there is nothing worth keeping, answer {"memories": []}.
-
-How to write a fact
-- One fact each, a full sentence, specific: names, numbers, dates. "Mira owes Torv forty marks", not "there is a debt".
-- source is "confirmed" when the user stated it outright. It is "inferred" when nobody stated it and something specific
-  that was said leaves no other reading. In doubt leave the fact out. "Mira paid for everybody's soup" does not support
-  "Mira is rich": that would be a wrong generalisation.
-- From the user's turns take every stated fact. From the assistant's turns take only what is new there. The assistant
-  often repeats what it remembers. Wrong: the assistant says "As you told me, Torv limps", and you write that down
-  again. Right: the assistant says "Torv's limp came from the fall at Dunmoor", and you write down the fall.
-- When a value changed, give only the value that holds now. Do not restate older facts.
-- Leave out greetings, small talk and passing moods.
-- End each fact with (mentioned {sessionDate}).
-- tags are one to three plain words, such as relation, promise, place, possession, event, preference.
-
-Examples
-{"content": "Ilse guards the bridge at Dunmoor (mentioned {sessionDate})", "source": "confirmed", "tags": ["place"]}
-{"content": "Torv is Mira's older brother (mentioned {sessionDate})", "source": "confirmed", "tags": ["relation"]}
-{"content": "Mira promised to be back before the first snow (mentioned {sessionDate})", "source": "confirmed",
- "tags": ["promise"]}
-{"content": "Oren sold his boat and lives ashore (mentioned {sessionDate})", "source": "confirmed", "tags": ["event"]}
-{"content": "Ilse cannot read: she had Torv read the toll list to her (mentioned {sessionDate})", "source": "inferred",
- "tags": ["person"]}
-"""
-
-STRUCTURED: Final = """
-Every fact also carries profileField, one of conditions, medications, allergies, vitals, goals, none, and unless it is
-none, profileValue. conditions are lasting states of a character, medications what is taken regularly, allergies what
-does harm, goals what somebody wants to reach; vitals are gauges (mana, health, gold) and carry profileKey (the gauge,
-in small letters with underscores) and profileUnit as well.
-- A gauge is an actual reading. A wish or a target is a goal. Wrong: "Her target is 90 mana" as vitals with value 90.
-  Right: goals with the value "reach 90 mana".
-- List values are clean terms without verbs or words for time: "silver", not "is allergic to silver since spring".
-"""
-
-TALK: Final = """
-The conversation:
-{conversation}
-"""
-
-REFLECTION: Final = """\
-You check facts that were drawn out of a conversation. You are shown the facts, the memories that exist already, and the
-conversation. Check four things:
-1. Is each fact faithful to what was said?
-2. Does a fact contradict an existing memory, and which of the two should be kept?
-3. Was something important missed?
-4. Is a fact too vague although the conversation allows a specific one?
-
-Answer with JSON only:
-{"correctedFacts": [{"content": "...", "source": "confirmed|inferred", "action": "keep|enrich|remove", "reason": "...",
-  "tags": ["..."], "profileField": "...", "profileKey": "...", "profileValue": "...", "profileUnit": "..."}],
- "missedFacts": [{"content": "...", "source": "confirmed|inferred", "tags": ["..."]}],
- "conflicts": [{"newFact": "...", "existingMemory": "...", "resolution": "keep_new|keep_existing|merge"}]}
-
-Every original fact must appear in correctedFacts: with keep as it is, with enrich made more specific, with remove where
-nothing supports it. Give tags and profile fields back as they were. missedFacts is only for clear, important omissions,
-conflicts only for direct contradictions.
-"""
-
-
 def extraction_prompt(own: str = "", *, structured: bool = False) -> str:
     """The prompt with its slots, the person's own where there is one."""
-    return own or EXTRACTION + (STRUCTURED if structured else "") + TALK
+    if own:
+        return own
+    names = ("extraction", "structured") if structured else ("extraction",)
+    return "\n\n".join([*(prompt_text("facts", name) for name in names), f"The conversation:\n{CONVERSATION}\n"])
 
 
 MAX_TOKENS: Final = 4096
@@ -342,19 +274,181 @@ class PlainModel:
         return await _vector(self.embedder, text)
 
 
-@dataclass(frozen=True, slots=True)
-class AskedPartner:
-    """A conversation partner behind an answer source; its reply comes in one piece."""
-
-    answers: AnswerSource
-    kind: str = "chat"
-
-    async def stream(self, lines: Sequence[Line]) -> AsyncIterator[str]:
-        """The reply. Raises LlmError."""
-        before = tuple((line.role, line.content) for line in lines[:-1])
-        yield (await self.answers.answer(ChatRequest(self.kind, "", lines[-1].content, before=before))).text
-
-
 async def _vector(embedder: Embedder, text: str) -> Vector:
     vectors = await embedder.embed([text])
     return vectors[0]
+
+
+KEEP: Final = "keep"
+ENRICH: Final = "enrich"
+REMOVE: Final = "remove"
+_ACTIONS: Final = (KEEP, ENRICH, REMOVE)
+_RESOLUTIONS: Final = ("keep_new", "keep_existing", "merge")
+_REVIEW_OPENING: Final = re.compile(r"\A```(?:json)?[\s\ufeff]*?\n?")
+_REVIEW_CLOSING: Final = re.compile(r"[\s\ufeff]*```[\s\ufeff]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """What the reviewer says of one fact."""
+
+    fact: Fact
+    action: str
+    reason: Json = None
+
+    @property
+    def data(self) -> dict[str, Json]:
+        """The verdict as JSON."""
+        data = self.fact.data
+        reason: dict[str, Json] = {} if self.reason is None else {"reason": self.reason}
+        return {"content": data.pop("content"), "source": data.pop("source", ""), "action": self.action} | reason | data
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A new fact and a memory that contradict each other; it is counted and shown, nothing is resolved (spec: 6.3)."""
+
+    new_fact: str
+    existing: str
+    resolution: str
+
+    @property
+    def data(self) -> dict[str, Json]:
+        """The conflict as JSON."""
+        return {"newFact": self.new_fact, "existingMemory": self.existing, "resolution": self.resolution}
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A reviewer's answer. `failed` is set where it could not be used and the facts stand as they were."""
+
+    corrected: tuple[Corrected, ...] = ()
+    missed: tuple[Fact, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    failed: bool = field(default=False, compare=False)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """The facts after the review."""
+        return (*(each.fact for each in self.corrected if each.action != REMOVE), *self.missed)
+
+    @property
+    def counts(self) -> ReviewCounts:
+        """What the review came to."""
+        actions = [each.action for each in self.corrected]
+        return ReviewCounts(actions.count(ENRICH), actions.count(REMOVE), len(self.missed), len(self.conflicts))
+
+    @property
+    def data(self) -> dict[str, Json]:
+        """The answer as JSON."""
+        return {
+            "correctedFacts": [each.data for each in self.corrected],
+            "missedFacts": [fact.data for fact in self.missed],
+            "conflicts": [conflict.data for conflict in self.conflicts],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewCounts:
+    """The counters of a review (spec: 4.1)."""
+
+    modified: int = 0
+    removed: int = 0
+    missed: int = 0
+    conflicts: int = 0
+
+    @property
+    def data(self) -> dict[str, Json]:
+        """The counters as JSON."""
+        return {
+            "factsModified": self.modified,
+            "factsRemoved": self.removed,
+            "missedFactsAdded": self.missed,
+            "conflictsFound": self.conflicts,
+        }
+
+
+def payload(facts: Sequence[Fact], memories: Sequence[Memory], lines: Sequence[Line]) -> str:
+    """What the reviewer is shown, as indented JSON (spec: 6.1)."""
+    shown: dict[str, Json] = {
+        "extractedFacts": [fact.data for fact in facts],
+        "existingMemories": [{"content": memory.content, "source": memory.source} for memory in memories],
+        "conversation": [line.said for line in lines],
+    }
+    return json.dumps(shown, indent=2, ensure_ascii=False)
+
+
+def read_review(reply: str | None, facts: Sequence[Fact], *, strict: bool) -> Review:
+    """The reviewer's answer, the facts as they were where it cannot be read or, in safe mode, names none of them.
+
+    `reply` None stands for a call that failed.
+    """
+    parsed = _parsed(reply)
+    if not isinstance(parsed, Mapping | list):
+        return unreviewed(facts, strict=strict)
+    members = parsed if isinstance(parsed, Mapping) else {}
+    corrected = tuple(_corrected(_list(members, "correctedFacts")))
+    missed = tuple(_fact(item) for item in _list(members, "missedFacts") if _usable(item))
+    conflicts = tuple(_conflicts(_list(members, "conflicts")))
+    if not strict and facts and not corrected:
+        corrected = unreviewed(facts, strict=False).corrected
+    return Review(corrected, missed, conflicts)
+
+
+def unreviewed(facts: Sequence[Fact], *, strict: bool) -> Review:
+    """Every fact kept (spec: 6.4; strict mode spells profile values out as text and drops an empty key)."""
+    return Review(tuple(Corrected(_spelled(fact) if strict else fact, KEEP) for fact in facts), failed=True)
+
+
+def _spelled(fact: Fact) -> Fact:
+    profile = {key: value for key, value in fact.profile.items() if key == "profileValue" or truthy(value)}
+    if profile.get("profileValue") is not None:
+        profile["profileValue"] = to_string(profile["profileValue"])
+    return Fact(fact.content, fact.source, fact.tags, profile)
+
+
+def _parsed(reply: str | None) -> Json:
+    if reply is None:
+        return None
+    text = trim(reply)
+    if text.startswith("```"):
+        text = trim(_REVIEW_CLOSING.sub("", _REVIEW_OPENING.sub("", text)))
+    try:
+        return parse_json(text)
+    except ValueError:
+        return None
+
+
+def _list(members: Mapping[str, Json], name: str) -> list[Mapping[str, Json]]:
+    found = members.get(name)
+    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, list | tuple) else []
+
+
+def _usable(item: Mapping[str, Json]) -> bool:
+    content = item.get("content")
+    return isinstance(content, str) and bool(trim(content))
+
+
+def _fact(item: Mapping[str, Json]) -> Fact:
+    source = CONFIRMED if item.get("source") == CONFIRMED else INFERRED
+    tags = item.get("tags") if truthy(item.get("tags")) else None
+    profile = {key: item[key] for key in PROFILE_KEYS if key in item and (key == "profileValue" or truthy(item[key]))}
+    return Fact(trim(str(item["content"])), source, tags, profile)
+
+
+def _corrected(items: list[Mapping[str, Json]]) -> Iterator[Corrected]:
+    for item in items:
+        if _usable(item):
+            action, reason = item.get("action"), item.get("reason")
+            yield Corrected(
+                _fact(item), action if isinstance(action, str) and action in _ACTIONS else KEEP,
+                reason if truthy(reason) else None,
+            )  # fmt: skip
+
+
+def _conflicts(items: list[Mapping[str, Json]]) -> Iterator[Conflict]:
+    for item in items:
+        new, existing, resolution = item.get("newFact"), item.get("existingMemory"), item.get("resolution")
+        if isinstance(new, str) and isinstance(existing, str):
+            known = isinstance(resolution, str) and resolution in _RESOLUTIONS
+            yield Conflict(new, existing, str(resolution) if known else _RESOLUTIONS[0])

@@ -1,25 +1,59 @@
-"""How a run of the pipeline goes about it.
+"""How fact memory goes about it: what is pinned, what goes into the profile, and the settings made into what its parts
+take.
 
-Which facts are pinned by themselves (spec: fact-memory 9.5).
-
-Making the vectors of many texts with so many calls at a time (spec: fact-memory 9.2).
+The rules about health are those that the original brings along, an example of what rules look like; a story needs its
+own (spec: fact-memory 7.5, 9.5).
 """
 
 from __future__ import annotations
 
-import asyncio
-import math
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Final
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeVar
 
-from lorestudio.domain.javascript import Json
-from lorestudio.domain.patterns import compile_pattern
-from lorestudio.llm.embedding import Vector
+import regex
+
+from lorestudio.domain.javascript import Json, trim
+from lorestudio.domain.patterns import PatternError, compile_pattern
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.facts import BY_PRESET, FactsSettings
+from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.systems.facts.extraction import KEYWORDS
-from lorestudio.systems.facts.profile import Rule
-from lorestudio.systems.facts.records import SAFE, STRICT, Fact
+from lorestudio.systems.facts.profile import (
+    ADD,
+    DROP,
+    MEDICATIONS,
+    SET,
+    VITALS,
+    Extracted,
+    ProfileRule,
+    group_rule,
+    leading_number,
+)
+from lorestudio.systems.facts.records import (
+    PROFILE_FIELDS,
+    SAFE,
+    STRICT,
+    Fact,
+    MemoryMatch,
+)
+from lorestudio.systems.facts.retrieval import (
+    Forgetting,
+    MemoryLayout,
+    MemorySearch,
+)
 from lorestudio.systems.facts.similarity import DEDUPLICATION, SUPERSEDE
+from lorestudio.systems.facts.store import default_path
+from lorestudio.systems.facts.threads import (
+    DAY,
+    Timeouts,
+    timeouts,
+)
+
+USUAL: Final = 5
+"""Calls for vectors at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,60 +85,15 @@ def is_pinned(fact: Fact, rules: Sequence[PinRule]) -> bool:
     return any(rule.test(fact) for rule in rules)
 
 
-USUAL: Final = 5
-
-
-async def embed_all(
-    texts: Sequence[str], embed: Callable[[str], Awaitable[Vector]], concurrency: float = USUAL, *, strict: bool
-) -> list[Vector | None]:
-    """The vectors in the order of the texts. Calls start in order, at most `concurrency` at a time.
-
-    The first call that fails is raised. In safe mode the others are stopped before; in strict mode they empty the queue
-    first, as the original's do behind one's back. Without a worker (strict, concurrency below 1) there are no vectors.
-    """
-    found: list[Vector | None] = [None] * len(texts)
-    upcoming = iter(range(len(texts)))
-    failures: list[Exception] = []
-
-    async def work() -> None:
-        for place in upcoming:
-            try:
-                found[place] = await embed(texts[place])
-            except Exception as error:
-                failures.append(error)
-                raise
-
-    workers = [asyncio.ensure_future(work()) for _ in range(min(_workers(concurrency, strict=strict), len(texts)))]
-    if not workers:
-        return found
-    try:
-        await asyncio.wait(workers, return_when=asyncio.ALL_COMPLETED if strict else asyncio.FIRST_EXCEPTION)
-    finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
-    if failures:
-        raise failures[0]
-    return found
-
-
-def _workers(concurrency: float, *, strict: bool) -> int:
-    if math.isnan(concurrency):
-        return 0 if strict else USUAL
-    if math.isinf(concurrency):
-        return 10_000 if concurrency > 0 else int(not strict)
-    return int(concurrency) if strict and concurrency > 0 else 0 if strict else max(1, int(concurrency))
-
-
 @dataclass(frozen=True, slots=True)
-class Options:
+class FactOptions:
     """How a run goes about it. `structured` None or empty sorts nothing into a profile."""
 
     deduplication: float = DEDUPLICATION
     supersede: float = SUPERSEDE
     concurrency: float = USUAL
     pins: tuple[PinRule, ...] = ()
-    structured: tuple[Rule, ...] | None = None
+    structured: tuple[ProfileRule, ...] | None = None
     reflection: bool = False
     reflection_prompt: str = ""
     tagging: str = KEYWORDS
@@ -115,3 +104,197 @@ class Options:
     def strict(self) -> bool:
         """Whether slips of the original are kept."""
         return self.mode == STRICT
+
+
+_STOP: Final = re.compile(r"[.,;]")
+
+
+def _reading(key: str, unit: Callable[[regex.Match[str]], str]) -> Callable[[str, regex.Match[str]], Extracted]:
+    def extract(_health_text: str, found: regex.Match[str]) -> Extracted:
+        record: dict[str, Json] = {"value": leading_number(found[1]), "unit": unit(found)}
+        return {"key": key, "record": record}, SET
+
+    return extract
+
+
+def _allergy(_health_text: str, found: regex.Match[str]) -> Extracted:
+    return _STOP.split(trim(found[1]))[0], ADD
+
+
+def _medication(_health_text: str, found: regex.Match[str]) -> Extracted:
+    return {"name": found[1], "dosage": trim(found[2])}, ADD
+
+
+def _health_text(_health_text: str, found: regex.Match[str]) -> Extracted:
+    return trim(found[1]), ADD
+
+
+def _health_rule(pattern: str, field: str, extract: Callable[[str, regex.Match[str]], Extracted]) -> ProfileRule:
+    return ProfileRule(compile_pattern(pattern, "i"), field, extract)
+
+
+HEALTH_RULES: Final = (
+    _health_rule(r"\ba1c\b.*?(\d+\.?\d*)\s*%?", VITALS, _reading("a1c", lambda _: "%")),
+    _health_rule(
+        r"\bblood\s?pressure\b.*?(\d{2,3})\s*\/\s*(\d{2,3})", VITALS,
+        _reading("blood_pressure", lambda found: f"{found[1]}/{found[2]} mmHg"),
+    ),
+    _health_rule(
+        r"\b(?:weighs?|weight)\b.*?(\d+\.?\d*)\s?(lbs?|kgs?|pounds?|kilograms?)", VITALS,
+        _reading("weight", lambda found: found[2].removesuffix("s")),
+    ),
+    _health_rule(
+        r"\b(?:blood\s?sugar|blood\s?glucose|glucose)\b.*?(\d+\.?\d*)\s?(mg\/dl|mmol\/l)?", VITALS,
+        _reading("blood_glucose", lambda found: found[2] or "mg/dL"),
+    ),
+    _health_rule(r"\b(?:allergy|allergic|allergies)\s+(?:to\s+)?(.+)", "allergies", _allergy),
+    _health_rule(
+        r"\b(?:takes?|taking|prescribed|on)\s+(\w+)\s+(\d+\s?(?:mg|mcg|ml|units?)(?:\s+\w+)?)", MEDICATIONS, _medication
+    ),
+    _health_rule(
+        r"\b(?:diagnosed\s+with|has|manages?|managing|living\s+with)\s+(.+?)(?:\s+for\s+|\s*[.,;]|$)", "conditions",
+        _health_text,
+    ),
+    _health_rule(r"\bgoal\b.*?(?:is|to)\s+(.+?)(?:[.,;]|$)", "goals", _health_text),
+)  # fmt: skip
+"""Rules for a patient's profile, in their order (spec: 7.5)."""
+
+HEALTH_PINS: Final[tuple[PinRule, ...]] = tuple(
+    pattern_rule(pattern, "i", reason)
+    for pattern, reason in (
+        (r"\b(?:allergy|allergic|allergies)\b", "allergy"),
+        (r"\b(?:anaphylaxis|anaphylactic)\b", "anaphylaxis"),
+        (r"\b(?:drug|medication)\s*(?:interaction|contraindication)\b", "interaction"),
+        (r"\bdo\s*not\s*(?:take|use|prescribe)\b", "prohibition"),
+        (r"\bemergency\s*contact\b", "emergency contact"),
+        (r"\bblood\s*type\b", "blood type"),
+        (r"\b\d+\s*(?:mg|mcg|ml|units?)\b", "dosage"),
+    )
+)
+"""What must never be forgotten of a patient (spec: 9.5)."""
+
+
+HEALTH = "health"
+
+T = TypeVar("T")
+
+
+def configured(settings: FactsSettings, vector_model: str = "") -> FactMemoryConfig:
+    """Everything that the settings say. Raises InputError and SettingsError for files that cannot be used."""
+    return FactMemoryConfig(
+        FactOptions(
+            deduplication=settings.deduplication_threshold,
+            supersede=settings.supersede_threshold,
+            concurrency=settings.embedding_concurrency,
+            pins=_rules(settings.pin_rules, HEALTH_PINS, _pin),
+            structured=_rules(settings.structured_rules, HEALTH_RULES, _rule),
+            reflection=settings.enable_reflection,
+            reflection_prompt=own_text(settings.reflection_prompt_file),
+            tagging=settings.tagging,
+            vector_model=vector_model,
+            mode=STRICT if settings.strict else SAFE,
+        ),
+        search_of(settings),
+        MemoryLayout(settings.priority_signaling, settings.chronological_retrieval, settings.cacheable_context),
+        timeouts_of(settings),
+    )
+
+
+def search_of(settings: FactsSettings) -> MemorySearch:
+    """How memories are found."""
+    return MemorySearch(
+        settings.min_score,
+        settings.recency_weight,
+        settings.recency_max_age_days * DAY,
+        settings.diversity_weight,
+        Forgetting(settings.half_life_days * DAY) if settings.forgetting else None,
+        mode=STRICT if settings.strict else SAFE,
+    )
+
+
+def timeouts_of(settings: FactsSettings) -> Timeouts:
+    """How long threads stay as they are."""
+
+    def given(value: int) -> int | None:
+        return None if value == BY_PRESET else value
+
+    return timeouts(
+        settings.preset, given(settings.cooling_timeout_ms), given(settings.dormant_timeout_ms),
+        given(settings.closed_timeout_ms),
+    )  # fmt: skip
+
+
+def store_path(settings: FactsSettings) -> Path:
+    """Where the memories are kept."""
+    return Path(settings.store).expanduser() if settings.store else default_path()
+
+
+def own_text(file: str) -> str:
+    """The text of a file, empty without one. Raises InputError."""
+    if not file:
+        return ""
+    path = Path(file).expanduser()
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise InputError(str(path), f"the prompt cannot be read ({reason}).") from None
+
+
+def _rules(chosen: str, health: tuple[T, ...], make: Callable[[Mapping[str, Json]], T]) -> tuple[T, ...]:
+    if not chosen:
+        return ()
+    if chosen == HEALTH:
+        return health
+    path = Path(chosen).expanduser()
+    document = parse_json(read_bytes(path), path)
+    if not isinstance(document, list):
+        raise InputError(str(path), "the file holds no list of rules. Expected something like [].")
+    made: list[T] = []
+    for number, raw in enumerate(document, 1):
+        try:
+            if not isinstance(raw, Mapping):
+                raise ValueError("it is no object")  # noqa: TRY301, TRY004  # told with its number below
+            made.append(make(raw))
+        except (PatternError, ValueError) as error:
+            raise InputError(str(path), f"rule {number}: {error}.") from None
+    return tuple(made)
+
+
+def _rule(raw: Mapping[str, Json]) -> ProfileRule:
+    pattern, field = raw.get("pattern"), raw.get("profileField")
+    group, action = raw.get("group", 0), raw.get("action", ADD)
+    if not isinstance(pattern, str) or not pattern:
+        raise ValueError("it has no pattern")
+    if field not in PROFILE_FIELDS:
+        raise ValueError(f"profileField is none of {', '.join(PROFILE_FIELDS)}")
+    if action not in {SET, ADD, DROP}:
+        raise ValueError(f"action is none of {SET}, {ADD}, {DROP}")
+    if not isinstance(group, int) or isinstance(group, bool) or group < 0:
+        raise ValueError("group is no number of a group")
+    made = group_rule(pattern, str(field), group, str(action))
+    if group > made.pattern.groups:
+        raise ValueError(f"the pattern has no group {group}")
+    return made
+
+
+def _pin(raw: Mapping[str, Json]) -> PinRule:
+    pattern, field = raw.get("pattern"), raw.get("field")
+    reason = raw.get("reason", "")
+    if isinstance(pattern, str) and pattern:
+        return pattern_rule(pattern, str(raw.get("flags", "i")), str(reason))
+    if isinstance(field, str) and field and "equals" in raw:
+        return field_rule(field, raw["equals"], str(reason))
+    raise ValueError("it has neither a pattern nor field and equals")
+
+
+@dataclass(frozen=True, slots=True)
+class FactMemoryConfig:
+    """How fact memory works. `format` writes down what was found in place of the usual text."""
+
+    options: FactOptions = field(default_factory=FactOptions)
+    search: MemorySearch = field(default_factory=MemorySearch)
+    layout: MemoryLayout = field(default_factory=MemoryLayout)
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    auto_retrieve: bool = False
+    format: Callable[[Sequence[MemoryMatch], str], str] | None = None

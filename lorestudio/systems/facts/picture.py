@@ -12,8 +12,10 @@ from pathlib import Path
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json
-from lorestudio.systems.facts.passages import Passage, chat_name, owner_of, told
-from lorestudio.systems.facts.session import Action, Decision, FactsSession, Memory, Profile, Run, Thread, comparable
+from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, Thread
+from lorestudio.systems.facts.session import FactsSession
+from lorestudio.systems.facts.similarity import comparable
+from lorestudio.systems.facts.threads import Passage, chat_name, owner_of, told
 
 NOT_SHOWN = frozenset({"userId", "updatedAt"})
 """Fields of a profile that say nothing about the story."""
@@ -202,16 +204,16 @@ def _shown(value: Json) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class FactHappening:
     """One fact that made, replaced or repeated a memory, with the run that drew it out (None where it is not known)."""
 
-    decision: Decision
-    run: Run | None = None
+    decision: FactDecision
+    run: ExtractionRun | None = None
 
     @property
     def wrote(self) -> bool:
         """Whether the memory's text became this fact."""
-        return self.decision.action is not Action.SKIP
+        return self.decision.action is not FactAction.SKIP
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +225,10 @@ class Provenance:
     """
 
     memory: Memory
-    run: Run | None = None
+    run: ExtractionRun | None = None
     thread: Thread | None = None
-    happenings: tuple[Happening, ...] = ()
-    others: tuple[Decision, ...] = ()
+    happenings: tuple[FactHappening, ...] = ()
+    others: tuple[FactDecision, ...] = ()
     edited: bool = False
 
 
@@ -235,7 +237,7 @@ def provenance_of(session: FactsSession, memory: Memory) -> Provenance:
     store = session.store
     with told():
         happenings = tuple(
-            Happening(decision, store.get_run(run)) for run, decision in store.decisions_about(memory.id)
+            FactHappening(decision, store.get_run(run)) for run, decision in store.decisions_about(memory.id)
         )
         of_run = store.decisions_of_run(memory.origin.run) if memory.origin.run else []
         thread = store.get_thread(memory.thread_id) if memory.thread_id else None

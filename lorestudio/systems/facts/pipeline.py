@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Stopped
+from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
-from lorestudio.systems.facts.comparing import Comparison, Keeper, Tally, keep
-from lorestudio.systems.facts.extraction import REFLECTION, normalised
-from lorestudio.systems.facts.options import Options, embed_all
+from lorestudio.systems.facts.extraction import Review, ReviewCounts, normalised, payload, read_review
+from lorestudio.systems.facts.options import USUAL, FactOptions, is_pinned
 from lorestudio.systems.facts.profile import sort_facts
-from lorestudio.systems.facts.records import Decision, Fact, Line, Origin, Thread, day
-from lorestudio.systems.facts.reflection import Review, ReviewCounts, payload, read_review
-from lorestudio.systems.facts.storage import Writes
+from lorestudio.systems.facts.records import (
+    CONFIRMED,
+    INFERRED,
+    Changes,
+    Fact,
+    FactAction,
+    FactDecision,
+    FactError,
+    Line,
+    Memory,
+    MemoryOrigin,
+    NewMemory,
+    Thread,
+    day,
+)
+from lorestudio.systems.facts.similarity import NO_VECTOR, Best, VectorTable, classify, comparable, greater
+from lorestudio.systems.facts.store import Writes
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +66,7 @@ class Result:
     review: ReviewCounts | None = None
     embedded: int = 0
     stale: int = 0
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[FactDecision, ...] = ()
     problem: str = ""
 
     @property
@@ -71,16 +87,16 @@ async def run_pipeline(
     lines: Sequence[Line],
     model: Model,
     writes: Writes,
-    options: Options | None = None,
-    origin: Origin | None = None,
+    options: FactOptions | None = None,
+    origin: MemoryOrigin | None = None,
 ) -> Result:
     """Draw the facts out of a thread's lines and keep them.
 
     A failing extraction counts as no facts; in safe mode a provider's failure (LlmError) is raised all the same, since
     the conversation would never be looked at again. What goes wrong later is raised; `writes` decides what remains.
     """
-    options = options or Options()
-    origin = origin or Origin()
+    options = options or FactOptions()
+    origin = origin or MemoryOrigin()
     facts, problem = await _extracted(thread, lines, model, options)
     extracted = len(facts)
     if not facts:
@@ -97,9 +113,9 @@ async def run_pipeline(
         return Result(extracted=extracted, profile_fields=profile_fields, review=None if options.strict else counts)
     vectors = await embed_all([fact.content for fact in facts], model.embed, options.concurrency, strict=options.strict)
     stored = writes.get_memories(thread.user_id)
-    comparison = Comparison(stored, options)
+    comparison = StoreComparison(stored, options)
     comparison.prepare(vectors)
-    tally = Tally()
+    tally = RunTally()
     for place, (fact, vector) in enumerate(zip(facts, vectors, strict=True)):
         keep(fact, vector, comparison.best(place, vector), comparison, Keeper(thread, writes, options, origin, tally))
     return Result(
@@ -113,7 +129,7 @@ def session_date(thread: Thread) -> str:
     return day(thread.created_at if thread.last_message_at is None else thread.last_message_at)
 
 
-async def extract_facts(lines: Sequence[Line], date: str, model: Model, options: Options) -> tuple[Fact, ...]:
+async def extract_facts(lines: Sequence[Line], date: str, model: Model, options: FactOptions) -> tuple[Fact, ...]:
     """The facts of a conversation; the model is not asked about an empty one (spec: 5.1)."""
     if not lines:
         return ()
@@ -121,7 +137,7 @@ async def extract_facts(lines: Sequence[Line], date: str, model: Model, options:
 
 
 async def _extracted(
-    thread: Thread, lines: Sequence[Line], model: Model, options: Options
+    thread: Thread, lines: Sequence[Line], model: Model, options: FactOptions
 ) -> tuple[tuple[Fact, ...], str]:
     try:
         return await extract_facts(lines, session_date(thread), model, options), ""
@@ -138,7 +154,7 @@ async def _extracted(
 
 
 async def _reviewed(
-    facts: Sequence[Fact], lines: Sequence[Line], model: Model, writes: Writes, user: str, options: Options
+    facts: Sequence[Fact], lines: Sequence[Line], model: Model, writes: Writes, user: str, options: FactOptions
 ) -> Review | None:
     """The review, None where the memories to compare with could not be read."""
     try:
@@ -152,10 +168,10 @@ async def _reviewed(
     return await review_facts(facts, shown, model, options)
 
 
-async def review_facts(facts: Sequence[Fact], shown: str, model: Model, options: Options) -> Review:
+async def review_facts(facts: Sequence[Fact], shown: str, model: Model, options: FactOptions) -> Review:
     """Ask the reviewer; where that fails every fact stays as it is (spec: 6)."""
     try:
-        reply = await model.review(options.reflection_prompt or REFLECTION, shown)
+        reply = await model.review(options.reflection_prompt or prompt_text("facts", "reflection") + "\n", shown)
     except Stopped:
         raise
     except Exception as error:  # noqa: BLE001  # a failing call keeps the facts (spec: 6.4)
@@ -164,7 +180,7 @@ async def review_facts(facts: Sequence[Fact], shown: str, model: Model, options:
     return read_review(reply, facts, strict=options.strict)
 
 
-def _sorted(facts: Sequence[Fact], options: Options, writes: Writes, user: str) -> tuple[tuple[Fact, ...], int]:
+def _sorted(facts: Sequence[Fact], options: FactOptions, writes: Writes, user: str) -> tuple[tuple[Fact, ...], int]:
     """The facts that stay free, and how many fields of the profile took one (spec: 7.6)."""
     found = sort_facts(facts, options.structured or (), strict=options.strict)
     done = 0
@@ -178,12 +194,159 @@ def _sorted(facts: Sequence[Fact], options: Options, writes: Writes, user: str) 
     return found.freeform, done
 
 
-def as_counts(results: Sequence[Result]) -> Mapping[str, int]:
-    """The counters of several runs together."""
-    return {
-        "saved": sum(result.saved for result in results),
-        "deduped": sum(result.deduped for result in results),
-        "superseded": sum(result.superseded for result in results),
-        "extracted": sum(result.extracted for result in results),
-        "profile_fields": sum(result.profile_fields for result in results),
-    }
+async def embed_all(
+    texts: Sequence[str], embed: Callable[[str], Awaitable[Vector]], concurrency: float = USUAL, *, strict: bool
+) -> list[Vector | None]:
+    """The vectors in the order of the texts. Calls start in order, at most `concurrency` at a time.
+
+    The first call that fails is raised. In safe mode the others are stopped before; in strict mode they empty the queue
+    first, as the original's do behind one's back. Without a worker (strict, concurrency below 1) there are no vectors.
+    """
+    found: list[Vector | None] = [None] * len(texts)
+    upcoming = iter(range(len(texts)))
+    failures: list[Exception] = []
+
+    async def work() -> None:
+        for place in upcoming:
+            try:
+                found[place] = await embed(texts[place])
+            except Exception as error:
+                failures.append(error)
+                raise
+
+    workers = [asyncio.ensure_future(work()) for _ in range(min(_worker_count(concurrency, strict=strict), len(texts)))]
+    if not workers:
+        return found
+    try:
+        await asyncio.wait(workers, return_when=asyncio.ALL_COMPLETED if strict else asyncio.FIRST_EXCEPTION)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+    if failures:
+        raise failures[0]
+    return found
+
+
+def _worker_count(concurrency: float, *, strict: bool) -> int:
+    if math.isnan(concurrency):
+        return 0 if strict else USUAL
+    if math.isinf(concurrency):
+        return 10_000 if concurrency > 0 else int(not strict)
+    return int(concurrency) if strict and concurrency > 0 else 0 if strict else max(1, int(concurrency))
+
+
+@dataclass(slots=True)
+class RunTally:
+    """What has become of the facts so far."""
+
+    saved: int = 0
+    deduped: int = 0
+    superseded: int = 0
+    decisions: list[FactDecision] = field(default_factory=list)
+
+
+class StoreComparison:
+    """The rows that facts are compared with: a snapshot of the store, then what this run accepted (spec: 9.3)."""
+
+    def __init__(self, stored: Sequence[Memory], options: FactOptions) -> None:
+        self.stored = stored
+        self.options = options
+        self.accepted: list[tuple[str, Vector | None]] = []
+        self.stale = 0
+        usable = [comparable(memory, options.vector_model) for memory in stored]
+        self.other_models = sum(
+            memory.embedding is not None and not ok for memory, ok in zip(stored, usable, strict=True)
+        )
+        self._table = VectorTable([memory.embedding if ok else None for memory, ok in zip(stored, usable, strict=True)])
+        self._best: list[Best | None] = []
+
+    def prepare(self, vectors: Sequence[Vector | None]) -> None:
+        """Compare all vectors with the store at once; what one run accepts does not change the store's rows."""
+        there = [vector for vector in vectors if vector is not None]
+        if self.options.strict:
+            self._best = []  # one after the other, so that an error comes where the original's does
+            return
+        self.stale = self.other_models + max((self._table.stale(vector) for vector in there), default=0)
+        found = iter(self._table.best_of(there, strict=False))
+        self._best = [None if vector is None else next(found) for vector in vectors]
+
+    def best(self, place: int, vector: Vector | None) -> Best | None:
+        """The most similar row; rows of this run are numbered after the store's."""
+        strict = self.options.strict
+        if vector is None:
+            if strict and any(memory.embedding is not None for memory in self.stored):
+                raise FactError(NO_VECTOR)
+            return None
+        stored = self._table.best_of([vector], strict=True)[0] if strict else self._best[place]
+        own = VectorTable([each for _, each in self.accepted]).best_of([vector], strict=strict)[0]
+        shifted = None if own is None else Best(len(self.stored) + own.index, own.similarity)
+        return greater(stored, shifted)
+
+    def text(self, best: Best) -> str:
+        """What the row says."""
+        if best.index < len(self.stored):
+            return self.stored[best.index].content
+        return self.accepted[best.index - len(self.stored)][0]
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Everything that keeping a fact takes besides the fact."""
+
+    thread: Thread
+    writes: Writes
+    options: FactOptions
+    origin: MemoryOrigin
+    tally: RunTally
+
+
+def keep(fact: Fact, vector: Vector | None, best: Best | None, comparison: StoreComparison, keeper: Keeper) -> None:
+    """Act on one fact (spec: 9.4)."""
+    options, tally = keeper.options, keeper.tally
+    made = classify(best, options.deduplication, options.supersede)
+    row = comparison.stored[best.index] if best is not None and best.index < len(comparison.stored) else None
+    pinned = made.action is not FactAction.SKIP and is_pinned(fact, options.pins)
+    action = made.action
+    if made.action is FactAction.SKIP:
+        tally.deduped += 1
+    elif made.action is FactAction.SUPERSEDE and row is None:
+        tally.deduped += 1
+        action = FactAction.SKIP
+    elif made.action is FactAction.SUPERSEDE and row is not None and row.id and keeper.writes.can_update:
+        keeper.writes.update_memory(row.id, _changes(fact, vector, row, keeper, pinned=pinned))
+        tally.superseded += 1
+    else:
+        keeper.writes.save_memory(_new(fact, vector, keeper, pinned=pinned))
+        tally.saved += 1
+        action = FactAction.SAVE
+    tally.decisions.append(
+        FactDecision(
+            fact.content, action, None if best is None else best.similarity, row.id if row is not None else "",
+            "" if best is None else comparison.text(best), pinned,
+        )
+    )  # fmt: skip
+    if made.action is not FactAction.SKIP:
+        comparison.accepted.append((fact.content, vector))
+
+
+def _new(fact: Fact, vector: Vector | None, keeper: Keeper, *, pinned: bool) -> NewMemory:
+    return NewMemory(
+        keeper.thread.user_id, keeper.thread.id, fact.content, fact.source or INFERRED, vector, fact.tags, pinned,
+        keeper.options.vector_model, keeper.origin,
+    )  # fmt: skip
+
+
+def _changes(fact: Fact, vector: Vector | None, row: Memory, keeper: Keeper, *, pinned: bool) -> Changes:
+    """A confirmed source is never lowered and a pin never removed; tags are the new fact's, none included."""
+    changes = Changes(
+        content=fact.content,
+        embedding=vector,
+        source=CONFIRMED if row.source == CONFIRMED else fact.source or INFERRED,
+        tags=fact.tags,
+        vector_model=keeper.options.vector_model,
+        origin=keeper.origin,
+    )
+    if pinned or row.pinned:
+        changes["pinned"] = True
+    return changes

@@ -40,7 +40,7 @@ _LEADING: Final = re.compile(r"[+-]?(?:Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ProfileRule:
     """A pattern that puts the facts it is found in into a field of the profile (spec: 7.1)."""
 
     pattern: Pattern
@@ -71,13 +71,13 @@ class Sorted:
     freeform: tuple[Fact, ...] = ()
 
 
-def group_rule(pattern: str, field: str, group: int = 0, action: str = ADD) -> Rule:
+def group_rule(pattern: str, field: str, group: int = 0, action: str = ADD) -> ProfileRule:
     """A rule as a settings file writes it: the value is the trimmed text of a group. Raises PatternError."""
 
     def extract(text: str, found: regex.Match[str]) -> Extracted:
         return trim(text if group == 0 else found[group] or ""), action
 
-    return Rule(compile_pattern(pattern, "i"), field, extract)
+    return ProfileRule(compile_pattern(pattern, "i"), field, extract)
 
 
 def sounds_like_an_aim(text: str) -> bool:
@@ -85,7 +85,7 @@ def sounds_like_an_aim(text: str) -> bool:
     return any(pattern.search(text) for pattern in _AIMS)
 
 
-def sort_facts(facts: Sequence[Fact], rules: Sequence[Rule], *, strict: bool) -> Sorted:
+def sort_facts(facts: Sequence[Fact], rules: Sequence[ProfileRule], *, strict: bool) -> Sorted:
     """Sort facts in order; of several readings under one key the first stays a reading (spec: 7.2)."""
     structured: list[Structured] = []
     freeform: list[Fact] = []
@@ -137,7 +137,7 @@ def _from_model(fact: Fact, *, strict: bool) -> Structured | None:
     return Structured(field, text, ADD, fact.content)
 
 
-def _from_rules(content: str, rules: Sequence[Rule]) -> Structured | None:
+def _from_rules(content: str, rules: Sequence[ProfileRule]) -> Structured | None:
     for rule in rules:
         found = rule.pattern.search(content)
         if found is not None:

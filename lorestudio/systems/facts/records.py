@@ -18,7 +18,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.llm.embedding import Vector
 
 
-class Action(StrEnum):
+class FactAction(StrEnum):
     """What happens to a new fact."""
 
     SKIP = "skip"
@@ -27,7 +27,7 @@ class Action(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class FactDecision:
     """What became of one fact, for people: its nearest neighbour and how near it was.
 
     `neighbour` is the id of the memory that it was nearest to, "" where that was a fact of the same run, or nothing.
@@ -35,7 +35,7 @@ class Decision:
     """
 
     fact: str
-    action: Action
+    action: FactAction
     similarity: float | None = None
     neighbour: str = ""
     neighbour_text: str = ""
@@ -63,7 +63,7 @@ class FactError(Exception):
     """Something that fact memory refuses to do; the message says why."""
 
 
-class State(StrEnum):
+class ThreadState(StrEnum):
     """Where a thread stands in its life (spec: 3.1)."""
 
     ACTIVE = "active"
@@ -84,7 +84,7 @@ class Thread:
     user_id: str
     created_at: int
     updated_at: int
-    state: State = State.ACTIVE
+    state: ThreadState = ThreadState.ACTIVE
     last_message_at: int | None = None
     cooling_started_at: int | None = None
     dormant_at: int | None = None
@@ -137,7 +137,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class MemoryOrigin:
     """Where a memory came from: the run that made or last changed it, and the messages of the chat it read."""
 
     run: str = ""
@@ -168,7 +168,7 @@ class Memory:
     retrieval_count: int | None = None
     unasked: bool = False
     vector_model: str = ""
-    origin: Origin = field(default_factory=Origin)
+    origin: MemoryOrigin = field(default_factory=MemoryOrigin)
 
     @property
     def tag_names(self) -> tuple[str, ...]:
@@ -188,7 +188,7 @@ class NewMemory:
     tags: Json = None
     pinned: bool = False
     vector_model: str = ""
-    origin: Origin = field(default_factory=Origin)
+    origin: MemoryOrigin = field(default_factory=MemoryOrigin)
 
 
 class Changes(TypedDict, total=False):
@@ -202,11 +202,11 @@ class Changes(TypedDict, total=False):
     last_retrieved_at: int
     retrieval_count: int
     vector_model: str
-    origin: Origin
+    origin: MemoryOrigin
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ExtractionRun:
     """One pass of the pipeline over a thread: when, with which model, and what it came to (counters as JSON)."""
 
     id: str
@@ -219,7 +219,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class MemoryMatch:
     """A memory that was found, with its score (spec: 1.4)."""
 
     memory: Memory
@@ -238,3 +238,8 @@ def iso(moment: int) -> str:
 def day(moment: int) -> str:
     """The calendar day of a moment in UTC."""
     return iso(moment)[:10]
+
+
+def as_match(memory: Memory, score: float) -> MemoryMatch:
+    """A memory that a search found."""
+    return MemoryMatch(memory, score, memory.pinned, memory.last_retrieved_at, memory.retrieval_count)

@@ -1,19 +1,23 @@
-"""Finding memories again: similarity, forgetting, recency, variety (spec: fact-memory 10)."""
+"""Finding memories again, by similarity, forgetting, recency and variety, and writing them down for a prompt
+(spec: fact-memory 10, 11).
+"""
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Final
 
+from lorestudio.domain.javascript import Json, to_string
 from lorestudio.llm.embedding import Vector
-from lorestudio.systems.facts.lifecycle import DAY
-from lorestudio.systems.facts.profile import is_outdated
-from lorestudio.systems.facts.records import SAFE, STRICT, Changes, Match, Memory, Profile
+from lorestudio.systems.facts.profile import is_blank, is_outdated
+from lorestudio.systems.facts.records import CONFIRMED, SAFE, STRICT, Changes, Memory, MemoryMatch, Profile, day
 from lorestudio.systems.facts.similarity import cosine
-from lorestudio.systems.facts.storage import Storage
+from lorestudio.systems.facts.store import FactStore
+from lorestudio.systems.facts.threads import DAY
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +40,7 @@ class Forgetting:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class MemorySearch:
     """How memories are found. `on_retrieve` sees the whole list last, and what it returns is the answer."""
 
     min_score: float = 0.0
@@ -44,7 +48,7 @@ class Search:
     recency_max_age: float = RECENT
     diversity_weight: float = 0.0
     forgetting: Forgetting | None = None
-    on_retrieve: Callable[[Sequence[Match]], Sequence[Match]] | None = None
+    on_retrieve: Callable[[Sequence[MemoryMatch]], Sequence[MemoryMatch]] | None = None
     mode: str = SAFE
 
     @property
@@ -57,16 +61,22 @@ class Search:
 class Found:
     """What retrieval came to, step by step: `considered` by plain similarity, then what each step left out."""
 
-    matches: tuple[Match, ...] = ()
-    pinned: tuple[Match, ...] = ()
-    considered: tuple[Match, ...] = ()
-    below: tuple[Match, ...] = ()
-    outdated: tuple[Match, ...] = ()
+    matches: tuple[MemoryMatch, ...] = ()
+    pinned: tuple[MemoryMatch, ...] = ()
+    considered: tuple[MemoryMatch, ...] = ()
+    below: tuple[MemoryMatch, ...] = ()
+    outdated: tuple[MemoryMatch, ...] = ()
     profile: Profile | None = None
 
 
 def retrieve(
-    store: Storage, user: str, vector: Vector, search: Search, now: int, limit: int = LIMIT, tags: Sequence[str] = ()
+    store: FactStore,
+    user: str,
+    vector: Vector,
+    search: MemorySearch,
+    now: int,
+    limit: int = LIMIT,
+    tags: Sequence[str] = (),
 ) -> Found:
     """The pinned memories and the most similar others; the limit counts only the others (spec: 10)."""
     try:
@@ -81,14 +91,19 @@ def retrieve(
 
 
 def chosen(
-    pinned: Sequence[Match], considered: Sequence[Match], profile: Profile | None, search: Search, now: int, limit: int
+    pinned: Sequence[MemoryMatch],
+    considered: Sequence[MemoryMatch],
+    profile: Profile | None,
+    search: MemorySearch,
+    now: int,
+    limit: int,
 ) -> Found:
     """What becomes of the matches of a search (spec: 10 steps 3 and 4)."""
     ids = {match.memory.id for match in pinned}
     others = [match for match in considered if match.memory.id not in ids]
     below = [match for match in others if search.min_score > 0 and match.score < search.min_score]
     kept = [match for match in others if match not in below] if below else others
-    outdated: list[Match] = []
+    outdated: list[MemoryMatch] = []
     if profile is not None:
         outdated = [match for match in kept if is_outdated(match.memory.content, profile, strict=search.strict)]
         gone = {match.memory.id for match in outdated}
@@ -99,13 +114,13 @@ def chosen(
         kept = recent_first(kept, now, search.recency_weight, search.recency_max_age)
     if search.diversity_weight > 0:
         kept = varied(kept, search.diversity_weight, limit)
-    result: Sequence[Match] = (*pinned, *kept)
+    result: Sequence[MemoryMatch] = (*pinned, *kept)
     if search.on_retrieve is not None:
         result = search.on_retrieve(result)
     return Found(tuple(result), tuple(pinned), tuple(considered), tuple(below), tuple(outdated), profile)
 
 
-def note_retrieved(store: Storage, found: Found, now: int) -> None:
+def note_retrieved(store: FactStore, found: Found, now: int) -> None:
     """Remember which memories were asked for, where forgetting is on; what fails is passed over (spec: 10.6)."""
     if not store.can_update:
         return
@@ -119,16 +134,11 @@ def note_retrieved(store: Storage, found: Found, now: int) -> None:
             logger.warning("Memory %s was not marked as retrieved: %s", match.memory.id, error)
 
 
-def as_pinned(memory: Memory, *, strict: bool) -> Match:
+def as_pinned(memory: Memory, *, strict: bool) -> MemoryMatch:
     """A pinned memory as a match; strict mode loses its counters (spec: 10 step 2, 10.6)."""
     if strict:
-        return Match(memory, 1.0, pinned=True)
-    return Match(memory, 1.0, True, memory.last_retrieved_at, memory.retrieval_count)
-
-
-def as_match(memory: Memory, score: float) -> Match:
-    """A memory that a search found."""
-    return Match(memory, score, memory.pinned, memory.last_retrieved_at, memory.retrieval_count)
+        return MemoryMatch(memory, 1.0, pinned=True)
+    return MemoryMatch(memory, 1.0, True, memory.last_retrieved_at, memory.retrieval_count)
 
 
 def fading(last: int | None, created: int | None, count: int | None, now: int, half_life: float) -> float:
@@ -141,7 +151,7 @@ def fading(last: int | None, created: int | None, count: int | None, now: int, h
     return factor
 
 
-def decayed(matches: Sequence[Match], now: int, half_life: float = HALF_LIFE) -> list[Match]:
+def decayed(matches: Sequence[MemoryMatch], now: int, half_life: float = HALF_LIFE) -> list[MemoryMatch]:
     """The matches by how much of their score is left; pinned ones do not fade."""
     made = [
         match
@@ -156,11 +166,11 @@ def decayed(matches: Sequence[Match], now: int, half_life: float = HALF_LIFE) ->
     return sorted(made, key=lambda match: -match.score)
 
 
-def recent_first(matches: Sequence[Match], now: int, weight: float, max_age: float = RECENT) -> list[Match]:
+def recent_first(matches: Sequence[MemoryMatch], now: int, weight: float, max_age: float = RECENT) -> list[MemoryMatch]:
     """The matches with their age blended into the score (spec: 10.3)."""
     if weight <= 0 or not matches:
         return list(matches)
-    made: list[Match] = []
+    made: list[MemoryMatch] = []
     for match in matches:
         created = match.memory.created_at
         age = max_age if created is None else now - created
@@ -169,7 +179,7 @@ def recent_first(matches: Sequence[Match], now: int, weight: float, max_age: flo
     return sorted(made, key=lambda match: -match.score)
 
 
-def varied(matches: Sequence[Match], weight: float, limit: int) -> list[Match]:
+def varied(matches: Sequence[MemoryMatch], weight: float, limit: int) -> list[MemoryMatch]:
     """The first `limit` by score, less what they share with those before them (spec: 10.4)."""
     if weight <= 0 or len(matches) <= limit:
         return list(matches)
@@ -196,6 +206,130 @@ def should_archive(memory: Memory, now: int, below: float = ARCHIVE_BELOW, half_
     return fading(memory.last_retrieved_at, memory.created_at, memory.retrieval_count, now, half_life) < below
 
 
-def _likeness(one: Match, other: Match) -> float:
+def _likeness(one: MemoryMatch, other: MemoryMatch) -> float:
     a, b = one.memory.embedding, other.memory.embedding
     return 0.0 if a is None or b is None else cosine(a, b)
+
+
+PROFILE_HEADING: Final = "=== User Profile ==="
+PINNED_HEADING: Final = "=== Critical Memories (Always Active) ==="
+FOUND_HEADING: Final = "=== Retrieved Memories ==="
+CACHE_MARK: Final = "<!-- stable context above, dynamic below -->"
+
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLayout:
+    """How memories are written down."""
+
+    signals: bool = True
+    chronological: bool = True
+    cacheable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPiece:
+    """A run of text, and the memory it comes from; the frame's own has none."""
+
+    text: str
+    match: MemoryMatch | None = None
+
+
+def context_text(matches: Sequence[MemoryMatch], profile: Profile | None, layout: MemoryLayout | None = None) -> str:
+    """The text, empty where there is nothing to say."""
+    return "".join(piece.text for piece in context_pieces(matches, profile, layout or MemoryLayout()))
+
+
+def context_pieces(
+    matches: Sequence[MemoryMatch], profile: Profile | None, layout: MemoryLayout
+) -> tuple[ContextPiece, ...]:
+    """The text in pieces, so that each line can be told where it comes from."""
+    sections: list[list[ContextPiece]] = []
+    if not is_blank(profile) and profile is not None:
+        sections.append([ContextPiece(profile_text(profile, PROFILE_HEADING))])
+    pinned = [match for match in matches if match.pinned]
+    others = [match for match in matches if not match.pinned]
+    if pinned:
+        lines = [ContextPiece(_line(match, layout, dated=False), match) for match in pinned]
+        sections.append(_lines([ContextPiece(PINNED_HEADING), *lines]))
+    if layout.cacheable and sections:
+        sections.append([ContextPiece(CACHE_MARK)])
+    if others:
+        sections.append(_lines([ContextPiece(FOUND_HEADING), *_others(others, layout)]))
+    made: list[ContextPiece] = []
+    for section in sections:
+        made += [ContextPiece("\n\n"), *section] if made else section
+    return tuple(made)
+
+
+def profile_text(profile: Profile, heading: str) -> str:
+    """The filled parts of a profile under a heading."""
+    lines = [heading]
+    for title, field in (("Conditions", "conditions"), ("Medications", "medications"), ("Allergies", "allergies")):
+        lines += _listed(title, profile.get(field))
+    vitals = profile.get("vitals")
+    if isinstance(vitals, Mapping) and vitals:
+        lines.append("Vitals: " + ", ".join(_vital(key, reading) for key, reading in vitals.items()))
+    for title, field in (("Goals", "goals"), ("Emergency contacts", "emergencyContacts")):
+        lines += _listed(title, profile.get(field))
+    return "\n".join(lines)
+
+
+def _listed(title: str, items: Json) -> list[str]:
+    if not isinstance(items, list | tuple) or not items:
+        return []
+    return [f"{title}: " + ", ".join(_item(item) for item in items)]
+
+
+def _item(item: Json) -> str:
+    if not isinstance(item, Mapping) or "name" not in item:
+        return to_string(item)
+    dosage, frequency = item.get("dosage"), item.get("frequency")
+    return to_string(item["name"]) + (f" {dosage}" if dosage else "") + (f" ({frequency})" if frequency else "")
+
+
+def _vital(key: str, reading: Json) -> str:
+    if not isinstance(reading, Mapping):
+        return f"{key}: {to_string(reading)}"
+    unit = reading.get("unit") or ""
+    text = f"{key}: {to_string(reading.get('value'))}{unit}"
+    previous = reading.get("previousValue")
+    return text if previous is None else f"{text} (previous: {to_string(previous)}{unit})"
+
+
+def _lines(made: list[ContextPiece]) -> list[ContextPiece]:
+    return [piece for each in made for piece in (ContextPiece("\n"), each)][1:]
+
+
+def _others(matches: Sequence[MemoryMatch], layout: MemoryLayout) -> list[ContextPiece]:
+    if not layout.chronological:
+        return [ContextPiece(_line(match, layout, dated=False), match) for match in matches]
+    groups: dict[str, list[ContextPiece]] = {}
+    for match in sorted(matches, key=lambda match: match.memory.created_at or 0):
+        created = match.memory.created_at
+        heading = "Unknown" if created is None else _month(created)
+        groups.setdefault(heading, []).append(ContextPiece(_line(match, layout, dated=True), match))
+    return [piece for heading, group in groups.items() for piece in (ContextPiece(f"--- {heading} ---"), *group)]
+
+
+def _month(moment: int) -> str:
+    at = datetime.fromtimestamp(moment / 1000, UTC)
+    return f"{_MONTHS[at.month - 1]} {at.year}"
+
+
+def _line(match: MemoryMatch, layout: MemoryLayout, *, dated: bool) -> str:
+    memory = match.memory
+    marker = ""
+    if layout.signals:
+        confirmed = memory.source == CONFIRMED
+        marker = "[CRITICAL] " if confirmed and match.pinned else "[IMPORTANT] " if confirmed else "[INFO] "
+    date = ""
+    if dated and memory.created_at is not None:
+        mention = f"(mentioned {day(memory.created_at)})"
+        date = "" if mention in memory.content else f" {mention}"
+    label = "(confirmed, pinned)" if match.pinned else f"({memory.source})"
+    return f"- {marker}{memory.content}{date} {label}"

@@ -5,7 +5,6 @@ What drawing facts out would cost: it is done once without a model, in memory, a
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 import uuid
@@ -24,50 +23,32 @@ from lorestudio.llm.embedding import Embedder, HashEmbedder
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import FACTS, AnswerSource, ChatReply, ChatRequest
 from lorestudio.settings.facts import FactsSettings
-from lorestudio.studio.project.answering import load_recorded
-from lorestudio.systems.facts.comparing import comparable
-from lorestudio.systems.facts.configuring import configured, own_text, store_path, timeouts_of
 from lorestudio.systems.facts.conversations import FactMemory
 from lorestudio.systems.facts.extraction import AskedModel, PlainModel
-from lorestudio.systems.facts.lifecycle import should_close, transition
-from lorestudio.systems.facts.passages import Passage, chat_name, owner_of, told, waiting_passages
+from lorestudio.systems.facts.options import configured, own_text, store_path, timeouts_of
 from lorestudio.systems.facts.pipeline import Model, Result
 from lorestudio.systems.facts.records import (
-    Action,
     Changes,
-    Decision,
+    ExtractionRun,
     FactError,
-    Match,
     Memory,
-    Origin,
+    MemoryMatch,
     Profile,
-    Run,
-    State,
     Thread,
+    ThreadState,
 )
-from lorestudio.systems.facts.records import day as day_of
+from lorestudio.systems.facts.similarity import comparable
 from lorestudio.systems.facts.store import FactStore
+from lorestudio.systems.facts.threads import (
+    Passage,
+    chat_name,
+    owner_of,
+    should_close,
+    told,
+    transition,
+    waiting_passages,
+)
 from lorestudio.systems.vectors import embedder_named
-
-__all__ = [
-    "Action",
-    "Decision",
-    "Drawn",
-    "FactsSession",
-    "FactsSettings",
-    "Match",
-    "Memory",
-    "Origin",
-    "Profile",
-    "Result",
-    "Run",
-    "Thread",
-    "comparable",
-    "day_of",
-    "owner_of",
-    "store_path",
-]
-
 
 OPTION: Final = "--set embedder"
 
@@ -176,7 +157,7 @@ class FactsSession:
         for thread in self.threads(chat):
             if should_close(thread, after, now):
                 with told():
-                    self.store.update_thread(transition(thread, State.CLOSED, now))
+                    self.store.update_thread(transition(thread, ThreadState.CLOSED, now))
 
     async def _drawn(self, memory: FactMemory, passage: Passage, owner: str) -> Drawn:
         self._at = passage.ended
@@ -186,7 +167,7 @@ class FactsSession:
             known = self.store.get_thread(passage.id)
             attempts = 0 if known is None else known.attempts
             fresh = Thread(
-                passage.id, owner, begun, ended, State.ACTIVE, ended, attempts=attempts, digest=passage.digest
+                passage.id, owner, begun, ended, ThreadState.ACTIVE, ended, attempts=attempts, digest=passage.digest
             )
             self.store.update_thread(fresh)
             return Drawn(passage, await memory.trigger(passage.id, passage.lines, passage.origin))
@@ -199,7 +180,9 @@ class FactsSession:
     def _note_failure(self, passage: Passage, owner: str, problem: str) -> None:
         """Keep why a passage gave nothing, so that it is known after a restart, too."""
         with told():
-            self.store.add_run(Run(uuid.uuid4().hex[:12], owner, passage.id, self.now(), self.label, {}, problem))
+            self.store.add_run(
+                ExtractionRun(uuid.uuid4().hex[:12], owner, passage.id, self.now(), self.label, {}, problem)
+            )
 
     # ---- looking after memories -------------------------------------------------------------------------------------
 
@@ -209,7 +192,7 @@ class FactsSession:
             found = self.store.get_memories(owner) if owner else self.store.all_memories()
         return [memory for memory in found if not tag or tag in memory.tag_names]
 
-    async def search(self, text: str, owner: str, limit: int = 10, tags: Sequence[str] = ()) -> list[Match]:
+    async def search(self, text: str, owner: str, limit: int = 10, tags: Sequence[str] = ()) -> list[MemoryMatch]:
         """The memories most similar to a text, of all owners without one. Raises LlmError where it gets no vector."""
         vector = (await self._embedder.embed([text]))[0]
         with told():
@@ -289,7 +272,7 @@ class FactsSession:
         if on_progress is not None:
             on_progress(len(memories), len(memories))
 
-    def run_of(self, memory: Memory) -> Run | None:
+    def run_of(self, memory: Memory) -> ExtractionRun | None:
         """The run that made or last changed a memory."""
         with told():
             return self.store.get_run(memory.origin.run)
@@ -338,7 +321,7 @@ _FACT: Final = json.dumps({"memories": [{"content": "Somebody said something.", 
 
 
 @dataclass(slots=True)
-class _Counted:
+class _OneFactEach:
     """Answers every request with one fact, and keeps the requests."""
 
     requests: list[ChatRequest] = field(default_factory=list)
@@ -356,19 +339,14 @@ async def facts_cost(
     path: Path | None,
     passages: Sequence[Passage],
     counter: TokenCounter,
-    *,
-    fresh: bool = False,
+    is_recorded: Callable[[ChatRequest], bool] | None = None,
 ) -> CostEstimate:
-    """What drawing facts out of these passages costs with the session's model; recorded answers are free unless fresh.
+    """What drawing facts out of these passages costs with the session's model; what is recorded is free.
 
     Vectors are not counted: how many are made depends on how many facts there are. A second look is counted without the
-    facts that it is shown. Raises AnsweringError where the recording is unreadable.
+    facts that it is shown.
     """
-    counted = _Counted()
-    settings = session.settings
-    with FactsSession(settings, None, counted, session.model, HashEmbedder(), in_memory=True) as trial:
+    counted = _OneFactEach()
+    with FactsSession(session.settings, None, counted, session.model, HashEmbedder(), in_memory=True) as trial:
         await trial.extract(chat, path, passages)
-    is_recorded: Callable[[ChatRequest], bool] | None = None
-    if path is not None and not fresh:
-        is_recorded = (await asyncio.to_thread(load_recorded, path)).holds
     return estimate(counted.requests, counter, is_recorded)

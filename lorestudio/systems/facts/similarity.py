@@ -14,7 +14,11 @@ from typing import Final
 import numpy as np
 
 from lorestudio.llm.embedding import Vector
-from lorestudio.systems.facts.records import Action, FactError
+from lorestudio.systems.facts.records import (
+    FactAction,
+    FactError,
+    Memory,
+)
 
 DEDUPLICATION: Final = 0.92
 SUPERSEDE: Final = 0.75
@@ -38,7 +42,7 @@ class Best:
 class Classified:
     """What is to happen to a fact. `best` is there where any row is similar at all, also for a fact to be saved."""
 
-    action: Action
+    action: FactAction
     best: Best | None = None
 
 
@@ -147,12 +151,12 @@ class VectorTable:
 def classify(best: Best | None, deduplication: float = DEDUPLICATION, supersede: float = SUPERSEDE) -> Classified:
     """Skip, supersede or save by the two thresholds, borders inclusive, the first one first (spec: 9.3)."""
     if best is None:
-        return Classified(Action.SAVE)
+        return Classified(FactAction.SAVE)
     if best.similarity >= deduplication:
-        return Classified(Action.SKIP, best)
+        return Classified(FactAction.SKIP, best)
     if best.similarity >= supersede:
-        return Classified(Action.SUPERSEDE, best)
-    return Classified(Action.SAVE, best)
+        return Classified(FactAction.SUPERSEDE, best)
+    return Classified(FactAction.SAVE, best)
 
 
 def greater(one: Best | None, other: Best | None) -> Best | None:
@@ -217,3 +221,8 @@ def _exact(rows: np.ndarray, vector: Vector) -> np.ndarray:
         below = math.sqrt(own) * np.sqrt(squares) if own >= 0 else squares * math.nan
         result: np.ndarray = np.where(below == 0, 0.0, dots / below)
     return result
+
+
+def comparable(memory: Memory, model: str) -> bool:
+    """Whether a memory's vector was made by this model; where either is unknown, its length alone decides."""
+    return not model or not memory.vector_model or memory.vector_model == model

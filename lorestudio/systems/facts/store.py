@@ -1,8 +1,7 @@
 """Memories, threads and profiles in one SQLite file, which survives being killed (spec: fact-memory 1.7).
 
-Nothing is ever half there: everything that belongs together is written in one transaction.
-
-Threads, their messages and the runs over them, as the store keeps them.
+Nothing is ever half there: everything that belongs together is written in one transaction, also what waits for the end
+of a run (spec: fact-memory 9.6 S16).
 """
 
 from __future__ import annotations
@@ -14,36 +13,34 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 
 import numpy as np
 import platformdirs
 
 from lorestudio.domain.javascript import Json
 from lorestudio.llm.embedding import Vector
-from lorestudio.systems.facts import tables
-from lorestudio.systems.facts.database import Database
+from lorestudio.systems.facts import database
 from lorestudio.systems.facts.profile import changed, empty_profile, merged
 from lorestudio.systems.facts.records import (
     SAFE,
     STRICT,
-    Action,
     Changes,
-    Decision,
+    ExtractionRun,
+    FactAction,
+    FactDecision,
     FactError,
     Line,
-    Match,
     Memory,
+    MemoryMatch,
     NewMemory,
     Profile,
-    Run,
-    State,
     Thread,
+    ThreadState,
+    as_match,
     iso,
 )
-from lorestudio.systems.facts.retrieval import as_match
 from lorestudio.systems.facts.similarity import VectorTable
-from lorestudio.systems.facts.storage import PendingUnit
 
 
 class ThreadStore:
@@ -52,7 +49,7 @@ class ThreadStore:
     def __init__(self, path: Path | None, now: Callable[[], int], new_id: Callable[[str], str]) -> None:
         self._now = now
         self._new_id = new_id
-        self._data = Database(path)
+        self._data = database.Database(path)
 
     def create_thread(self, user: str) -> Thread:
         """A new active thread."""
@@ -64,7 +61,7 @@ class ThreadStore:
     def update_thread(self, thread: Thread) -> None:
         """Keep a thread's record, a new one too."""
         with self._data.transaction(counts=False):
-            self._data.write(tables.KEEP_THREAD, *tables.thread_row(thread))
+            self._data.write(database.KEEP_THREAD, *database.thread_row(thread))
 
     def get_thread(self, thread: str) -> Thread | None:
         """A thread by its id."""
@@ -74,13 +71,13 @@ class ThreadStore:
         """All threads in the order they were made."""
         return self._threads("ORDER BY number")
 
-    def get_threads_by_state(self, state: State) -> list[Thread]:
+    def get_threads_by_state(self, state: ThreadState) -> list[Thread]:
         """The threads in a state, in the order they were made."""
         return self._threads("WHERE state = ? ORDER BY number", str(state))
 
     def get_latest_active_thread(self, user: str) -> Thread | None:
         """The owner's active or cooling thread that was changed last."""
-        states = (str(State.ACTIVE), str(State.COOLING))
+        states = (str(ThreadState.ACTIVE), str(ThreadState.COOLING))
         found = self._threads("WHERE user_id = ? AND state IN (?, ?) ORDER BY updated_at DESC, number", user, *states)
         return next(iter(found), None)
 
@@ -89,7 +86,7 @@ class ThreadStore:
         with self._data.transaction(counts=False):
             self._data.write(
                 "INSERT INTO messages (thread_id, role, content, at) VALUES (?, ?, ?, ?)",
-                thread, role, tables.whole(content), self._now(),
+                thread, role, database.whole(content), self._now(),
             )  # fmt: skip
 
     def get_messages(self, thread: str) -> list[Line]:
@@ -97,45 +94,45 @@ class ThreadStore:
         rows = self._data.read("SELECT role, content FROM messages WHERE thread_id = ? ORDER BY number", thread)
         return [Line(role, content) for role, content in rows]
 
-    def add_run(self, run: Run, decisions: Sequence[Decision] = ()) -> None:
+    def add_run(self, run: ExtractionRun, decisions: Sequence[FactDecision] = ()) -> None:
         """Keep what a run came to, and what became of each of its facts."""
         with self._data.transaction(counts=False):
-            self._data.write(tables.INSERT_RUN, *tables.run_row(run))
+            self._data.write(database.INSERT_RUN, *database.run_row(run))
             for decision in decisions:
                 named = replace(decision, memory=self._memory_of(run.id, decision))
-                self._data.write(tables.INSERT_DECISION, *tables.decision_row(run.id, named))
+                self._data.write(database.INSERT_DECISION, *database.decision_row(run.id, named))
 
-    def get_run(self, run: str) -> Run | None:
+    def get_run(self, run: str) -> ExtractionRun | None:
         """A run by its id."""
-        rows = self._data.read(tables.SELECT_RUNS + "WHERE id = ?", run)
-        return next((tables.run_of(row) for row in rows), None)
+        rows = self._data.read(database.SELECT_RUNS + "WHERE id = ?", run)
+        return next((database.run_of(row) for row in rows), None)
 
-    def failed_runs(self) -> list[Run]:
+    def failed_runs(self) -> list[ExtractionRun]:
         """The runs that came to nothing and say why, in order."""
-        rows = self._data.read(tables.SELECT_RUNS + "WHERE problem <> '' ORDER BY number")
-        return [tables.run_of(row) for row in rows]
+        rows = self._data.read(database.SELECT_RUNS + "WHERE problem <> '' ORDER BY number")
+        return [database.run_of(row) for row in rows]
 
-    def decisions_of_run(self, run: str) -> list[Decision]:
+    def decisions_of_run(self, run: str) -> list[FactDecision]:
         """What became of the facts of a run, in order."""
-        rows = self._data.read(tables.SELECT_DECISIONS + "WHERE run = ? ORDER BY number", run)
-        return [tables.decision_of(row)[1] for row in rows]
+        rows = self._data.read(database.SELECT_DECISIONS + "WHERE run = ? ORDER BY number", run)
+        return [database.decision_of(row)[1] for row in rows]
 
-    def decisions_about(self, memory: str) -> list[tuple[str, Decision]]:
+    def decisions_about(self, memory: str) -> list[tuple[str, FactDecision]]:
         """The facts that became this memory, or say the same, each with its run, in order."""
-        rows = self._data.read(tables.SELECT_DECISIONS + "WHERE memory = ? ORDER BY number", memory)
-        return [tables.decision_of(row) for row in rows]
+        rows = self._data.read(database.SELECT_DECISIONS + "WHERE memory = ? ORDER BY number", memory)
+        return [database.decision_of(row) for row in rows]
 
-    def _memory_of(self, run: str, decision: Decision) -> str:
+    def _memory_of(self, run: str, decision: FactDecision) -> str:
         """The memory that a fact became or repeats; one that the run has made is known by its text."""
-        if decision.action is not Action.SAVE and decision.neighbour:
+        if decision.action is not FactAction.SAVE and decision.neighbour:
             return decision.neighbour
-        text = decision.fact if decision.action is Action.SAVE else decision.neighbour_text
+        text = decision.fact if decision.action is FactAction.SAVE else decision.neighbour_text
         question = "SELECT id FROM memories WHERE run = ? AND content = ? ORDER BY number DESC LIMIT 1"
-        rows = self._data.read(question, run, tables.whole(text))
+        rows = self._data.read(question, run, database.whole(text))
         return str(rows[0][0]) if rows else ""
 
     def _threads(self, where: str, *values: object) -> list[Thread]:
-        return [tables.thread_of(row) for row in self._data.read(tables.SELECT_THREADS + where, *values)]
+        return [database.thread_of(row) for row in self._data.read(database.SELECT_THREADS + where, *values)]
 
 
 FILE_NAME: Final = "memories.sqlite"
@@ -228,7 +225,7 @@ class FactStore(ThreadStore):
 
     def bare_memories(self) -> list[tuple[Memory, bool]]:
         """The memories of all owners in order, without their vectors, and whether each has one."""
-        return [tables.bare_memory_of(row) for row in self._data.read(f"{tables.SELECT_BARE}ORDER BY number")]
+        return [database.bare_memory_of(row) for row in self._data.read(f"{database.SELECT_BARE}ORDER BY number")]
 
     def save_memory(self, memory: NewMemory) -> None:
         """Keep a new memory."""
@@ -243,23 +240,23 @@ class FactStore(ThreadStore):
     def put_memory(self, memory: Memory) -> None:
         """Keep a memory just as it is, as when a deletion is taken back."""
         with self._data.transaction():
-            self._data.write(tables.INSERT_MEMORY, *tables.memory_row(memory))
+            self._data.write(database.INSERT_MEMORY, *database.memory_row(memory))
 
     def update_memory(self, memory: str, changes: Changes) -> None:
         """Change a memory. Raises FactError where there is none of that id."""
         values: dict[str, object] = {name: value for name, value in changes.items() if name in _COLUMNS}
         if "content" in changes:
-            values["content"] = tables.whole(changes["content"])
+            values["content"] = database.whole(changes["content"])
         if "embedding" in changes:
-            values["embedding"] = tables.blob(changes["embedding"])
+            values["embedding"] = database.blob(changes["embedding"])
             values["unasked"] = changes["embedding"] is None
         if "tags" in changes:
-            values["tags"] = tables.text_of(changes["tags"])
+            values["tags"] = database.text_of(changes["tags"])
         if "origin" in changes:
             origin = changes["origin"]
             values |= {"run": origin.run, "chat": origin.chat, "first": origin.first, "last": origin.last}
         with self._data.transaction(counts=not set(values) <= _COUNTERS):
-            if not self._data.write(tables.update_order("memories", values), *values.values(), memory):
+            if not self._data.write(database.update_order("memories", values), *values.values(), memory):
                 raise FactError(f"Memory not found: {memory}")
 
     def delete_memory(self, memory: str) -> None:
@@ -268,14 +265,9 @@ class FactStore(ThreadStore):
             if not self._data.write("DELETE FROM memories WHERE id = ?", memory):
                 raise FactError(f"Memory not found: {memory}")
 
-    def delete_user_memories(self, user: str) -> int:
-        """Delete all memories of an owner; threads, messages and the profile stay. Returns how many there were."""
-        with self._data.transaction():
-            return self._data.write("DELETE FROM memories WHERE user_id = ?", user)
-
     def search_memories(
         self, user: str | None, vector: Vector, limit: int, tags: Sequence[str] = (), *, strict: bool = False
-    ) -> list[Match]:
+    ) -> list[MemoryMatch]:
         """The most similar memories that have one of the tags, most similar first; None searches all owners'.
 
         Strict mode raises FactError.
@@ -297,7 +289,7 @@ class FactStore(ThreadStore):
     def get_profile(self, user: str) -> Profile | None:
         """The owner's profile, None where nothing was ever written to it."""
         rows = self._data.read("SELECT data FROM profiles WHERE user_id = ?", user)
-        return tables.mapping_of(rows[0][0]) if rows else None
+        return database.mapping_of(rows[0][0]) if rows else None
 
     def update_profile_field(self, user: str, field: str, value: Json, action: str) -> None:
         """Change one field of a profile."""
@@ -312,12 +304,12 @@ class FactStore(ThreadStore):
             self._keep_profile(user, merged(before, changes, iso(self._now())))
 
     def _keep_profile(self, user: str, profile: Profile) -> None:
-        self._data.write("INSERT OR REPLACE INTO profiles VALUES (?, ?)", user, tables.text_of(profile))
+        self._data.write("INSERT OR REPLACE INTO profiles VALUES (?, ?)", user, database.text_of(profile))
 
     # ---- rows -------------------------------------------------------------------------------------------------------
 
     def _memories(self, where: str, *values: object) -> list[Memory]:
-        return [tables.memory_of(row) for row in self._data.read(tables.SELECT_MEMORIES + where, *values)]
+        return [database.memory_of(row) for row in self._data.read(database.SELECT_MEMORIES + where, *values)]
 
     def _numbered(self, numbers: Sequence[int]) -> dict[int, Memory]:
         """Memories by their row numbers, as they are now."""
@@ -333,11 +325,11 @@ class FactStore(ThreadStore):
         known = self._tables.get(user)
         if known is None or known.stamp != stamp:
             where, values = ("", ()) if user is None else ("WHERE user_id = ? ", (user,))
-            rows = self._data.read(f"{tables.SELECT_VECTORS}{where}ORDER BY number", *values)
+            rows = self._data.read(f"{database.SELECT_VECTORS}{where}ORDER BY number", *values)
             own = self.vector_model
-            vectors = [tables.vector(row[2]) if not own or not row[4] or row[4] == own else None for row in rows]
+            vectors = [database.vector(row[2]) if not own or not row[4] or row[4] == own else None for row in rows]
             unasked = frozenset(place for place, row in enumerate(rows) if row[3] and row[2] is None)
-            names = tuple(_names(tables.tags_of(row[1])) for row in rows)
+            names = tuple(_names(database.tags_of(row[1])) for row in rows)
             known = _Table(stamp, tuple(row[0] for row in rows), names, VectorTable(vectors), unasked)
             self._tables[user] = known
         return known
@@ -345,3 +337,54 @@ class FactStore(ThreadStore):
 
 def _names(tags: Json) -> frozenset[str]:
     return frozenset(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, tuple) else frozenset()
+
+
+class PendingUnit:
+    """Writes that wait for `commit`; a program that ends before it leaves the store as it was."""
+
+    can_update = True
+    has_profiles = True
+
+    def __init__(self, store: FactStore) -> None:
+        self._store = store
+        self._waiting: list[Callable[[], None]] = []
+
+    def get_memories(self, user: str) -> Sequence[Memory]:
+        """The memories as the store has them, without what waits here."""
+        return self._store.get_memories(user)
+
+    def save_memory(self, memory: NewMemory) -> None:
+        """Keep a new memory, later."""
+        self._waiting.append(lambda: self._store.save_memory(memory))
+
+    def update_memory(self, memory: str, changes: Changes) -> None:
+        """Change a memory, later."""
+        self._waiting.append(lambda: self._store.update_memory(memory, changes))
+
+    def update_profile_field(self, user: str, field: str, value: Json, action: str) -> None:
+        """Change a profile, later."""
+        self._waiting.append(lambda: self._store.update_profile_field(user, field, value, action))
+
+    def move_thread(self, before: Thread, after: Thread) -> None:
+        """Put a thread into another state, later; not where it is no longer as it was before."""
+
+        def move() -> None:
+            if self._store.get_thread(before.id) in {before, None}:
+                self._store.update_thread(after)
+
+        self._waiting.append(move)
+
+    def add_run(self, run: ExtractionRun, decisions: Sequence[FactDecision] = ()) -> None:
+        """Keep what a run came to, later."""
+        self._waiting.append(lambda: self._store.add_run(run, decisions))
+
+    def commit(self) -> None:
+        """Write everything in one transaction."""
+        with self._store.transaction():
+            for write in self._waiting:
+                write()
+        self._waiting.clear()
+
+
+Writes: TypeAlias = FactStore | PendingUnit
+"""What a run writes to: at once in strict mode, all or nothing in safe mode."""

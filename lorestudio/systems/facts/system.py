@@ -31,14 +31,12 @@ from lorestudio.systems.base import (
     SystemKind,
     inputs_digest,
 )
-from lorestudio.systems.facts.comparing import comparable
-from lorestudio.systems.facts.configuring import configured
-from lorestudio.systems.facts.context import Layout, pieces
-from lorestudio.systems.facts.passages import chat_name, message_times
-from lorestudio.systems.facts.records import Match, Memory, Profile
-from lorestudio.systems.facts.retrieval import Found, Search, as_match, as_pinned, chosen
-from lorestudio.systems.facts.session import FactsSession, owner_of, store_path
-from lorestudio.systems.facts.similarity import VectorTable
+from lorestudio.systems.facts.options import configured, store_path
+from lorestudio.systems.facts.records import Memory, MemoryMatch, Profile, as_match
+from lorestudio.systems.facts.retrieval import Found, MemoryLayout, MemorySearch, as_pinned, chosen, context_pieces
+from lorestudio.systems.facts.session import FactsSession
+from lorestudio.systems.facts.similarity import VectorTable, comparable
+from lorestudio.systems.facts.threads import chat_name, message_times, owner_of
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, Step
 from lorestudio.systems.vectors import KnownVectors, MadeVectors, offline_vectors
@@ -115,8 +113,8 @@ class FactsSystem(System):
     settings: FactsSettings = field(default_factory=FactsSettings)
     known: Known = field(default_factory=Known, repr=False)
     vectors: KnownVectors | MadeVectors | None = None
-    layout: Layout = field(default_factory=Layout)
-    search: Search = field(default_factory=Search)
+    layout: MemoryLayout = field(default_factory=MemoryLayout)
+    search: MemorySearch = field(default_factory=MemorySearch)
     kind: ClassVar[SystemKind]
 
     @classmethod
@@ -198,7 +196,7 @@ class _FactsRun:
         ]
         vector = await self._question()
         wide = settings.limit * (_WIDER if search.diversity_weight > 0 else 1)
-        ranked: list[Match] = []
+        ranked: list[MemoryMatch] = []
         if vector is not None:
             rows = np.array(self.at_hand, dtype=np.int64)
             if search.strict:
@@ -212,7 +210,7 @@ class _FactsRun:
         details: dict[str, Json] = {"problem": self.problem} if self.problem else {}
         return book.close(self.candidates, note, "fm_far", details, status, self.problem)
 
-    def _judge(self, book: Ledger, pinned: Sequence[Match], ranked: Sequence[Match], wide: int) -> None:
+    def _judge(self, book: Ledger, pinned: Sequence[MemoryMatch], ranked: Sequence[MemoryMatch], wide: int) -> None:
         """Say where the search left the nearest memories, and all pinned ones."""
         below = {self._at(match) for match in self.found.below}
         threshold = self.search.min_score
@@ -259,7 +257,7 @@ class _FactsRun:
         settings, counter = self.system.settings, self.moment.counter
         position, role = int(Position(settings.position)), int(Role(settings.role))
         depth = settings.depth if position == Position.IN_CHAT else 0
-        written = pieces(self.found.matches, self.known.profile, self.system.layout)
+        written = context_pieces(self.found.matches, self.known.profile, self.system.layout)
         text, parts, lines = "", [], {}
         for piece in written:
             end = len(text) + len(piece.text)
@@ -337,10 +335,10 @@ class _FactsRun:
         known = [self.known.memories[place].created_at or 0 for place in self.at_hand]
         return times[-1] if times else max(known, default=0) or self.moment.clock_ms
 
-    def _at(self, match: Match) -> int:
+    def _at(self, match: MemoryMatch) -> int:
         return self.places[match.memory.id]
 
-    def _injection(self, match: Match, tokens: int, where: tuple[int, int, int]) -> Injection:
+    def _injection(self, match: MemoryMatch, tokens: int, where: tuple[int, int, int]) -> Injection:
         memory = match.memory
         label = "pinned" if match.pinned else f"similarity {match.score:.2f}"
         position, depth, role = where

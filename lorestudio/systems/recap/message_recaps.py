@@ -1,32 +1,310 @@
-"""Recaps of single messages: what is asked, and what the answer leaves on the message (spec: recap-memory 7)."""
+"""Recaps of single messages: who takes part, what is asked, and which recaps fit.
+
+The first test that rejects a message decides, and its code says why (spec: recap-memory 8). The walk goes from the
+newest message to the oldest, within a token limit; its flags are for people, nothing of it goes into a prompt
+(spec: recap-memory 7, 9, 10).
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
-from lorestudio.domain.javascript import Json, trim, trim_end, truthy
+from lorestudio.domain.javascript import Json, length, trim, trim_end, truthy
+from lorestudio.domain.resources import prompt_text
+from lorestudio.domain.tokens import CharacterEstimate, TokenCounter
 from lorestudio.llm.messages import RECAP, ChatRequest
-from lorestudio.systems.recap import prompts
-from lorestudio.systems.recap.chat import RecapChat
-from lorestudio.systems.recap.context import WorkContext
-from lorestudio.systems.recap.inclusion import Surroundings, exclusion
-from lorestudio.systems.recap.queue import NewOperation, Operation, OperationType, Priority, QueueState
+from lorestudio.settings.recap import RecapSettings
+from lorestudio.systems.recap.asking import Handler, WorkContext, stripped
+from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
+from lorestudio.systems.recap.queue import (
+    HopelessError,
+    NewOperation,
+    Operation,
+    OperationType,
+    Priority,
+    QueueState,
+    StoredAnswer,
+)
 from lorestudio.systems.recap.records import (
+    INCLUDED,
     Record,
+    character_key,
     get_data,
     get_memory,
     mapping,
     message_text,
+    namespace,
     set_data,
     text_of,
     with_values,
 )
-from lorestudio.systems.recap.requests import stripped
 from lorestudio.systems.recap.scenes import recap_hash
-from lorestudio.systems.recap.worker import HopelessError, Stored
+
+NO_MESSAGE: Final = "no_message"
+
+
+@dataclass(frozen=True, slots=True)
+class TestedRule:
+    """One test of the tree: what it looked at, what the setting is, and whether the message passed."""
+
+    code: str
+    value: Json
+    setting: Json
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """The outcome for one message: `reason` is a code of spec: recap-memory 8, empty where the message takes part."""
+
+    reason: str = ""
+    tests: tuple[TestedRule, ...] = ()
+
+    @property
+    def included(self) -> bool:
+        """Whether the message takes part."""
+        return not self.reason
+
+
+_ExclusionTest = Callable[[Record, RecapSurroundings], TestedRule]
+
+
+def exclusion(message: Record | None, around: RecapSurroundings) -> Exclusion:
+    """Put a message to the tests, in order, up to the first that rejects it."""
+    if message is None:
+        return Exclusion(NO_MESSAGE, (TestedRule(NO_MESSAGE, None, None, passed=False),))
+    tests: list[TestedRule] = []
+    for step in _TESTS:
+        test = step(message, around)
+        tests.append(test)
+        if not test.passed:
+            return Exclusion(test.code, tuple(tests))
+    return Exclusion(tests=tuple(tests))
+
+
+def _flag(code: str, key: str) -> _ExclusionTest:
+    """A flag of the namespace that rejects."""
+
+    def step(message: Record, around: RecapSurroundings) -> TestedRule:  # noqa: ARG001  # all steps have one shape
+        value = get_data(message, key)
+        return TestedRule(code, value, None, passed=not truthy(value))
+
+    return step
+
+
+def _kind(code: str, of: Callable[[Record], bool], allowed: Callable[[RecapSettings], bool]) -> _ExclusionTest:
+    """A kind of message that a setting may leave out."""
+
+    def step(message: Record, around: RecapSurroundings) -> TestedRule:
+        value, setting = of(message), allowed(around.settings)
+        return TestedRule(code, value, setting, passed=setting or not value)
+
+    return step
+
+
+def _enabled(message: Record, around: RecapSurroundings) -> TestedRule:
+    key = character_key(message)
+    return TestedRule("character_disabled", key, None, passed=around.character_enabled(key))
+
+
+def _length(message: Record, around: RecapSurroundings) -> TestedRule:
+    count, least = around.counter.count(message_text(message)), around.settings.message_length_threshold
+    return TestedRule("too_short", count, least, passed=count >= least)
+
+
+_TESTS: Final[tuple[_ExclusionTest, ...]] = (
+    _flag("own_system_message", "is_auto_recap_system_memory"),
+    _flag("excluded_by_user", "exclude"),
+    _kind("user_message", lambda message: truthy(message.get("is_user")), lambda s: s.include_user_messages),
+    _kind("thought", lambda message: truthy(message.get("is_thoughts")), lambda _: False),
+    _kind("hidden_message", lambda message: truthy(message.get("is_system")), lambda s: s.include_system_messages),
+    _kind(
+        "narrator",
+        lambda message: mapping(message.get("extra")).get("type") == "narrator",
+        lambda s: s.include_narrator_messages,
+    ),
+    _enabled,
+    _length,
+)
+"""Tests 1 to 8 in their order, which decides the reason that is given."""
+
+
+SEPARATOR: Final = "\n"
+"""Between recaps; none before the first."""
+
+PERCENT: Final = "percent"
+
+
+class WalkDecision(StrEnum):
+    """What the walk did with one message."""
+
+    INCLUDED = "included"
+    EXCLUDED = "excluded"
+    NO_MEMORY = "no_memory"
+    OVER_LIMIT = "over_limit"
+    AFTER_LIMIT = "after_limit"
+
+
+@dataclass(frozen=True, slots=True)
+class WalkStep:
+    """One message of the walk.
+
+    `before` and `after` count the collected text without and with this recap, None unless it was tried.
+    """
+
+    index: int
+    decision: WalkDecision
+    exclusion: Exclusion
+    before: int | None = None
+    after: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inclusion:
+    """A whole walk: steps newest first, and the message that closed it. A limit of None never closes it."""
+
+    limit: float | None
+    steps: tuple[WalkStep, ...] = ()
+    closed_at: int | None = None
+
+    @property
+    def included(self) -> tuple[int, ...]:
+        """Positions of the recaps that fit, oldest first."""
+        return tuple(step.index for step in reversed(self.steps) if step.decision is WalkDecision.INCLUDED)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of what was collected."""
+        counts = [
+            step.after for step in self.steps if step.decision is WalkDecision.INCLUDED and step.after is not None
+        ]
+        return counts[-1] if counts else 0
+
+    def flag(self, index: int) -> str | None:
+        """What the message's `include` becomes."""
+        return INCLUDED if index in self.included else None
+
+
+def token_limit(context_size: float, limit: float | None, kind: str) -> float | None:
+    """The limit in tokens: a share of the context, rounded down, or the number itself. None where there is none."""
+    if limit is None:
+        return None
+    return math.floor(context_size * limit / 100) if kind == PERCENT else limit
+
+
+class _Collected:
+    """The recaps collected so far as one text. An estimate by length needs no more than the length, which adds up."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+        self._by_length = counter if isinstance(counter, CharacterEstimate) else None
+        self._text = ""
+        self._units = 0
+
+    def tokens_with(self, recap: str) -> int:
+        """Tokens of the whole with this recap at its end."""
+        if self._by_length is not None:
+            return math.ceil(self._units_with(recap) / self._by_length.units_per_token)
+        return self._counter.count(self._text_with(recap))
+
+    def add(self, recap: str) -> None:
+        """Take it in."""
+        if self._by_length is not None:
+            self._units = self._units_with(recap)
+        else:
+            self._text = self._text_with(recap)
+
+    def _units_with(self, recap: str) -> int:
+        return self._units + (len(SEPARATOR) if self._units else 0) + length(recap)
+
+    def _text_with(self, recap: str) -> str:
+        return f"{self._text}{SEPARATOR}{recap}" if self._text else recap
+
+
+def walk(messages: Sequence[Record], around: RecapSurroundings, limit: float | None) -> Inclusion:
+    """Collect recaps newest first until one does not fit; that one closes the walk.
+
+    The collected text is counted as a whole with every recap, since parts count differently from their sum.
+    """
+    collected, used, closed_at = _Collected(around.counter), 0, None
+    steps: list[WalkStep] = []
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        tested = exclusion(message, around)
+        if not tested.included:
+            steps.append(WalkStep(index, WalkDecision.EXCLUDED, tested))
+        elif closed_at is not None:
+            steps.append(WalkStep(index, WalkDecision.AFTER_LIMIT, tested))
+        elif not (memory := get_memory(message, show_prefill=around.settings.show_prefill)):
+            steps.append(WalkStep(index, WalkDecision.NO_MEMORY, tested))
+        else:
+            tokens = collected.tokens_with(memory)
+            if limit is not None and tokens > limit:
+                closed_at = index
+                steps.append(WalkStep(index, WalkDecision.OVER_LIMIT, tested, used, tokens))
+            else:
+                steps.append(WalkStep(index, WalkDecision.INCLUDED, tested, used, tokens))
+                collected.add(memory)
+                used = tokens
+    return Inclusion(limit, tuple(steps), closed_at)
+
+
+def with_flags(messages: Sequence[Record], found: Inclusion) -> tuple[Record, ...]:
+    """The messages with the walk's outcome; all of them get the flag, so all of them have a namespace."""
+    included = frozenset(found.included)
+    return tuple(
+        set_data(message, "include", INCLUDED if index in included else None) for index, message in enumerate(messages)
+    )
+
+
+def flagged(messages: Sequence[Record], flag: str | None) -> tuple[int, ...]:
+    """Positions of messages with a recap whose flag is this one, oldest first; an absent flag is no null."""
+    return tuple(
+        index
+        for index, message in enumerate(messages)
+        if truthy(get_data(message, "memory"))
+        and "include" in namespace(message)
+        and get_data(message, "include") == flag
+    )
+
+
+def numbered_recaps(messages: Sequence[Record], indexes: Iterable[int]) -> list[Json]:
+    """The recaps of some messages as `{id, recap, type}`, numbered from 1; scenes stand for their whole scene."""
+    found: list[Json] = []
+    for index in indexes:
+        data = namespace(messages[index])
+        scene = data.get("scene_recap_memory")
+        recap, kind = (scene, "Scene-wide Recap") if truthy(scene) else (data.get("memory"), data.get("include"))
+        if truthy(recap):
+            found.append({"id": len(found) + 1, "recap": recap, "type": kind})
+    return found
+
+
+def candidates(messages: Sequence[Record], around: RecapSurroundings) -> tuple[int, ...]:
+    """Messages that are due a recap, oldest first; none where they are fewer than a batch (spec: recap-memory 7.2)."""
+    settings = around.settings
+    lag, limit = settings.recap_delay, settings.auto_recap_message_limit
+    depth = 0
+    found: list[int] = []
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if not exclusion(message, around).included:
+            continue
+        depth += 1
+        if depth <= lag:
+            continue
+        if limit > 0 and depth > limit + lag:
+            break
+        if not truthy(get_data(message, "memory")):
+            found.append(index)
+    found.reverse()
+    return tuple(found) if len(found) >= settings.auto_recap_batch_size else ()
+
 
 FAILED: Final = "The recap could not be made"
 _REASONING = re.compile(r"\s*<(think|thinking|reasoning)>(.*?)</\1>\s*", re.DOTALL | re.IGNORECASE)
@@ -45,7 +323,7 @@ def recap_operation(index: int, priority: float = Priority.NORMAL) -> NewOperati
     return NewOperation(OperationType.RECAP, {"index": index}, priority, metadata={"message_id": index})
 
 
-def history_text(messages: Sequence[Record], index: int, around: Surroundings) -> str:
+def history_text(messages: Sequence[Record], index: int, around: RecapSurroundings) -> str:
     """Earlier messages, or their recaps, as far as the settings show them; oldest first."""
     settings = around.settings
     with_messages, with_recaps = _MODES.get(settings.include_message_history_mode, (False, False))
@@ -94,7 +372,7 @@ def recap_request(chat: RecapChat, index: int, ctx: WorkContext) -> ChatRequest:
     }
     return ctx.request(
         RECAP,
-        settings.message_recap_prompt or prompts.MESSAGE,
+        settings.message_recap_prompt or prompt_text("recap", "message"),
         params,
         settings.message_recap_max_tokens,
         preset=settings.message_recap_preset,
@@ -105,7 +383,7 @@ def recap_request(chat: RecapChat, index: int, ctx: WorkContext) -> ChatRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class MessageRecap:
+class MessageRecap(Handler):
     """The recap of one message."""
 
     async def ask(self, operation: Operation, chat: RecapChat, ctx: WorkContext) -> Json:
@@ -136,17 +414,17 @@ class MessageRecap:
 
     def store(
         self, operation: Operation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, Stored]:
+    ) -> tuple[RecapChat, StoredAnswer]:
         """The recap on its message, on the active swipe as well. Of a text that changed meanwhile it is dropped."""
         del queue, ctx
         index, made = index_of(operation), mapping(answer)
         message = chat.at(index)
         if message is None or made.get("hash") != recap_hash(message_text(message)):
-            return chat, Stored(summary="the message has changed meanwhile, so its recap was dropped")
+            return chat, StoredAnswer(summary="the message has changed meanwhile, so its recap was dropped")
         if truthy(made.get("unsound")):
             problem = "No attempt at a recap was sound, so the message was excluded."
             values: dict[str, Json] = {"memory": None, "include": None, "exclude": True, "error": problem}
-            return chat.with_message(index, with_values(message, values)), Stored(summary=problem)
+            return chat.with_message(index, with_values(message, values)), StoredAnswer(summary=problem)
         wanted: dict[str, Json] = {
             "memory": made.get("memory"),
             "include": None,
@@ -156,21 +434,23 @@ class MessageRecap:
             "prefill": made.get("prefill"),
             "reasoning": made.get("reasoning") or None,
         }
-        return chat.with_message(index, with_values(message, wanted)), Stored(summary=text_of(made.get("memory")))
+        return chat.with_message(index, with_values(message, wanted)), StoredAnswer(summary=text_of(made.get("memory")))
 
-    def failed(self, operation: Operation, error: str, chat: RecapChat, ctx: WorkContext) -> tuple[RecapChat, Stored]:
+    def failed(
+        self, operation: Operation, error: str, chat: RecapChat, ctx: WorkContext
+    ) -> tuple[RecapChat, StoredAnswer]:
         """The message says why it has no recap; one that it had stays."""
         del ctx
         index = index_of(operation)
         message = chat.at(index)
         if message is None:
-            return chat, Stored()
+            return chat, StoredAnswer()
         if truthy(get_data(message, "memory")):
-            return chat.with_message(index, set_data(message, "error", error or FAILED)), Stored()
+            return chat.with_message(index, set_data(message, "error", error or FAILED)), StoredAnswer()
         values: dict[str, Json] = {
             "memory": None, "error": error or FAILED, "edited": False, "prefill": None, "reasoning": None,
         }  # fmt: skip
-        return chat.with_message(index, with_values(message, values)), Stored()
+        return chat.with_message(index, with_values(message, values)), StoredAnswer()
 
 
 def whole_sentences(text: str) -> str:

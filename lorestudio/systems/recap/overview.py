@@ -13,21 +13,21 @@ from pathlib import Path
 from lorestudio.domain.javascript import truthy
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import ChatFile
-from lorestudio.systems.recap.inclusion import Decision
+from lorestudio.systems.recap.message_recaps import WalkDecision
 from lorestudio.systems.recap.queue import QueueState
 from lorestudio.systems.recap.records import get_data, get_memory, is_included, message_text, namespace, text_of
 from lorestudio.systems.recap.refresh import PLACE_WORDS, refreshed
 from lorestudio.systems.recap.running import RunningRecaps
-from lorestudio.systems.recap.scene_stages import recap_in_words
 from lorestudio.systems.recap.scenes import (
     PINNED_HIDDEN,
-    Lock,
     Range,
+    SceneLock,
     display_range,
     generation_range,
     has_recap,
     locks,
     recap_hash,
+    recap_in_words,
     versions_of,
 )
 from lorestudio.systems.recap.session import RecapSession
@@ -74,7 +74,7 @@ class SceneRow:
     name: str
     recap: str
     versions: str
-    lock: Lock
+    lock: SceneLock
     made_of: Range | None = None
 
     @property
@@ -120,7 +120,7 @@ def scene_rows(chat: RecapChat, scenes_in_recap: int = 1) -> tuple[SceneRow, ...
         recap = recap_in_words(text_of(get_data(message, "scene_recap_memory"))) if has_recap(message) else ""
         rows.append(
             SceneRow(
-                index, where, name, recap, versions_of(message).words, locked.get(index, Lock()),
+                index, where, name, recap, versions_of(message).words, locked.get(index, SceneLock()),
                 None if other == where else other,
             )
         )  # fmt: skip
@@ -174,14 +174,14 @@ class WalkRow:
     index: int
     speaker: str
     recap: str
-    decision: Decision
+    decision: WalkDecision
     before: int | None
     after: int | None
 
     @property
     def fits(self) -> bool:
         """Whether its recap takes part."""
-        return self.decision is Decision.INCLUDED
+        return self.decision is WalkDecision.INCLUDED
 
 
 @dataclass(frozen=True, slots=True)

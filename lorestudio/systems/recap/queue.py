@@ -7,15 +7,19 @@ What the queue works on: operations, their kinds and priorities (spec: recap-mem
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Final, Literal
 
 from lorestudio.domain.javascript import Json, base36
+from lorestudio.exchange.problems import InputError
 from lorestudio.llm.json_text import parse_json
+from lorestudio.settings.files import write_atomically
 from lorestudio.systems.recap.records import mapping, text_of
 
 
@@ -129,7 +133,7 @@ class NewOperation:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedOperation:
     """A finished operation in the log: how long it waited and ran, its attempts, and what came of it."""
 
     type: str
@@ -217,7 +221,7 @@ class QueueState:
     paused: bool = False
     version: int = FORMAT_VERSION
     queue_version: int = 0
-    log: tuple[Finished, ...] = ()
+    log: tuple[FinishedOperation, ...] = ()
     extra: Mapping[str, Json] = field(default_factory=dict)
 
     def get(self, identifier: str) -> Operation | None:
@@ -296,7 +300,7 @@ class QueueState:
         """Without what is completed."""
         return replace(self, operations=tuple(item for item in self.operations if item.status != Status.COMPLETED))
 
-    def with_logged(self, finished: Finished) -> QueueState:
+    def with_logged(self, finished: FinishedOperation) -> QueueState:
         """With one more line in the log, which keeps the newest."""
         return replace(self, log=(*self.log, finished)[-KEPT_LOG:])
 
@@ -400,17 +404,87 @@ def write_queue(state: QueueState) -> dict[str, Json]:
 _KEYS: Final = frozenset(write_queue(QueueState()))
 
 
-def _write_log(item: Finished) -> dict[str, Json]:
-    return {name: getattr(item, name) for name in Finished.__slots__}
+def _write_log(item: FinishedOperation) -> dict[str, Json]:
+    return {name: getattr(item, name) for name in FinishedOperation.__slots__}
 
 
-def _read_log(stored: Mapping[str, Json]) -> Finished:
+def _read_log(stored: Mapping[str, Json]) -> FinishedOperation:
     def number(name: str) -> float:
         value = stored.get(name)
         return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
 
     kind, words, outcome, summary = (text_of(stored.get(name)) for name in ("type", "words", "outcome", "summary"))
-    return Finished(
+    return FinishedOperation(
         kind, words, outcome, summary, number("at"), number("waited_ms"), number("ran_ms"), int(number("attempts")),
         text_of(stored.get("id")),
     )  # fmt: skip
+
+
+class HopelessError(Exception):
+    """An operation that cannot succeed however often it is tried; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """An answer is in the chat: what follows from it, and a few words on what came of it.
+
+    With `hands_on`, what waits for this operation waits for the first of `follow_ups` instead; `dropped` are operations
+    that have lost their point.
+    """
+
+    follow_ups: tuple[NewOperation, ...] = ()
+    summary: str = ""
+    hands_on: bool = False
+    dropped: tuple[str, ...] = ()
+
+
+_ENDING: Final = ".recap-queue.json"
+
+
+def queue_path(chat: Path) -> Path:
+    """The file of the queue that belongs to a chat file."""
+    return chat.with_name(f"{chat.stem}{_ENDING}")
+
+
+def load_queue(path: Path) -> tuple[QueueState, tuple[str, ...]]:
+    """The queue, and a sentence where its file was damaged; that is moved aside and a new queue is begun.
+
+    Raises InputError where it cannot be read.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return QueueState(), ()
+    except OSError as error:
+        raise InputError(path, f"the queue cannot be read: {error.strerror or error}.") from error
+    try:
+        text = data.decode("utf-8")
+        sound = isinstance(json.loads(text), dict)
+    except (UnicodeDecodeError, ValueError, RecursionError):
+        text, sound = "", False
+    if sound:
+        return replace(read_queue(text), current=None), ()
+    aside = _aside(path)
+    try:
+        path.replace(aside)
+    except OSError as error:
+        raise InputError(path, f"the queue is damaged and cannot be moved: {error.strerror or error}.") from error
+    return QueueState(), (f"{path.name} was damaged; it is now {aside.name}, and a new queue was begun.",)
+
+
+def save_queue(path: Path, state: QueueState) -> None:
+    """Write the queue; an empty one that never had anything in it leaves no file. Raises InputError."""
+    if state == QueueState() and not path.exists():
+        return
+    document: Json = write_queue(state)
+    try:
+        write_atomically(path, json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise InputError(path, f"the queue cannot be written: {error.strerror or error}.") from error
+
+
+def _aside(path: Path) -> Path:
+    number = 1
+    while (found := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    return found

@@ -17,12 +17,16 @@ from typing import Final
 from lorestudio.domain.entry import Role
 from lorestudio.domain.javascript import trim, truthy
 from lorestudio.settings.recap import SEED_DIALECT, RecapSettings
-from lorestudio.systems.recap.chat import RecapChat
-from lorestudio.systems.recap.inclusion import Inclusion, Surroundings, token_limit, walk, with_flags
-from lorestudio.systems.recap.records import NAMESPACE, Record, message_text
-from lorestudio.systems.recap.running import RunningRecaps
-from lorestudio.systems.recap.scenes import Hiding, auto_hide, pinned_hidden, reverted, with_hiding, with_visibility
-from lorestudio.systems.recap.storage import Storage
+from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
+from lorestudio.systems.recap.message_recaps import Inclusion, token_limit, walk, with_flags
+from lorestudio.systems.recap.records import (
+    NAMESPACE,
+    Record,
+    get_data,
+    message_text,
+)
+from lorestudio.systems.recap.running import RunningRecaps, Storage
+from lorestudio.systems.recap.scenes import PINNED_HIDDEN, Range, with_visibility
 
 KEY: Final = f"{NAMESPACE}_scene"
 MACRO: Final = "{{running_recap}}"
@@ -30,7 +34,7 @@ NO_POSITION: Final = 1
 """What a disabled memory registers its empty text with, so that the host forgets the last one."""
 
 
-class Place(StrEnum):
+class RecapPlace(StrEnum):
     """Where an injection stands."""
 
     NONE = "NONE"
@@ -40,25 +44,25 @@ class Place(StrEnum):
     AFTER_HISTORY = "AFTER_HISTORY"
 
 
-_SEED: Final = {0: Place.BEFORE_MAIN, 1: Place.IN_CHAT, 2: Place.AFTER_HISTORY}
-_HOST: Final = {-1: Place.NONE, 0: Place.AFTER_MAIN, 1: Place.IN_CHAT, 2: Place.BEFORE_MAIN}
+_SEED: Final = {0: RecapPlace.BEFORE_MAIN, 1: RecapPlace.IN_CHAT, 2: RecapPlace.AFTER_HISTORY}
+_HOST: Final = {-1: RecapPlace.NONE, 0: RecapPlace.AFTER_MAIN, 1: RecapPlace.IN_CHAT, 2: RecapPlace.BEFORE_MAIN}
 
 ROLE_NAMES: Final = {role: role.name.lower() for role in Role}
 _ROLE_ORDER: Final = (Role.ASSISTANT, Role.USER, Role.SYSTEM)
 """From top to bottom where several stand at one place."""
 
 PLACE_WORDS: Final = {
-    Place.NONE: "nowhere",
-    Place.BEFORE_MAIN: "before the character card",
-    Place.AFTER_MAIN: "after the character card",
-    Place.IN_CHAT: "in the chat",
-    Place.AFTER_HISTORY: "after the chat, before the new message",
+    RecapPlace.NONE: "nowhere",
+    RecapPlace.BEFORE_MAIN: "before the character card",
+    RecapPlace.AFTER_MAIN: "after the character card",
+    RecapPlace.IN_CHAT: "in the chat",
+    RecapPlace.AFTER_HISTORY: "after the chat, before the new message",
 }
 
 
-def place_of(code: int, dialect: str) -> Place:
+def place_of(code: int, dialect: str) -> RecapPlace:
     """What a position code means; a code that the dialect does not have places nothing."""
-    return (_SEED if dialect == SEED_DIALECT else _HOST).get(code, Place.NONE)
+    return (_SEED if dialect == SEED_DIALECT else _HOST).get(code, RecapPlace.NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +99,19 @@ def injection(store: RunningRecaps, settings: RecapSettings, *, enabled: bool = 
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedText:
     """An injection with the place that its code came to."""
 
     key: str
     text: str
-    place: Place
+    place: RecapPlace
     depth: int
     role: int
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """One block of a prompt. `place` is a `Place`, or card, history or new_message; `role` is of injections only."""
+class OrderedBlock:
+    """One block of a prompt. `place` is a `RecapPlace`, card, history or new_message; `role` is of injections only."""
 
     place: str
     text: str
@@ -115,8 +119,8 @@ class Block:
 
 
 def prompt_order(
-    card: str, history: Sequence[Record], injections: Sequence[Placed], new_message: str
-) -> tuple[Block, ...]:
+    card: str, history: Sequence[Record], injections: Sequence[PlacedText], new_message: str
+) -> tuple[OrderedBlock, ...]:
     """The blocks of a prompt from top to bottom (spec: recap-memory 16.4).
 
     In the chat, an injection of depth d stands before the last d messages; one deeper than the chat is long stands
@@ -124,36 +128,40 @@ def prompt_order(
     message (spec: errata on 16.3).
     """
     seen = [message for message in history if not truthy(message.get("is_system"))]
-    inside = [item for item in injections if item.place is Place.IN_CHAT]
-    blocks = [*_joined(injections, Place.BEFORE_MAIN), Block("card", card), *_joined(injections, Place.AFTER_MAIN)]
+    inside = [item for item in injections if item.place is RecapPlace.IN_CHAT]
+    blocks = [
+        *_joined(injections, RecapPlace.BEFORE_MAIN),
+        OrderedBlock("card", card),
+        *_joined(injections, RecapPlace.AFTER_MAIN),
+    ]
     for number in range(len(seen) + 1):
         blocks += _at_depth(inside, len(seen) - number, deepest=number == 0)
         if number < len(seen):
-            blocks.append(Block("history", message_text(seen[number])))
-    return (*blocks, *_joined(injections, Place.AFTER_HISTORY), Block("new_message", new_message))
+            blocks.append(OrderedBlock("history", message_text(seen[number])))
+    return (*blocks, *_joined(injections, RecapPlace.AFTER_HISTORY), OrderedBlock("new_message", new_message))
 
 
-def _at_depth(inside: Sequence[Placed], depth: int, *, deepest: bool) -> list[Block]:
+def _at_depth(inside: Sequence[PlacedText], depth: int, *, deepest: bool) -> list[OrderedBlock]:
     depths = sorted({item.depth for item in inside if item.depth == depth or (deepest and item.depth > depth)})
     return [
         block
         for found in reversed(depths)
-        for block in _joined([item for item in inside if item.depth == found], Place.IN_CHAT)
+        for block in _joined([item for item in inside if item.depth == found], RecapPlace.IN_CHAT)
     ]
 
 
-def _joined(injections: Sequence[Placed], place: Place) -> list[Block]:
+def _joined(injections: Sequence[PlacedText], place: RecapPlace) -> list[OrderedBlock]:
     """One block per role: its injections by their keys, trimmed, one a line."""
-    blocks: list[Block] = []
+    blocks: list[OrderedBlock] = []
     for role in _ROLE_ORDER:
         found = sorted((item for item in injections if item.place is place and item.role == role), key=_by_key)
         text = "\n".join(trim(item.text) for item in found if trim(item.text))
         if text:
-            blocks.append(Block(place.value, text, int(role)))
+            blocks.append(OrderedBlock(place.value, text, int(role)))
     return blocks
 
 
-def _by_key(item: Placed) -> str:
+def _by_key(item: PlacedText) -> str:
     return item.key
 
 
@@ -170,10 +178,10 @@ class Refresh:
     inclusion: Inclusion | None
     storage: Storage
     injection: RecapInjection
-    place: Place
+    place: RecapPlace
 
 
-def refreshed(chat: RecapChat, around: Surroundings, context_size: int) -> Refresh:
+def refreshed(chat: RecapChat, around: RecapSurroundings, context_size: int) -> Refresh:
     """The chat brought up to date. `context_size` is the room for prompts: the context without the reply, in tokens.
 
     Where nobody knows the room, a share of it cannot be taken, and the walk has no limit.
@@ -195,4 +203,69 @@ def refreshed(chat: RecapChat, around: Surroundings, context_size: int) -> Refre
     found = walk(chat.messages, around, token_limit(context_size, limit, kind))
     return Refresh(
         chat.with_messages(with_flags(chat.messages, found)), hiding, shown_again, found, stored, told, place
+    )
+
+
+def ranges(indexes: Sequence[int]) -> tuple[Range, ...]:
+    """Positions in any order as the fewest ranges, ascending (spec: recap-memory 17)."""
+    found: list[list[int]] = []
+    for index in sorted(set(indexes)):
+        if found and found[-1][1] == index - 1:
+            found[-1][1] = index
+        else:
+            found.append([index, index])
+    return tuple((first, last) for first, last in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Hiding:
+    """What hiding by scenes does. `visible_start` is the first message that stays, None where none is hidden."""
+
+    scene_count: int
+    breaks: tuple[int, ...]
+    visible_start: int | None
+    hide: tuple[Range, ...]
+    unhide: tuple[Range, ...]
+
+    def hides(self, index: int) -> bool:
+        """Whether the message at this position is hidden."""
+        return self.visible_start is not None and index < self.visible_start
+
+
+def auto_hide(message_count: int, breaks: Sequence[int], scene_count: int) -> Hiding:
+    """Hide everything before the last `scene_count` scenes, the open one among them (spec: recap-memory 17).
+
+    With 0 or less nothing is hidden and everything is shown.
+    """
+    start = breaks[len(breaks) - scene_count] + 1 if 0 < scene_count <= len(breaks) else None
+    hidden = min(start or 0, message_count)
+    return Hiding(
+        scene_count,
+        tuple(breaks),
+        start,
+        ((0, hidden - 1),) if hidden else (),
+        ((hidden, message_count - 1),) if hidden < message_count else (),
+    )
+
+
+def with_hiding(messages: Sequence[Record], hiding: Hiding, pinned: frozenset[int] = frozenset()) -> tuple[Record, ...]:
+    """The messages hidden and shown; those at `pinned` stay hidden whatever the rule says."""
+    result: list[Record] = []
+    for index, message in enumerate(messages):
+        wanted = hiding.hides(index) or index in pinned
+        result.append(message if truthy(message.get("is_system")) == wanted else {**message, "is_system": wanted})
+    return tuple(result)
+
+
+def pinned_hidden(messages: Sequence[Record]) -> frozenset[int]:
+    """Messages that stay hidden because a person said so."""
+    return frozenset(index for index, message in enumerate(messages) if truthy(get_data(message, PINNED_HIDDEN)))
+
+
+def reverted(messages: Sequence[Record], hiding: Hiding, pinned: frozenset[int] = frozenset()) -> tuple[int, ...]:
+    """Messages hidden so far that hiding by scenes shows again."""
+    return tuple(
+        index
+        for index, message in enumerate(messages)
+        if truthy(message.get("is_system")) and not hiding.hides(index) and index not in pinned
     )

@@ -1,8 +1,7 @@
-"""Scenes: breaks on messages, the ranges between them, and which scenes must not change any more.
+"""Scenes: breaks on messages, the ranges between them, the versions of their recaps, and what locks a scene.
 
-A break stands on the last message of its scene (spec: recap-memory 1, 11).
-
-Recaps of scenes: versions on the break, their names and their fingerprints (spec: recap-memory 13).
+A break stands on the last message of its scene (spec: recap-memory 1, 11, 13). A recap is a text, or the lists of four
+steps; models spell those in many ways, and what is stored has one shape (spec: recap-memory 13.2, 21.3).
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from lorestudio.domain.javascript import Json, base36, code_units, head, length, trim, truthy
+from lorestudio.domain.javascript import Json, base36, code_units, head, length, to_string, trim, truthy
 from lorestudio.llm.json_text import parse_json, spell
 from lorestudio.systems.recap.records import Record, get_data, mapping, namespace, set_data, text_of, with_values
 
@@ -79,7 +78,7 @@ def effective_range(breaks: Sequence[int], recaps: Sequence[int], index: int, sc
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
+class SceneLock:
     """Why a scene must not change: its own recap went into the running one, or a later one's did."""
 
     by_itself: bool = False
@@ -104,16 +103,16 @@ def current_index(message: Record) -> int:
     return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0
 
 
-def locks(messages: Sequence[Record]) -> dict[int, Lock]:
+def locks(messages: Sequence[Record]) -> dict[int, SceneLock]:
     """Every break with what locks it."""
-    found: dict[int, Lock] = {}
+    found: dict[int, SceneLock] = {}
     later = False
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
         if not is_break(message):
             continue
         combined = is_combined(message)
-        found[index] = Lock(combined, later)
+        found[index] = SceneLock(combined, later)
         later = later or (combined and has_recap(message))
     return dict(sorted(found.items()))
 
@@ -151,13 +150,6 @@ def checked(messages: Sequence[Record], first: int, last: int) -> tuple[Record, 
     )
 
 
-def without_checks(messages: Sequence[Record]) -> tuple[Record, ...]:
-    """The messages with none counting as looked through."""
-    result = list(messages)
-    unchecked(result, 0, len(result))
-    return tuple(result)
-
-
 def cleared(message: Record) -> Record:
     """The message without its break and everything that belongs to it."""
     return with_values(message, {}, without=_OF_A_BREAK)
@@ -170,71 +162,6 @@ def with_visibility(messages: Sequence[Record]) -> tuple[Record, ...]:
         if is_break(message) and get_data(message, "scene_break_visible") is None
         else message
         for message in messages
-    )
-
-
-def ranges(indexes: Sequence[int]) -> tuple[Range, ...]:
-    """Positions in any order as the fewest ranges, ascending (spec: recap-memory 17)."""
-    found: list[list[int]] = []
-    for index in sorted(set(indexes)):
-        if found and found[-1][1] == index - 1:
-            found[-1][1] = index
-        else:
-            found.append([index, index])
-    return tuple((first, last) for first, last in found)
-
-
-@dataclass(frozen=True, slots=True)
-class Hiding:
-    """What hiding by scenes does. `visible_start` is the first message that stays, None where none is hidden."""
-
-    scene_count: int
-    breaks: tuple[int, ...]
-    visible_start: int | None
-    hide: tuple[Range, ...]
-    unhide: tuple[Range, ...]
-
-    def hides(self, index: int) -> bool:
-        """Whether the message at this position is hidden."""
-        return self.visible_start is not None and index < self.visible_start
-
-
-def auto_hide(message_count: int, breaks: Sequence[int], scene_count: int) -> Hiding:
-    """Hide everything before the last `scene_count` scenes, the open one among them (spec: recap-memory 17).
-
-    With 0 or less nothing is hidden and everything is shown.
-    """
-    start = breaks[len(breaks) - scene_count] + 1 if 0 < scene_count <= len(breaks) else None
-    hidden = min(start or 0, message_count)
-    return Hiding(
-        scene_count,
-        tuple(breaks),
-        start,
-        ((0, hidden - 1),) if hidden else (),
-        ((hidden, message_count - 1),) if hidden < message_count else (),
-    )
-
-
-def with_hiding(messages: Sequence[Record], hiding: Hiding, pinned: frozenset[int] = frozenset()) -> tuple[Record, ...]:
-    """The messages hidden and shown; those at `pinned` stay hidden whatever the rule says."""
-    result: list[Record] = []
-    for index, message in enumerate(messages):
-        wanted = hiding.hides(index) or index in pinned
-        result.append(message if truthy(message.get("is_system")) == wanted else {**message, "is_system": wanted})
-    return tuple(result)
-
-
-def pinned_hidden(messages: Sequence[Record]) -> frozenset[int]:
-    """Messages that stay hidden because a person said so."""
-    return frozenset(index for index, message in enumerate(messages) if truthy(get_data(message, PINNED_HIDDEN)))
-
-
-def reverted(messages: Sequence[Record], hiding: Hiding, pinned: frozenset[int] = frozenset()) -> tuple[int, ...]:
-    """Messages hidden so far that hiding by scenes shows again."""
-    return tuple(
-        index
-        for index, message in enumerate(messages)
-        if truthy(message.get("is_system")) and not hiding.hides(index) and index not in pinned
     )
 
 
@@ -399,3 +326,120 @@ def as_object(recap: str) -> Mapping[str, Json]:
     except (ValueError, RecursionError):
         return {}
     return mapping(value)
+
+
+LISTS: Final = ("developments", "open", "state", "resolved")
+_FACETS: Final = (
+    "plot", "goals", "reveals", "state", "tone", "stance", "voice", "quotes", "appearance", "verbatim", "docs",
+)  # fmt: skip
+
+
+def text_lines(value: Json) -> list[Json]:
+    """A list of texts from a text or a list; what is blank goes."""
+    if isinstance(value, str):
+        return [trim(value)] if trim(value) else []
+    if isinstance(value, list | tuple):
+        found = [trim(item if isinstance(item, str) else spell(item)) for item in value if item is not None]
+        return [text for text in found if text]
+    return []
+
+
+def stage_entity(value: Json) -> dict[str, Json] | None:
+    """One entity under its full names, None where it is none."""
+    if not isinstance(value, Mapping):
+        return None
+    content = _first(value, "content", "c")
+    found: dict[str, Json] = {
+        "type": text_of(_first(value, "type", "t")) or "unknown",
+        "name": text_of(_first(value, "name", "n")),
+        "keywords": text_lines(_first(value, "keywords", "k", "keys")),
+        "content": text_lines(content),
+    }
+    uid = _first(value, "uid", "u")
+    return found if uid is None else {**found, "uid": uid}
+
+
+def stage_entities(value: Json) -> list[Json]:
+    """The entities of a list."""
+    listed = value if isinstance(value, list | tuple) else []
+    return [found for item in listed if (found := stage_entity(item)) is not None]
+
+
+def extracted_stage(value: Json) -> dict[str, Json]:
+    """Step 1: `{sn, extracted}`. Raises ValueError where there is nothing in it."""
+    stored = mapping(value)
+    name = text_of(stored.get("sn"))
+    listed: Sequence[Json]
+    if isinstance(value, list | tuple):
+        listed = text_lines(value)
+    elif "extracted" in stored or "chronological_items" in stored:
+        listed = text_lines(stored.get("extracted", stored.get("chronological_items")))
+    else:
+        plot = _first(stored, "plot", "rc", "recap")
+        listed = [
+            *text_lines(plot),
+            *(item for facet in _FACETS if facet != "plot" for item in text_lines(stored.get(facet))),
+        ]
+    if not listed:
+        raise ValueError("The model's extracts are empty.")
+    found: dict[str, Json] = {"sn": name, "extracted": list(listed)}
+    return {**found, "entities": stage_entities(stored["entities"])} if "entities" in stored else found
+
+
+def organised_stage(value: Json) -> dict[str, Json]:
+    """Step 2: `{sn, recap: {outcomes, threads, state}, entities}`. Raises ValueError where it has no recap."""
+    stored = mapping(value)
+    recap = stored.get("recap")
+    if isinstance(recap, Mapping):
+        parts = {name: text_lines(recap.get(name)) for name in ("outcomes", "threads", "state")}
+    elif "plot" in stored:
+        parts = {"outcomes": text_lines(stored["plot"]), "threads": text_lines(stored.get("goals")), "state": []}
+    else:
+        raise ValueError("The model's answer has no “recap”.")
+    recaps: dict[str, Json] = dict(parts)
+    return {"sn": text_of(stored.get("sn")), "recap": recaps, "entities": stage_entities(stored.get("entities"))}
+
+
+def parsed_stage(value: Json) -> dict[str, Json]:
+    """Step 3: the four lists, any of which may be empty. Raises ValueError where there is none of them."""
+    stored = mapping(value)
+    recap = stored.get("recap")
+    inside = recap if isinstance(recap, Mapping) else stored
+    if isinstance(rc := inside.get("rc"), str):
+        return {name: text_lines(rc) if name == "developments" else [] for name in LISTS}
+    if not any(name in inside for name in LISTS):
+        raise ValueError("The model's answer has none of the lists that were asked for.")
+    return {name: text_lines(inside.get(name)) for name in LISTS}
+
+
+def kept_entities(value: Json) -> dict[str, Json]:
+    """Step 4: `{entities}`. Raises ValueError where there is no list of them."""
+    listed = value if isinstance(value, list | tuple) else mapping(value).get("entities")
+    if isinstance(listed, list | tuple):
+        return {"entities": stage_entities(listed)}
+    raise ValueError("The model's answer has no list of entities.")
+
+
+def recap_in_words(recap: str) -> str:
+    """A stored scene recap as text: the last step that it holds, or the plain text that it is."""
+    stored = as_object(recap)
+    if not stored:
+        return trim(recap)
+    for stage, names in (("stage3", LISTS), ("stage2", ("outcomes", "threads", "state")), ("stage1", ("extracted",))):
+        inside = mapping(stored.get(stage))
+        inside = mapping(inside["recap"]) if isinstance(inside.get("recap"), Mapping) else inside
+        parts = [(name, "\n".join(to_string(item) for item in text_lines(inside.get(name)))) for name in names]
+        text = "\n\n".join(f"{name.upper()}:\n{part}" for name, part in parts if part)
+        if text:
+            return text
+    return trim(text_of(stored.get("recap"))) or trim(recap)
+
+
+def is_empty_stage3(recap: str) -> bool:
+    """Whether the third step found nothing new, so that there is nothing to combine."""
+    stage = as_object(recap).get("stage3")
+    return isinstance(stage, Mapping) and not any(text_lines(stage.get(name)) for name in LISTS)
+
+
+def _first(stored: Mapping[str, Json], *names: str) -> Json:
+    return next((stored[name] for name in names if stored.get(name) is not None), None)

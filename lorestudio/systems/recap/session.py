@@ -1,16 +1,11 @@
-"""Recap memory of one open chat: what a person can ask of it, and the work on its queue.
+"""Recap memory of one open chat: what a person changes and asks of it, the work on its queue, and what that would cost.
 
-The queue in its file beside the chat, `<chat>.recap-queue.json`: whole at every moment (spec: recap-memory 6.1).
-
-What the work on a queue would cost: it is done once with the offline stand-in, in memory, and counted.
-
-What the front ends need to know of recap memory beside a session: its settings, and how far a queue is.
+The cost is counted: the work is done once with the offline stand-in, in memory.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -25,80 +20,152 @@ from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.files import json_bytes, parse_json, read_bytes, write_atomically
 from lorestudio.settings.recap import LoadedRecapSettings, RecapSettings, load_recap_settings, recap_declarations
-from lorestudio.systems.recap import scenes, triggers
-from lorestudio.systems.recap.chain import scene_operation
-from lorestudio.systems.recap.chat import RecapChat
+from lorestudio.systems.recap import scenes
+from lorestudio.systems.recap.asking import QuestionPreset, WorkContext, read_preset
+from lorestudio.systems.recap.chat import Cleared, RecapChat, RecapSurroundings
 from lorestudio.systems.recap.chat_file import ChatBook
-from lorestudio.systems.recap.context import WorkContext
-from lorestudio.systems.recap.edits import RecapEdits
-from lorestudio.systems.recap.inclusion import Surroundings
-from lorestudio.systems.recap.lifecycle import Cleared
 from lorestudio.systems.recap.message_recaps import recap_operation
-from lorestudio.systems.recap.queue import NewOperation, OperationType, Priority, QueueState, read_queue, write_queue
+from lorestudio.systems.recap.queue import (
+    NewOperation,
+    OperationType,
+    Priority,
+    QueueState,
+    load_queue,
+    queue_path,
+    save_queue,
+)
+from lorestudio.systems.recap.records import Record, edit_memory, set_data
 from lorestudio.systems.recap.refresh import Refresh, refreshed
-from lorestudio.systems.recap.requests import Preset, read_preset
-from lorestudio.systems.recap.running_work import combine_operation, running_operation
+from lorestudio.systems.recap.running import after_deletion
+from lorestudio.systems.recap.scene_breaks import scene_operation
+from lorestudio.systems.recap.scene_recaps import combine_operation, running_operation
 from lorestudio.systems.recap.tracing import recap_trace
-from lorestudio.systems.recap.work import MemoryBook, RecapWork
-from lorestudio.systems.recap.worker import QueueProgress, Worker
+from lorestudio.systems.recap.triggers import (
+    MessageEvent,
+    MessageHappening,
+    everything_missing,
+    happenings,
+    on_edit,
+    on_load,
+    on_message,
+    on_swipe,
+    search,
+)
+from lorestudio.systems.recap.worker import MemoryBook, QueueProgress, RecapWork, Worker
 from lorestudio.trace.model import AiCall, Trace
 from lorestudio.vault.data_folder import default_folder, place_key
 from lorestudio.vault.file_lock import FileLock
 from lorestudio.vault.writer import digest_of
 
+
+@dataclass(frozen=True, slots=True)
+class RecapEdits:
+    """Changes to the open chat. Each raises InputError where it cannot be made or written."""
+
+    path: Path
+    book: ChatBook
+    context: WorkContext
+
+    async def refresh(self) -> Refresh:
+        """Bring the chat up to date and write it."""
+        chat = await self.book.change(lambda chat: refreshed(chat, self.context.around, self.context.context_size).chat)
+        return refreshed(chat, self.context.around, self.context.context_size)
+
+    async def toggle_break(self, index: int) -> Refresh:
+        """Set, hide or show a scene break."""
+        self.message(index)
+        return await self._changed(lambda chat: chat.with_messages(scenes.toggle(chat.messages, index)))
+
+    async def delete_scene(self, index: int) -> Refresh:
+        """Take a scene out: its break, its recap, and the versions of the running recap that reach to it."""
+        if not scenes.is_break(self.message(index)):
+            raise InputError(self.path, f"message {index} ends no scene.")
+        return await self._changed(lambda chat: chat.without_scene(index))
+
+    async def exclude(self, index: int, *, wanted: bool) -> Refresh:
+        """Exclude the recap of a message, or include it again."""
+        self.message(index)
+        return await self._changed(
+            lambda chat: chat.with_message(index, set_data(chat.messages[index], "exclude", wanted))
+        )
+
+    async def keep_hidden(self, index: int, *, wanted: bool) -> Refresh:
+        """Hide a message for good, or leave it to hiding by scenes again."""
+        self.message(index)
+        return await self._changed(
+            lambda chat: chat.with_message(index, set_data(chat.messages[index], scenes.PINNED_HIDDEN, wanted))
+        )
+
+    async def edit_message(self, index: int, text: str) -> Refresh:
+        """Write the recap of a message."""
+        self.message(index)
+        shown = self.context.settings.show_prefill
+        return await self._changed(
+            lambda chat: chat.with_message(index, edit_memory(chat.messages[index], text, show_prefill=shown))
+        )
+
+    async def edit_scene(self, index: int, text: str) -> Refresh:
+        """Write the current version of a scene's recap. Raises InputError where it is locked."""
+        self.check_lock(index)
+        return await self._changed(lambda chat: chat.with_message(index, scenes.edited(chat.messages[index], text)))
+
+    async def turn_scene(self, index: int, step: int) -> Refresh:
+        """Put another version of a scene's recap in force. Raises InputError where it is locked."""
+        self.check_lock(index)
+        return await self._changed(lambda chat: chat.with_message(index, scenes.turned(chat.messages[index], step)))
+
+    async def use_running(self, number: int) -> Refresh:
+        """Choose a version of the running recap. Raises InputError where there is none of this number."""
+        self._version(number)
+        return await self._changed(lambda chat: chat.with_running(chat.running.with_current(number)))
+
+    async def edit_running(self, text: str) -> Refresh:
+        """Make a new version of the running recap with this text. Raises InputError where there is none to edit."""
+        if self.book.chat.running.get() is None:
+            raise InputError(self.path, "there is no running recap to edit yet.")
+        now = self.context.now_ms()
+        return await self._changed(lambda chat: chat.with_running(chat.running.edited(text, now_ms=now)))
+
+    async def delete_running(self, number: int) -> Refresh:
+        """Delete a version of the running recap. Raises InputError where there is none of this number."""
+        self._version(number)
+        return await self._changed(lambda chat: chat.with_running(chat.running.without(number)))
+
+    async def _changed(self, how: Callable[[RecapChat], RecapChat]) -> Refresh:
+        """Change the chat, bring it up to date and write it."""
+        around, size = self.context.around, self.context.context_size
+        chat = await self.book.change(lambda chat: refreshed(how(chat), around, size).chat)
+        return refreshed(chat, around, size)
+
+    def message(self, index: int) -> Record:
+        """The message at this position. Raises InputError where there is none."""
+        message = self.book.chat.at(index)
+        if message is None:
+            raise InputError(
+                self.path, f"there is no message {index}; the last one is {len(self.book.chat.messages) - 1}."
+            )
+        return message
+
+    def _version(self, number: int) -> None:
+        store = self.book.chat.running
+        if store.get(number) is None:
+            known = ", ".join(str(version.number) for version in store.versions) or "none"
+            raise InputError(self.path, f"the running recap has no version {number}. There are: {known}.")
+
+    def check_lock(self, index: int) -> None:
+        """Raises InputError where the scene that ends here must not change."""
+        self.message(index)
+        lock = scenes.locks(self.book.chat.messages).get(index)
+        if lock is not None and lock.locked:
+            who = "it is" if lock.by_itself else "a later scene is"
+            raise InputError(
+                self.path,
+                f"the scene that ends at message {index} is locked: {who} part of the running recap. "
+                "Delete that version of the running recap, or make it again from all scenes.",
+            )
+
+
 __all__ = ["LoadedRecapSettings", "QueueProgress", "RecapSettings", "keep_recap_settings", "recap_settings"]
-
-
-_ENDING: Final = ".recap-queue.json"
-
-
-def queue_path(chat: Path) -> Path:
-    """The file of the queue that belongs to a chat file."""
-    return chat.with_name(f"{chat.stem}{_ENDING}")
-
-
-def load_queue(path: Path) -> tuple[QueueState, tuple[str, ...]]:
-    """The queue, and a sentence where its file was damaged; that is moved aside and a new queue is begun.
-
-    Raises InputError where it cannot be read.
-    """
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return QueueState(), ()
-    except OSError as error:
-        raise InputError(path, f"the queue cannot be read: {error.strerror or error}.") from error
-    try:
-        text = data.decode("utf-8")
-        sound = isinstance(json.loads(text), dict)
-    except (UnicodeDecodeError, ValueError, RecursionError):
-        text, sound = "", False
-    if sound:
-        return replace(read_queue(text), current=None), ()
-    aside = _aside(path)
-    try:
-        path.replace(aside)
-    except OSError as error:
-        raise InputError(path, f"the queue is damaged and cannot be moved: {error.strerror or error}.") from error
-    return QueueState(), (f"{path.name} was damaged; it is now {aside.name}, and a new queue was begun.",)
-
-
-def save_queue(path: Path, state: QueueState) -> None:
-    """Write the queue; an empty one that never had anything in it leaves no file. Raises InputError."""
-    if state == QueueState() and not path.exists():
-        return
-    document: Json = write_queue(state)
-    try:
-        write_atomically(path, json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise InputError(path, f"the queue cannot be written: {error.strerror or error}.") from error
-
-
-def _aside(path: Path) -> Path:
-    number = 1
-    while (found := path.with_name(f"{path.name}.damaged-{number}")).exists():
-        number += 1
-    return found
 
 
 RESCAN_KEY: Final = "forceFullRescan"
@@ -142,7 +209,7 @@ class RecapSession:
         state, problems = load_queue(queue_path(path))
         calls: list[AiCall] = []
         context = WorkContext(
-            Surroundings(settings, counter),
+            RecapSurroundings(settings, counter),
             answers or StandInAnswers(),
             load_presets(settings),
             context_size,
@@ -272,7 +339,7 @@ class RecapSession:
     async def enqueue_missing(self) -> tuple[str, ...]:
         """Queue everything that is due: recaps of messages and bookmarks, and the search for breaks."""
         rescan = truthy(self.queue.extra.get(RESCAN_KEY))
-        found = triggers.everything_missing(self.chat, self.queue, self.context, 0 if rescan else None)
+        found = everything_missing(self.chat, self.queue, self.context, 0 if rescan else None)
         if rescan:
             await self._mark_rescan(wanted=False)
         return await self.enqueue(found)
@@ -297,7 +364,7 @@ class RecapSession:
         """Queue the search for a scene break. Raises InputError where the queue is busy or there is too little."""
         if not self.queue.is_idle:
             raise InputError(self.path, "the queue is at work. Search for scene breaks when it has finished.")
-        found = triggers.search(self.chat, self.queue, self.context)
+        found = search(self.chat, self.queue, self.context)
         if not found:
             least = self.settings.auto_scene_break_minimum_scene_length
             left = self.settings.auto_scene_break_message_offset
@@ -341,7 +408,7 @@ class RecapSession:
         await self.restore(replace(self.queue, extra={**extra, RESCAN_KEY: True} if wanted else extra))
 
 
-def load_presets(settings: RecapSettings) -> dict[str, Preset]:
+def load_presets(settings: RecapSettings) -> dict[str, QuestionPreset]:
     """The presets that the settings name, by their paths. Raises SettingsError or InputError."""
     names = (
         settings.message_recap_preset,
@@ -349,7 +416,7 @@ def load_presets(settings: RecapSettings) -> dict[str, Preset]:
         settings.detection_preset,
         settings.running_scene_recap_preset,
     )
-    presets: dict[str, Preset] = {}
+    presets: dict[str, QuestionPreset] = {}
     for name in names:
         if name and name not in presets:
             path = Path(name).expanduser()
@@ -362,7 +429,7 @@ def load_presets(settings: RecapSettings) -> dict[str, Preset]:
 
 
 @dataclass(slots=True)
-class _Counted:
+class _CountedStandIn:
     """The stand-in, with its questions kept."""
 
     requests: list[ChatRequest] = field(default_factory=list)
@@ -376,7 +443,7 @@ class _Counted:
 
 async def recap_cost(session: RecapSession) -> CostEstimate:
     """What the queue costs with a provider. A model that finds other scenes asks more, or less."""
-    counted = _Counted()
+    counted = _CountedStandIn()
     context = replace(session.context, answers=counted, on_call=None)
     state = replace(session.queue, paused=False)
     await Worker(state, RecapWork(MemoryBook(session.chat), context), max_retries=1).run()
@@ -405,3 +472,56 @@ def keep_recap_settings(path: Path, settings: RecapSettings) -> None:
         write_atomically(path, json_bytes(document))
     except OSError as error:
         raise InputError(path, f"the settings cannot be written: {error.strerror or error}.") from error
+
+
+async def follow(session: RecapSession, *, by_itself: bool) -> tuple[MessageHappening, ...]:
+    """Take over what was written into the chat's file, and tell what happened.
+
+    Versions of the running recap follow deleted messages. With `by_itself` the chat is brought up to date, and what
+    the settings ask for is queued. Raises InputError.
+    """
+    before = session.chat
+    after = await session.book.change(lambda chat: chat)
+    found = happenings(before, after)
+    gone = [each.index for each in found if each.event is MessageEvent.DELETED]
+    if gone and after.running.versions:
+        await session.book.change(lambda chat: _followed(chat, before, gone))
+    if by_itself and found:
+        await session.edits.refresh()
+        for each in found:
+            await session.enqueue(_due(session, each))
+    return found
+
+
+async def opened(session: RecapSession) -> tuple[str, ...]:
+    """Queue what opening a chat brings on, where the settings ask for it; the ids. Raises InputError."""
+    ctx = session.context
+    if not ctx.settings.enabled or not ctx.settings.auto_scene_break_on_load:
+        return ()
+    queue = session.queue
+    await session.book.change(lambda chat: on_load(chat, queue, ctx)[0])
+    return await session.enqueue(on_load(session.chat, queue, ctx)[1])
+
+
+def _due(session: RecapSession, happening: MessageHappening) -> tuple[NewOperation, ...]:
+    chat, queue, ctx, index = session.chat, session.queue, session.context, happening.index
+    if happening.event is MessageEvent.DELETED or chat.at(index) is None:
+        return ()
+    if happening.event is MessageEvent.WRITTEN:
+        return on_message(chat, index, queue, ctx)
+    if happening.event is MessageEvent.EDITED:
+        return on_edit(chat, index, ctx)
+    last = index == len(chat.messages) - 1
+    more = on_message(chat, index, queue, ctx, swiped=True) if last else ()
+    own = on_swipe(chat, index, ctx)
+    known = {item.params.get("index") for item in more}
+    return (*(item for item in own if item.params.get("index") not in known), *more)
+
+
+def _followed(chat: RecapChat, before: RecapChat, gone: list[int]) -> RecapChat:
+    store, recaps, length = chat.running, before.recaps, len(before.messages)
+    for index in sorted(gone, reverse=True):
+        store, _ = after_deletion(store, index, length, recaps)
+        recaps = tuple(place - (place > index) for place in recaps if place != index)
+        length -= 1
+    return chat.with_running(store)

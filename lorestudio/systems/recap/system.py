@@ -11,9 +11,8 @@ from typing import ClassVar, Final
 
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind, inputs_digest
-from lorestudio.systems.recap.chat import RecapChat
+from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.chat_file import recap_chat
-from lorestudio.systems.recap.inclusion import Surroundings
 from lorestudio.systems.recap.refresh import refreshed
 from lorestudio.systems.recap.scenes import scene_recaps
 from lorestudio.systems.recap.tracing import SYSTEM, recap_trace
@@ -67,7 +66,7 @@ class RecapSystem(System):
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Bring the chat of before this reply up to date; every turn stands for itself."""
         begun = moment.timer()
-        around = Surroundings(self.settings, moment.counter)
+        around = RecapSurroundings(self.settings, moment.counter)
         done = refreshed(chat_until(self.chat, moment.turn.message), around, moment.context_size)
         trace = recap_trace(
             done,

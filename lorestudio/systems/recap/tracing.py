@@ -17,13 +17,11 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.chat import RecapChat
-from lorestudio.systems.recap.inclusion import Decision, Exclusion, Inclusion, Step
+from lorestudio.systems.recap.message_recaps import Exclusion, Inclusion, WalkDecision, WalkStep
 from lorestudio.systems.recap.records import get_memory, message_text, namespace, text_of
-from lorestudio.systems.recap.refresh import MACRO, PLACE_WORDS, ROLE_NAMES, Place, Refresh
-from lorestudio.systems.recap.running import RunningRecaps
-from lorestudio.systems.recap.scene_stages import recap_in_words
-from lorestudio.systems.recap.scenes import display_range, has_recap, recap_hash, versions_of
-from lorestudio.systems.recap.storage import Ownership
+from lorestudio.systems.recap.refresh import MACRO, PLACE_WORDS, ROLE_NAMES, RecapPlace, Refresh
+from lorestudio.systems.recap.running import Ownership, RunningRecaps
+from lorestudio.systems.recap.scenes import display_range, has_recap, recap_hash, recap_in_words, versions_of
 from lorestudio.trace.model import (
     AiCall,
     EntryRef,
@@ -140,18 +138,18 @@ def messages_stage(done: Refresh, cast: Cast) -> tuple[StageRecord, StageRecord]
     return tree, walked
 
 
-def _walked(step: Step, found: Inclusion, cast: Cast) -> Verdict:
+def _walked(step: WalkStep, found: Inclusion, cast: Cast) -> Verdict:
     limit, before, after = found.limit, step.before or 0, step.after or 0
     match step.decision:
-        case Decision.INCLUDED:
+        case WalkDecision.INCLUDED:
             figures: dict[str, Json] = {"tokens": after - before, "total": after, "limit": limit}
             return Verdict(step.index, Outcome.KEPT, "recap_included", figures)
-        case Decision.OVER_LIMIT:
+        case WalkDecision.OVER_LIMIT:
             over = after - (limit or 0)
             return Verdict(
                 step.index, Outcome.REMOVED, "recap_over_limit", {"total": after, "limit": limit, "over": over}
             )
-        case Decision.AFTER_LIMIT:
+        case WalkDecision.AFTER_LIMIT:
             stopper = "" if found.closed_at is None else cast.entries[found.closed_at].title
             return Verdict(step.index, Outcome.REMOVED, "recap_after_limit", {"stopped_by": stopper})
     return Verdict(step.index, Outcome.REMOVED, "recap_no_memory")
@@ -230,7 +228,7 @@ def injecting_stage(done: Refresh, settings: RecapSettings, cast: Cast) -> Stage
         return _off("recap injection", Phase.INJECT, entered)
     if not entered or not done.injection.value:
         return StageRecord("recap injection", Phase.INJECT, StageStatus.SKIPPED, entered, entered, note="no_prompt")
-    if done.place is Place.NONE:
+    if done.place is RecapPlace.NONE:
         gone = Verdict(entered[0], Outcome.REMOVED, "recap_nowhere", {"position": done.injection.position})
         return StageRecord("recap injection", Phase.INJECT, entered=entered, verdicts=(gone,))
     details: dict[str, Json] = {
@@ -238,7 +236,7 @@ def injecting_stage(done: Refresh, settings: RecapSettings, cast: Cast) -> Stage
         "tag": done.injection.key,
         "speaker": _speaker(done.injection.role),
     }
-    if done.place is Place.IN_CHAT:
+    if done.place is RecapPlace.IN_CHAT:
         details["depth"] = done.injection.depth
     kept = Verdict(entered[0], Outcome.KEPT, "recap_placed", details)
     return StageRecord("recap injection", Phase.INJECT, entered=entered, left=entered, verdicts=(kept,))
@@ -272,10 +270,10 @@ def _data(message: Mapping[str, Json], key: str) -> Json:
 
 SYSTEM: Final = "recap"
 _HOST_POSITION: Final = {
-    Place.BEFORE_MAIN: Position.BEFORE,
-    Place.AFTER_MAIN: Position.AFTER,
-    Place.IN_CHAT: Position.IN_CHAT,
-    Place.AFTER_HISTORY: Position.IN_CHAT,
+    RecapPlace.BEFORE_MAIN: Position.BEFORE,
+    RecapPlace.AFTER_MAIN: Position.AFTER,
+    RecapPlace.IN_CHAT: Position.IN_CHAT,
+    RecapPlace.AFTER_HISTORY: Position.IN_CHAT,
 }
 """Places as the host's positions; behind the history is in the chat at depth 0."""
 
@@ -320,7 +318,7 @@ def recap_trace(
 
 def _placed(done: Refresh, settings: RecapSettings, cast: Cast, counter: TokenCounter) -> tuple[Injection, ...]:
     current = done.storage.store.get()
-    if current is None or not settings.enabled or not done.injection.value or done.place is Place.NONE:
+    if current is None or not settings.enabled or not done.injection.value or done.place is RecapPlace.NONE:
         return ()
     number = cast.versions[current.number]
     return (
@@ -331,7 +329,7 @@ def _placed(done: Refresh, settings: RecapSettings, cast: Cast, counter: TokenCo
             tokens=counter.count(done.injection.value),
             priority=100,
             position=_HOST_POSITION[done.place],
-            depth=0 if done.place is Place.AFTER_HISTORY else done.injection.depth,
+            depth=0 if done.place is RecapPlace.AFTER_HISTORY else done.injection.depth,
             role=done.injection.role or 0,
             tag=done.injection.key,
             content_hash=recap_hash(current.content),
@@ -354,7 +352,7 @@ def _prompt(done: Refresh, settings: RecapSettings, cast: Cast) -> tuple[PromptB
         parts += [PromptPart(place, start), PromptPart(start, start + len(current.content), number)]
         place = start + len(current.content)
     parts.append(PromptPart(place, len(text)))
-    depth = 0 if done.place is Place.AFTER_HISTORY else done.injection.depth
+    depth = 0 if done.place is RecapPlace.AFTER_HISTORY else done.injection.depth
     return (
         PromptBlock(
             done.injection.key, _HOST_POSITION[done.place], depth, done.injection.role or 0, text,
@@ -384,7 +382,7 @@ def _facts(done: Refresh, settings: RecapSettings, context_size: int) -> Json:
             "depth": told.depth,
             "role": told.role,
             "scan": told.scan,
-            "depth_has_effect": done.place is Place.IN_CHAT,
+            "depth_has_effect": done.place is RecapPlace.IN_CHAT,
         },
         "storage": store.outcome.value,
     }
@@ -395,7 +393,7 @@ def _facts(done: Refresh, settings: RecapSettings, context_size: int) -> Json:
             "limit_type": settings.message_recap_context_type,
             "limit": found.limit,
             "closed_at": found.closed_at,
-            "totals": {kind.value: sum(step.decision is kind for step in found.steps) for kind in Decision},
+            "totals": {kind.value: sum(step.decision is kind for step in found.steps) for kind in WalkDecision},
             "steps": [[step.index, step.decision.value, step.before, step.after] for step in found.steps],
         }
     return facts

@@ -1,17 +1,77 @@
-"""What is queued when something happens in a chat (spec: recap-memory 7.1, 12.1, 19)."""
+"""What was done to a chat elsewhere, and what is queued when something happens in it (spec: recap-memory 7.1, 12.1,
+19).
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
+
 from lorestudio.domain.javascript import truthy
-from lorestudio.systems.recap.chain import detect_operation
+from lorestudio.systems.recap.asking import WorkContext
 from lorestudio.systems.recap.chat import RecapChat
-from lorestudio.systems.recap.context import WorkContext
-from lorestudio.systems.recap.detection import Detection, detection_range
-from lorestudio.systems.recap.inclusion import candidates, exclusion
-from lorestudio.systems.recap.message_recaps import recap_operation
+from lorestudio.systems.recap.message_recaps import candidates, exclusion, recap_operation
 from lorestudio.systems.recap.queue import NewOperation, OperationType, Priority, QueueState
-from lorestudio.systems.recap.records import get_data, get_memory, previous_swipe_value
+from lorestudio.systems.recap.records import Record, get_data, get_memory, message_text, previous_swipe_value
+from lorestudio.systems.recap.scene_breaks import Detection, detect_operation, detection_range
 from lorestudio.systems.recap.scenes import checked
+
+
+class MessageEvent(StrEnum):
+    """What can happen to a message."""
+
+    WRITTEN = "written"
+    EDITED = "edited"
+    SWIPED = "swiped"
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageHappening:
+    """One message to which something happened; of a deleted one the position is that from before."""
+
+    event: MessageEvent
+    index: int
+
+
+def happenings(before: RecapChat, after: RecapChat) -> tuple[MessageHappening, ...]:
+    """What happened between two states of a chat, as far as it can be told.
+
+    Messages are told apart by speaker, text and active swipe. Where a stretch was replaced by one of another length,
+    nothing is told of it.
+    """
+    old, new = before.messages, after.messages
+    head = _alike(old, new)
+    tail = _alike(old[head:][::-1], new[head:][::-1])
+    gone, come = len(old) - head - tail, len(new) - head - tail
+    if not come:
+        return tuple(MessageHappening(MessageEvent.DELETED, head + place) for place in range(gone))
+    if not gone:
+        return tuple(MessageHappening(MessageEvent.WRITTEN, head + place) for place in range(come)) if not tail else ()
+    found = [_changed_message(old[head + place], new[head + place], head + place) for place in range(min(gone, come))]
+    if gone == come:
+        return tuple(found)
+    if come > gone and not tail:
+        return (*found, *(MessageHappening(MessageEvent.WRITTEN, head + place) for place in range(gone, come)))
+    return ()
+
+
+def _changed_message(old: Record, new: Record, index: int) -> MessageHappening:
+    swiped = (old.get("swipe_id") or 0) != (new.get("swipe_id") or 0)
+    return MessageHappening(MessageEvent.SWIPED if swiped else MessageEvent.EDITED, index)
+
+
+def _alike(old: tuple[Record, ...], new: tuple[Record, ...]) -> int:
+    count = 0
+    for one, other in zip(old, new, strict=False):
+        if one is not other and _seen(one) != _seen(other):
+            break
+        count += 1
+    return count
+
+
+def _seen(message: Record) -> tuple[object, ...]:
+    return message.get("name"), bool(message.get("is_user")), message_text(message), message.get("swipe_id") or 0
 
 
 def due_recaps(chat: RecapChat, queue: QueueState, ctx: WorkContext) -> tuple[NewOperation, ...]:

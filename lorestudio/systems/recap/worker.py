@@ -10,69 +10,117 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Stopped
 from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.systems.recap.asking import Handler, WorkContext
+from lorestudio.systems.recap.break_search import Detect, DetectBackwards
+from lorestudio.systems.recap.chat import RecapChat
+from lorestudio.systems.recap.chat_file import ChatBook
+from lorestudio.systems.recap.message_recaps import MessageRecap
 from lorestudio.systems.recap.queue import (
     ANSWER,
     CANCELLED_BY_USER,
-    Finished,
+    FinishedOperation,
+    HopelessError,
     NewOperation,
     Operation,
+    OperationType,
     QueueState,
     Status,
+    StoredAnswer,
     after_failure,
     make_operation,
 )
+from lorestudio.systems.recap.refresh import refreshed
+from lorestudio.systems.recap.scene_recaps import FILTER, ORGANISE, PARSE, Combine, Rebuild, SceneRecap
+
+HANDLERS: Final[Mapping[str, Handler]] = {
+    OperationType.RECAP: MessageRecap(),
+    OperationType.DETECT: Detect(),
+    OperationType.DETECT_BACKWARDS: DetectBackwards(),
+    OperationType.SCENE_RECAP: SceneRecap(),
+    OperationType.ORGANISE: ORGANISE,
+    OperationType.PARSE: PARSE,
+    OperationType.FILTER: FILTER,
+    OperationType.COMBINE: Combine(),
+    OperationType.RUNNING: Rebuild(),
+}
+"""What each kind of operation means."""
+
+
+@dataclass(slots=True, eq=False)
+class MemoryBook:
+    """A chat in memory only, for trying things out."""
+
+    chat: RecapChat
+
+    async def change(self, how: Callable[[RecapChat], RecapChat]) -> RecapChat:
+        """Change the chat."""
+        self.chat = how(self.chat)
+        return self.chat
+
+
+@dataclass(frozen=True, slots=True)
+class RecapWork:
+    """What the operations of the queue mean for one chat."""
+
+    book: ChatBook | MemoryBook
+    context: WorkContext
+
+    def delays(self, operation: Operation) -> tuple[float, float]:
+        """Seconds before a recap of a message, and after any question."""
+        settings = self.context.settings
+        before = settings.recap_time_delay if operation.type == OperationType.RECAP else 0
+        return float(before), settings.operation_delay_ms / 1000
+
+    async def ask(self, operation: Operation) -> Json:
+        """What the model says. Raises LlmError, ValueError or HopelessError."""
+        return await _handler(operation).ask(operation, self.book.chat, self.context)
+
+    async def store(self, operation: Operation, answer: Json, queue: QueueState) -> StoredAnswer:
+        """Put the answer into the chat and bring its memory up to date."""
+        handler, kept = _handler(operation), [StoredAnswer()]
+
+        def put(chat: RecapChat) -> RecapChat:
+            chat, kept[0] = handler.store(operation, answer, chat, queue, self.context)
+            return refreshed(chat, self.context.around, self.context.context_size).chat
+
+        await self.book.change(put)
+        return kept[0]
+
+    async def failed(self, operation: Operation, error: str) -> StoredAnswer:
+        """Note the failure in the chat."""
+        handler, kept = HANDLERS.get(operation.type), [StoredAnswer()]
+        if handler is None:
+            return kept[0]
+
+        def put(chat: RecapChat) -> RecapChat:
+            chat, kept[0] = handler.failed(operation, error, chat, self.context)
+            return chat
+
+        await self.book.change(put)
+        return kept[0]
+
+
+def _handler(operation: Operation) -> Handler:
+    """Raises HopelessError for what is not done here."""
+    handler = HANDLERS.get(operation.type)
+    if handler is None:
+        raise HopelessError(f"Operations of type “{operation.type}” are not done here. It was taken from the queue.")
+    return handler
+
 
 _HOPELESS: Final = frozenset(
     {ErrorKind.AUTHENTICATION, ErrorKind.NO_KEY, ErrorKind.NO_RECORDED_ANSWER, ErrorKind.NOT_SUPPORTED,
      ErrorKind.ABORTED}
 )  # fmt: skip
 """Failures of a source of answers that another attempt cannot mend."""
-
-
-class HopelessError(Exception):
-    """An operation that cannot succeed however often it is tried; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """An answer is in the chat: what follows from it, and a few words on what came of it.
-
-    With `hands_on`, what waits for this operation waits for the first of `follow_ups` instead; `dropped` are operations
-    that have lost their point.
-    """
-
-    follow_ups: tuple[NewOperation, ...] = ()
-    summary: str = ""
-    hands_on: bool = False
-    dropped: tuple[str, ...] = ()
-
-
-class Performer(Protocol):
-    """Who knows what operations mean."""
-
-    def delays(self, operation: Operation) -> tuple[float, float]:
-        """Seconds to wait before an operation and after it."""
-        ...
-
-    async def ask(self, operation: Operation) -> Json:
-        """The answer to what the operation asks, as JSON. Raises LlmError, ValueError or HopelessError."""
-        ...
-
-    async def store(self, operation: Operation, answer: Json, queue: QueueState) -> Stored:
-        """Put the answer into the chat, on the disk. Has to be harmless when it was done before."""
-        ...
-
-    async def failed(self, operation: Operation, error: str) -> Stored:
-        """Note in the chat that an operation failed for good, and say what is to be done nevertheless."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +144,7 @@ class Worker:
     """
 
     state: QueueState
-    performer: Performer
+    performer: RecapWork
     max_retries: int = 0
     keep: Callable[[QueueState], Awaitable[None]] = _no_keeping
     on_progress: Callable[[QueueProgress], None] | None = None
@@ -231,7 +279,9 @@ class Worker:
         done = self._logged(operation, "completed", stored.summary)
         await self._change(lambda state: self._followed(state, operation, stored, done))
 
-    def _followed(self, state: QueueState, operation: Operation, stored: Stored, done: Finished) -> QueueState:
+    def _followed(
+        self, state: QueueState, operation: Operation, stored: StoredAnswer, done: FinishedOperation
+    ) -> QueueState:
         """The queue with what follows instead of the operation; after a clearing nothing follows."""
         for identifier in stored.dropped:
             state = state.without(identifier)
@@ -252,7 +302,7 @@ class Worker:
         action = after_failure(text, operation.retries, self.max_retries, permanent=hopeless)
         if action.action != "retry":
             outcome = "cancelled" if action.action == "stop" else "failed"
-            stored = await self.performer.failed(operation, text) if outcome == "failed" else Stored()
+            stored = await self.performer.failed(operation, text) if outcome == "failed" else StoredAnswer()
             gone = self._logged(operation, outcome, text)
             await self._change(lambda state: self._followed(state, operation, stored, gone))
             return False
@@ -298,10 +348,10 @@ class Worker:
             await self.keep(self.state)
         self._tell(None)
 
-    def _logged(self, operation: Operation, outcome: str, summary: str) -> Finished:
+    def _logged(self, operation: Operation, outcome: str, summary: str) -> FinishedOperation:
         now = self.now_ms()
         begun = operation.started_at or now
-        return Finished(
+        return FinishedOperation(
             operation.type, operation.words, outcome, summary, now, max(begun - operation.created_at, 0), now - begun,
             operation.retries + 1, operation.id,
         )  # fmt: skip

@@ -19,7 +19,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, 
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
-from lorestudio.studio.project.resources import resource
+from lorestudio.domain.resources import resource
 
 THEMES: Final = resource("themes")
 

@@ -12,8 +12,8 @@ import pytest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, NoteProblem, Position
+from lorestudio.domain.resources import resource
 from lorestudio.studio.project.project import DEMO_SEED, Project, open_project
-from lorestudio.studio.project.resources import resource
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Injection, Outcome, StageStatus, Trace, Verdict
 

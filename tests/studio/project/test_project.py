@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.entry import NoteProblem
+from lorestudio.domain.resources import resource
 from lorestudio.domain.state import EntryRule
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError
 from lorestudio.studio.project.project import DEMO_SEED, Project, demo_project, open_project
-from lorestudio.studio.project.resources import resource
 from lorestudio.vault.files import VaultError
 
 LAMP = "---\ntags: [lorebook]\nkeys: [lamp]\n---\nLight.\n"

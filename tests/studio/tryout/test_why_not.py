@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.resources import resource
 from lorestudio.domain.state import EntryRule
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import demo_project, open_project
-from lorestudio.studio.project.resources import resource
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.project_changes import edited_text
 from lorestudio.studio.tryout.why_not import Holds, Part, WhyNotFinder

@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 from lorestudio.llm.errors import LlmError
-from lorestudio.systems.facts.conversations import MOST_ATTEMPTS, Config, FactMemory
-from lorestudio.systems.facts.lifecycle import HOUR, MINUTE, Timeouts, timeouts
-from lorestudio.systems.facts.options import Options
-from lorestudio.systems.facts.records import FactError, State
-from lorestudio.systems.facts.retrieval import Forgetting, Search
+from lorestudio.systems.facts.conversations import MOST_ATTEMPTS, FactMemory
+from lorestudio.systems.facts.options import FactMemoryConfig, FactOptions
+from lorestudio.systems.facts.records import FactError, ThreadState
+from lorestudio.systems.facts.retrieval import Forgetting, MemorySearch
 from lorestudio.systems.facts.store import FactStore
+from lorestudio.systems.facts.threads import HOUR, MINUTE, Timeouts, timeouts
 from tests.systems.facts.world import Model, memory
 
 _OPEN = []
@@ -56,7 +56,7 @@ SHORT = Timeouts(10, 10, 10)
 def test_what_is_known_goes_into_the_prompt_before_the_system_prompt():
     partner = Partner("Oren, ", "you say?")
     model = Model(vectors={"Who keeps bees?": [1, 0]})
-    memories, store, _ = world(model, Config(auto_retrieve=True), partner)
+    memories, store, _ = world(model, FactMemoryConfig(auto_retrieve=True), partner)
     store.put_memory(memory("a", [1, 0], user="me"))
     thread = memories.create("me")
     talked = asyncio.run(memories.chat(thread.id, "Who keeps bees?", "Be brief."))
@@ -84,7 +84,7 @@ def test_a_stream_that_breaks_keeps_the_question_and_no_reply():
 
 def test_a_sweep_goes_on_past_a_failing_thread_and_gives_up_after_some_attempts():
     model = Model(["a"], {"a": [1, 0]}, ["a"])
-    memories, store, clock = world(model, Config(timeouts=SHORT))
+    memories, store, clock = world(model, FactMemoryConfig(timeouts=SHORT))
     threads = [memories.create("me") for _ in range(2)]
     for thread in threads:
         asyncio.run(memories.chat(thread.id, "hello"))
@@ -94,12 +94,12 @@ def test_a_sweep_goes_on_past_a_failing_thread_and_gives_up_after_some_attempts(
     for attempt in range(1, MOST_ATTEMPTS + 1):
         swept = asyncio.run(memories.sweep())
         assert [failure.thread.id for failure in swept.failures] == [thread.id for thread in threads]
-        assert {store.get_thread(thread.id).state for thread in threads} == {State.COOLING}
+        assert {store.get_thread(thread.id).state for thread in threads} == {ThreadState.COOLING}
         assert {store.get_thread(thread.id).attempts for thread in threads} == {attempt}
     assert asyncio.run(memories.sweep()).failures == ()
     model.failing.clear()  # the server is back, and somebody asks for it
     assert asyncio.run(memories.trigger(threads[0].id)).saved == 1
-    assert store.get_thread(threads[0].id).state is State.DORMANT
+    assert store.get_thread(threads[0].id).state is ThreadState.DORMANT
     assert store.get_thread(threads[0].id).attempts == 0
 
 
@@ -110,24 +110,26 @@ def test_a_server_that_is_down_loses_no_conversation():
     asyncio.run(memories.chat(thread.id, "hello"))
     with pytest.raises(LlmError):
         asyncio.run(memories.trigger(thread.id))
-    assert store.get_thread(thread.id).state is State.ACTIVE
+    assert store.get_thread(thread.id).state is ThreadState.ACTIVE
     model.down = False
     assert asyncio.run(memories.trigger(thread.id)).saved == 1
 
 
 def test_strict_mode_ends_the_sweep_as_the_original_does():
     model = Model(["a"], {"a": [1, 0]}, ["a"])
-    memories, store, clock = world(model, Config(Options(mode="strict"), timeouts=Timeouts(0, 0, 10)))
+    memories, store, clock = world(model, FactMemoryConfig(FactOptions(mode="strict"), timeouts=Timeouts(0, 0, 10)))
     thread = memories.create("me")
     asyncio.run(memories.chat(thread.id, "hello"))
     with pytest.raises(LlmError):
         asyncio.run(memories.sweep())
-    assert store.get_thread(thread.id).state is State.DORMANT
+    assert store.get_thread(thread.id).state is ThreadState.DORMANT
     clock.now += 1
 
 
 def test_asking_refreshes_a_memory_where_forgetting_is_on():
-    memories, store, clock = world(Model(vectors={"q": [1, 0]}), Config(search=Search(forgetting=Forgetting(1000))))
+    memories, store, clock = world(
+        Model(vectors={"q": [1, 0]}), FactMemoryConfig(search=MemorySearch(forgetting=Forgetting(1000)))
+    )
     store.put_memory(memory("a", [1, 0], user="me"))
     asyncio.run(memories.retrieve("me", "q"))
     found = store.get_memories("me")[0]

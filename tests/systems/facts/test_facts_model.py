@@ -10,7 +10,7 @@ from lorestudio.llm.errors import LlmError
 from lorestudio.llm.http_embedding import HttpEmbedder
 from lorestudio.llm.profiles import KeySource, Profile
 from lorestudio.systems.facts.extraction import AskedModel
-from lorestudio.systems.facts.options import Options
+from lorestudio.systems.facts.options import FactOptions
 from lorestudio.systems.facts.pipeline import run_pipeline
 from lorestudio.systems.facts.records import Line, Thread
 from lorestudio.systems.facts.store import FactStore
@@ -35,7 +35,7 @@ async def run(store, *behaviours, **options):
         profile = Profile("Test", url=server.url, key_source=KeySource.NONE, model="m")
         model = AskedModel(LiveAnswers(server.client()), HttpEmbedder(profile))
         unit = store.begin()
-        settings = Options(concurrency=1, tagging="both", **options)
+        settings = FactOptions(concurrency=1, tagging="both", **options)
         try:
             result = await run_pipeline(Thread("t", "u", 0, 0), LINES, model, unit, settings)
             unit.commit()

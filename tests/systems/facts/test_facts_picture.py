@@ -11,7 +11,8 @@ from lorestudio.llm.embedding import HashEmbedder
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.systems.facts.picture import facts_picture, profile_fields, provenance_of
-from lorestudio.systems.facts.session import Action, facts_cost
+from lorestudio.systems.facts.records import FactAction
+from lorestudio.systems.facts.session import facts_cost
 from tests.systems.facts.test_facts_session import CHAT, Answers, extracted, session
 
 
@@ -90,15 +91,15 @@ def test_a_memory_tells_what_it_was_made_of_replaced_by_and_compared_with():
         past = provenance_of(made, keeper)
         assert keeper.content == facts[1]
         assert [(each.decision.action, each.decision.fact, each.wrote) for each in past.happenings] == [
-            (Action.SAVE, facts[0], True), (Action.SUPERSEDE, facts[1], True),
+            (FactAction.SAVE, facts[0], True), (FactAction.SUPERSEDE, facts[1], True),
         ]  # fmt: skip
         assert past.happenings[1].decision.neighbour_text == facts[0]
         assert 0.6 <= past.happenings[1].decision.similarity < 0.99
         assert (past.thread.state, past.edited, past.run.model) == ("dormant", False, "by hand")
-        assert [each.decision.action for each in provenance_of(made, rope).happenings] == [Action.SAVE]
+        assert [each.decision.action for each in provenance_of(made, rope).happenings] == [FactAction.SAVE]
         extracted_again = made.waiting(CHAT, None, again=True)[:1]
         asyncio.run(made.extract(CHAT, None, extracted_again))
-        assert [each.decision.action for each in provenance_of(made, keeper).happenings][-1] is Action.SKIP
+        assert [each.decision.action for each in provenance_of(made, keeper).happenings][-1] is FactAction.SKIP
         asyncio.run(made.edit(keeper, "The keeper has no pets"))
         assert provenance_of(made, made.find(keeper.id)).edited
 
@@ -146,10 +147,11 @@ def test_the_cost_counts_what_is_asked_and_writes_nothing(tmp_path):
         assert (answers.asked, made.memories(), made.threads()) == ([], [], [])
     with session(answers, passage=2) as made:
         asyncio.run(made.extract(CHAT, chat, waiting))
-        RecordedAnswers(answers_path(chat)).record(first(answers.asked), ChatReply("{}"))
-        cost = asyncio.run(facts_cost(made, CHAT, chat, waiting, CHARS_4))
+        recorded = RecordedAnswers(answers_path(chat))
+        recorded.record(first(answers.asked), ChatReply("{}"))
+        cost = asyncio.run(facts_cost(made, CHAT, chat, waiting, CHARS_4, recorded.holds))
         assert (cost.calls, cost.recorded) == (2, 1)
-        assert asyncio.run(facts_cost(made, CHAT, chat, waiting, CHARS_4, fresh=True)).calls == 3
+        assert asyncio.run(facts_cost(made, CHAT, chat, waiting, CHARS_4)).calls == 3
 
 
 def first(requests: list[ChatRequest]) -> ChatRequest:

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorestudio.llm.errors import LlmError
-from lorestudio.systems.facts.options import Options, embed_all
-from lorestudio.systems.facts.pipeline import run_pipeline
-from lorestudio.systems.facts.records import Action, Line, Origin, Thread
+from lorestudio.systems.facts.options import FactOptions
+from lorestudio.systems.facts.pipeline import embed_all, run_pipeline
+from lorestudio.systems.facts.records import FactAction, Line, MemoryOrigin, Thread
 from lorestudio.systems.facts.similarity import VectorTable, cosine
 from lorestudio.systems.facts.store import FactStore
 from tests.systems.facts.world import Model, memory
@@ -22,7 +22,7 @@ vectors = st.lists(st.integers(-3, 3), min_size=3, max_size=3)
 
 def run(store, model, options=None):
     unit = store.begin()
-    result = asyncio.run(run_pipeline(THREAD, LINES, model, unit, options, Origin("r", "c", 3, 7)))
+    result = asyncio.run(run_pipeline(THREAD, LINES, model, unit, options, MemoryOrigin("r", "c", 3, 7)))
     unit.commit()
     return result
 
@@ -34,7 +34,7 @@ def test_every_fact_is_saved_deduped_or_superseded(stored, new, mode):
         for number, vector in enumerate(stored):
             store.put_memory(memory(f"m{number}", vector))
         facts = [f"fact {number}" for number in range(len(new))]
-        result = run(store, Model(facts, dict(zip(facts, new, strict=True))), Options(mode=mode))
+        result = run(store, Model(facts, dict(zip(facts, new, strict=True))), FactOptions(mode=mode))
         assert result.saved + result.deduped + result.superseded == result.embedded == len(new)
         assert len(store.get_memories("u")) == len(stored) + result.saved
         assert [decision.fact for decision in result.decisions] == facts
@@ -64,7 +64,7 @@ def test_rows_of_another_length_are_counted_and_left_alone():
 def test_vectors_of_another_model_are_no_neighbours():
     with FactStore() as store:
         store.put_memory(memory("old", [1, 0], vector_model="one"))
-        result = run(store, Model(["a"], {"a": [1, 0]}), Options(vector_model="two"))
+        result = run(store, Model(["a"], {"a": [1, 0]}), FactOptions(vector_model="two"))
         assert (result.saved, result.deduped, result.stale) == (1, 0, 1)
         assert store.get_memories("u")[1].vector_model == "two"
 
@@ -73,9 +73,9 @@ def test_a_memory_knows_where_it_came_from():
     with FactStore() as store:
         store.put_memory(memory("old", [1, 0]))
         result = run(store, Model(["newer", "new"], {"newer": [4, 3], "new": [0, 1]}))
-        assert [decision.action for decision in result.decisions] == [Action.SUPERSEDE, Action.SAVE]
+        assert [decision.action for decision in result.decisions] == [FactAction.SUPERSEDE, FactAction.SAVE]
         assert result.decisions[0].neighbour_text == "fact old"
-        assert {found.origin for found in store.get_memories("u")} == {Origin("r", "c", 3, 7)}
+        assert {found.origin for found in store.get_memories("u")} == {MemoryOrigin("r", "c", 3, 7)}
 
 
 @pytest.mark.parametrize("concurrency", [1, 2, 5])

@@ -15,9 +15,9 @@ from lorestudio.llm.embedding import HashEmbedder
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply
 from lorestudio.settings.facts import FactsSettings
-from lorestudio.systems.facts.passages import chat_name
-from lorestudio.systems.facts.records import State
-from lorestudio.systems.facts.session import FactsSession, owner_of
+from lorestudio.systems.facts.records import ThreadState
+from lorestudio.systems.facts.session import FactsSession
+from lorestudio.systems.facts.threads import chat_name, owner_of
 
 
 class Answers:
@@ -118,7 +118,7 @@ def test_a_passage_that_fails_waits_and_the_others_are_kept(tmp_path):
         assert [(each.first, each.last, each.changed) for each in waiting] == [(2, 2, False)]
         asyncio.run(made.extract(CHAT, None, waiting))
         assert made.waiting(CHAT, None) == ()
-        assert {thread.state for thread in made.threads("chat")} == {State.DORMANT}
+        assert {thread.state for thread in made.threads("chat")} == {ThreadState.DORMANT}
 
 
 def test_models_are_told_who_speaks():
@@ -134,7 +134,7 @@ def test_dormant_threads_close_in_time():
         extracted(made)
         made.now = lambda: 1_727_949_600_000 + 31 * 86_400_000
         extracted(made)
-        assert {thread.state for thread in made.threads("chat")} == {State.CLOSED}
+        assert {thread.state for thread in made.threads("chat")} == {ThreadState.CLOSED}
 
 
 def test_memories_are_found_edited_pinned_deleted_and_taken_back():

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from lorestudio.systems.facts.database import StoreError
-from lorestudio.systems.facts.records import FactError, NewMemory, State, Thread
+from lorestudio.systems.facts.database import MemoryFileError
+from lorestudio.systems.facts.records import FactError, NewMemory, Thread, ThreadState
 from lorestudio.systems.facts.store import FactStore
 from tests.systems.facts.world import memory
 
@@ -46,7 +46,7 @@ def test_a_killed_program_leaves_whole_transactions(tmp_path):
 def test_everything_is_there_after_a_restart(tmp_path):
     path = tmp_path / "deep" / "m.sqlite"
     made = memory("a", [0.1, 0.7], tags=("sea", "boat"), pinned=True, vector_model="m")
-    thread = Thread("t", "u", 1, 2, State.DORMANT, 3, None, 4, None, 1, "digest")
+    thread = Thread("t", "u", 1, 2, ThreadState.DORMANT, 3, None, 4, None, 1, "digest")
     with FactStore(path) as store:
         store.put_memory(made)
         store.update_thread(thread)
@@ -111,8 +111,8 @@ def test_a_thread_that_was_spoken_in_meanwhile_stays_awake():
     with FactStore() as store:
         before = store.create_thread("u")
         unit = store.begin()
-        unit.move_thread(before, Thread(before.id, "u", 0, 0, State.DORMANT))
-        spoken = Thread(before.id, "u", before.created_at, before.updated_at + 1, State.ACTIVE, 5)
+        unit.move_thread(before, Thread(before.id, "u", 0, 0, ThreadState.DORMANT))
+        spoken = Thread(before.id, "u", before.created_at, before.updated_at + 1, ThreadState.ACTIVE, 5)
         store.update_thread(spoken)
         unit.commit()
         assert store.get_thread(before.id) == spoken
@@ -122,7 +122,7 @@ def test_a_damaged_file_is_reported_and_left_alone(tmp_path):
     path = tmp_path / "m.sqlite"
     path.write_bytes(b"no database" * 200)
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"m\.sqlite cannot be opened as memories"):
+    with pytest.raises(MemoryFileError, match=r"m\.sqlite cannot be opened as memories"):
         FactStore(path)
     assert path.read_bytes() == before
 
@@ -133,5 +133,5 @@ def test_a_newer_file_is_refused(tmp_path):
     lines = sqlite3.connect(path)
     lines.execute("PRAGMA user_version = 99")
     lines.close()
-    with pytest.raises(StoreError, match="newer lorestudio"):
+    with pytest.raises(MemoryFileError, match="newer lorestudio"):
         FactStore(path)

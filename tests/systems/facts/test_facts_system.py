@@ -11,8 +11,8 @@ from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.deeplore.reasons import REASONS
-from lorestudio.systems.facts.records import Memory, Origin
-from lorestudio.systems.facts.retrieval import Search
+from lorestudio.systems.facts.records import Memory, MemoryOrigin
+from lorestudio.systems.facts.retrieval import MemorySearch
 from lorestudio.systems.facts.system import FactsSystem, Known
 from lorestudio.trace.model import RunOutcome, StageStatus, Turn
 
@@ -32,7 +32,7 @@ class Vectors:
 def memory(name, vector, first=0, last=0, **more):
     embedding = None if vector is None else np.array(vector, float)
     return Memory(
-        name, "u", "t", f"fact {name}", "confirmed", embedding, 5, origin=Origin("r", "c", first, last), **more
+        name, "u", "t", f"fact {name}", "confirmed", embedding, 5, origin=MemoryOrigin("r", "c", first, last), **more
     )
 
 
@@ -48,7 +48,7 @@ MEMORIES = (
 def decide(memories=MEMORIES, *, settings=None, profile=None, vectors=None, text="bees?", **search):
     settings = settings or FactsSettings()
     known = Known.of("c", memories, profile, "")
-    system = FactsSystem(settings, known, vectors or Vectors(), search=Search(**search))
+    system = FactsSystem(settings, known, vectors or Vectors(), search=MemorySearch(**search))
     chat = (Message("Wren", text, is_user=True),) if text else ()
     return asyncio.run(system.decide(Moment(VaultIndex(()), chat, Turn(3, 0, 0), timer=lambda: 0.0))).trace
 

@@ -10,12 +10,10 @@ from typing import Any
 
 from lorestudio.llm.answers import ScriptedAnswers
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.systems.recap.chat import RecapChat
-from lorestudio.systems.recap.context import WorkContext
-from lorestudio.systems.recap.inclusion import Surroundings
+from lorestudio.systems.recap.asking import WorkContext
+from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.queue import NewOperation, QueueState
-from lorestudio.systems.recap.work import MemoryBook, RecapWork
-from lorestudio.systems.recap.worker import Worker
+from lorestudio.systems.recap.worker import MemoryBook, RecapWork, Worker
 from tests.cases.recap import Words
 
 QUIET: Mapping[str, Any] = {
@@ -61,7 +59,7 @@ class World:
         self.book = MemoryBook(start)
         own = RecapSettings(**{**QUIET, "max_retries": 2, **settings})
         self.context = WorkContext(
-            Surroundings(own, Words()), self.answers, context_size=context_size, now_ms=lambda: 1000
+            RecapSurroundings(own, Words()), self.answers, context_size=context_size, now_ms=lambda: 1000
         )
         self.worker = Worker(
             QueueState(),

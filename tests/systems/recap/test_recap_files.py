@@ -11,9 +11,8 @@ from lorestudio.systems.recap.chat_file import (
     read_chat_file,
     write_chat_file,
 )
-from lorestudio.systems.recap.queue import Operation, QueueState
+from lorestudio.systems.recap.queue import Operation, QueueState, load_queue, queue_path, save_queue
 from lorestudio.systems.recap.records import set_data
-from lorestudio.systems.recap.session import load_queue, queue_path, save_queue
 from tests.systems.recap.files import records, write_chat
 
 

@@ -18,10 +18,10 @@ from lorestudio.settings.recap import RecapSettings
 from lorestudio.studio.chat import editing
 from lorestudio.systems.recap import session as session_module
 from lorestudio.systems.recap.chat import RecapChat
-from lorestudio.systems.recap.chat_changes import Event, Happening, follow, happenings, opened
 from lorestudio.systems.recap.chat_file import alters_runs, read_chat_file, with_recaps, write_chat_file
 from lorestudio.systems.recap.overview import picture, prompt_at
-from lorestudio.systems.recap.session import RecapSession, keep_recap_settings, recap_settings
+from lorestudio.systems.recap.session import RecapSession, follow, keep_recap_settings, opened, recap_settings
+from lorestudio.systems.recap.triggers import MessageEvent, MessageHappening, happenings
 from tests.systems.recap.files import SETTINGS, TALE, records, write_chat
 
 
@@ -44,23 +44,35 @@ def chat_of(*texts: str, swipes: tuple[int, ...] = ()) -> RecapChat:
     ("before", "after", "expected"),
     [
         (chat_of("a", "b"), chat_of("a", "b"), ()),
-        (chat_of("a"), chat_of("a", "b", "c"), (Happening(Event.WRITTEN, 1), Happening(Event.WRITTEN, 2))),
-        (chat_of("a", "b", "c"), chat_of("a", "x", "c"), (Happening(Event.EDITED, 1),)),
-        (chat_of("a", "b"), chat_of("a", "b2", swipes=(1,)), (Happening(Event.SWIPED, 1),)),
-        (chat_of("a", "b", "c", "d"), chat_of("a", "d"), (Happening(Event.DELETED, 1), Happening(Event.DELETED, 2))),
-        (chat_of("a", "b"), chat_of("a", "x", "c"), (Happening(Event.EDITED, 1), Happening(Event.WRITTEN, 2))),
+        (
+            chat_of("a"),
+            chat_of("a", "b", "c"),
+            (MessageHappening(MessageEvent.WRITTEN, 1), MessageHappening(MessageEvent.WRITTEN, 2)),
+        ),
+        (chat_of("a", "b", "c"), chat_of("a", "x", "c"), (MessageHappening(MessageEvent.EDITED, 1),)),
+        (chat_of("a", "b"), chat_of("a", "b2", swipes=(1,)), (MessageHappening(MessageEvent.SWIPED, 1),)),
+        (
+            chat_of("a", "b", "c", "d"),
+            chat_of("a", "d"),
+            (MessageHappening(MessageEvent.DELETED, 1), MessageHappening(MessageEvent.DELETED, 2)),
+        ),
+        (
+            chat_of("a", "b"),
+            chat_of("a", "x", "c"),
+            (MessageHappening(MessageEvent.EDITED, 1), MessageHappening(MessageEvent.WRITTEN, 2)),
+        ),
         (chat_of("a", "c"), chat_of("a", "b", "c"), ()),  # put in between: nothing is due for it
         (chat_of("a", "b", "c", "d"), chat_of("a", "x", "d"), ()),  # which of the two it was cannot be told
     ],
 )
-def test_what_happened(before: RecapChat, after: RecapChat, expected: tuple[Happening, ...]) -> None:
+def test_what_happened(before: RecapChat, after: RecapChat, expected: tuple[MessageHappening, ...]) -> None:
     assert happenings(before, after) == expected
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.sampled_from("abc"), max_size=6))
 def test_whatever_happened_is_told_of_messages_that_are_there(old: list[str], new: list[str]) -> None:
     for each in happenings(chat_of(*old), chat_of(*new)):
-        assert 0 <= each.index < (len(old) if each.event is Event.DELETED else len(new))
+        assert 0 <= each.index < (len(old) if each.event is MessageEvent.DELETED else len(new))
 
 
 def with_recap(path: Path, index: int, text: str) -> Chat:
@@ -132,7 +144,7 @@ def test_following_queues_what_is_due_only_where_it_is_wanted(path: Path) -> Non
         session = session_on(path)
         rewrite(path, lambda lines: [*lines, lines[1].replace("It creaks.", "Bells ring.")])
         found = await follow(session, by_itself=by_itself)
-        assert found == (Happening(Event.WRITTEN, len(session.chat.messages) - 1),)
+        assert found == (MessageHappening(MessageEvent.WRITTEN, len(session.chat.messages) - 1),)
         return len(session.queue.operations)
 
     assert asyncio.run(work(False)) == 0

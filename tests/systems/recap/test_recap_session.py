@@ -14,7 +14,8 @@ from lorestudio.systems.recap import scenes
 from lorestudio.systems.recap import session as queue_file
 from lorestudio.systems.recap import session as session_module
 from lorestudio.systems.recap.overview import RecapState, message_rows, scene_rows
-from lorestudio.systems.recap.session import RecapSession, queue_path, recap_cost
+from lorestudio.systems.recap.queue import queue_path
+from lorestudio.systems.recap.session import RecapSession, recap_cost
 from lorestudio.systems.recap.system import RecapSystem, chat_until
 from lorestudio.systems.registry import KINDS, replay_with
 from lorestudio.trace.model import RunOutcome

@@ -9,13 +9,8 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.tokens import CHARS_3_35
 from lorestudio.systems.recap import scenes, triggers
-from lorestudio.systems.recap.chat import RecapChat
-from lorestudio.systems.recap.detection_work import fitted_end
-from lorestudio.systems.recap.inclusion import Surroundings, walk
-from lorestudio.systems.recap.queue import QueueState
-from lorestudio.systems.recap.records import set_data, with_values
-from lorestudio.systems.recap.requests import (
-    Preset,
+from lorestudio.systems.recap.asking import (
+    QuestionPreset,
     answer_object,
     answer_value,
     count_request,
@@ -23,8 +18,22 @@ from lorestudio.systems.recap.requests import (
     make_request,
     read_preset,
 )
-from lorestudio.systems.recap.scene_stages import entity, extracted, filtered, organised, recap_in_words
-from lorestudio.systems.recap.scenes import edited, turned, versions_of, with_recap
+from lorestudio.systems.recap.break_search import fitted_end
+from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
+from lorestudio.systems.recap.message_recaps import walk
+from lorestudio.systems.recap.queue import QueueState
+from lorestudio.systems.recap.records import set_data, with_values
+from lorestudio.systems.recap.scenes import (
+    edited,
+    extracted_stage,
+    organised_stage,
+    parsed_stage,
+    recap_in_words,
+    stage_entity,
+    turned,
+    versions_of,
+    with_recap,
+)
 from tests.systems.recap.chats import Words, World, chat
 
 
@@ -66,7 +75,7 @@ class Whole:
 @given(st.lists(st.text(st.sampled_from("ab é\U0001f56f"), max_size=12), max_size=8), st.integers(0, 30))
 def test_lengths_that_add_up_count_as_the_whole_text_does(recaps, limit):
     messages = [{"mes": "m", "extra": {"auto_recap": {"memory": recap}}} for recap in recaps]
-    one, other = (walk(messages, Surroundings(counter=counter), limit) for counter in (CHARS_3_35, Whole()))
+    one, other = (walk(messages, RecapSurroundings(counter=counter), limit) for counter in (CHARS_3_35, Whole()))
     assert one == other
 
 
@@ -97,7 +106,7 @@ def test_values_of_macros_are_taken_literally():
 
 class TestRequests:
     def test_a_presets_prompts_come_first_and_its_limits_hold(self):
-        preset = Preset((("system", "Be brief."), ("user", "Ready?"), ("assistant", "Yes.")), "So:", 50, 4000)
+        preset = QuestionPreset((("system", "Be brief."), ("user", "Ready?"), ("assistant", "Yes.")), "So:", 50, 4000)
         made = make_request("recap", "Do {{user}}:\n{{message}}", {"user": "Wren", "message": "Text."},
                             max_tokens=200, timeout_ms=1, preset=preset)  # fmt: skip
         assert made.system == "Be brief."
@@ -111,7 +120,7 @@ class TestRequests:
             {"message": "Text."},
             max_tokens=1,
             timeout_ms=1,
-            preset=Preset((("system", "x"),), "So:"),
+            preset=QuestionPreset((("system", "x"),), "So:"),
             prefill="Then:",
             with_preset_prompts=False,
         )
@@ -131,7 +140,7 @@ class TestRequests:
             ],
             "assistant_prefill": "Well,", "openai_max_tokens": 300, "openai_max_context": 8192,
         }  # fmt: skip
-        assert read_preset(document) == Preset((("user", "Own."), ("system", "Main.")), "Well,", 300, 8192)
+        assert read_preset(document) == QuestionPreset((("user", "Own."), ("system", "Main.")), "Well,", 300, 8192)
 
     def test_a_document_without_anything_of_a_preset_is_refused(self):
         with pytest.raises(ValueError, match="neither"):
@@ -149,25 +158,25 @@ class TestRequests:
 
 class TestStages:
     def test_entities_under_their_short_names(self):
-        found = entity({"t": "item", "n": "Key", "k": "silver", "c": "old", "u": 3})
+        found = stage_entity({"t": "item", "n": "Key", "k": "silver", "c": "old", "u": 3})
         assert found == {"type": "item", "name": "Key", "keywords": ["silver"], "content": ["old"], "uid": 3}
-        assert entity({"c": " "}) == {"type": "unknown", "name": "", "keywords": [], "content": []}
+        assert stage_entity({"c": " "}) == {"type": "unknown", "name": "", "keywords": [], "content": []}
 
     @pytest.mark.parametrize(
         "value",
         [["a", "b"], {"chronological_items": ["a", "b"]}, {"plot": "a", "goals": ["b"]}, {"rc": "a", "docs": "b"}],
     )
     def test_extracts_of_many_shapes(self, value):
-        assert extracted(value)["extracted"] == ["a", "b"]
+        assert extracted_stage(value)["extracted"] == ["a", "b"]
 
     def test_what_holds_nothing_is_an_error_but_nothing_new_is_none(self):
         with pytest.raises(ValueError, match="empty"):
-            extracted({"sn": "x"})
+            extracted_stage({"sn": "x"})
         with pytest.raises(ValueError, match="recap"):
-            organised({"sn": "x"})
-        assert filtered({"open": []}) == {"developments": [], "open": [], "state": [], "resolved": []}
-        assert filtered({"recap": {"open": "a"}})["open"] == ["a"]
-        assert filtered({"rc": "a"})["developments"] == ["a"]
+            organised_stage({"sn": "x"})
+        assert parsed_stage({"open": []}) == {"developments": [], "open": [], "state": [], "resolved": []}
+        assert parsed_stage({"recap": {"open": "a"}})["open"] == ["a"]
+        assert parsed_stage({"rc": "a"})["developments"] == ["a"]
 
     @pytest.mark.parametrize(
         ("stored", "words"),

@@ -1,14 +1,12 @@
 import pytest
 
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.systems.recap.chat import RecapChat
-from lorestudio.systems.recap.context import WorkContext
-from lorestudio.systems.recap.detection_work import Search, detection_request
-from lorestudio.systems.recap.inclusion import Surroundings
+from lorestudio.systems.recap.asking import WorkContext, patterns_of, stripped
+from lorestudio.systems.recap.break_search import BreakSearch, detection_request
+from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.message_recaps import recap_request
-from lorestudio.systems.recap.requests import patterns_of, stripped
-from lorestudio.systems.recap.scene_work import scene_request
-from lorestudio.systems.recap.worker import HopelessError
+from lorestudio.systems.recap.queue import HopelessError
+from lorestudio.systems.recap.scene_recaps import scene_request
 
 PATTERN = r"/<status>.*?<\/status>/gs"
 
@@ -81,10 +79,12 @@ def test_a_broken_pattern_names_its_line():
 
 def test_every_question_reads_stripped_messages():
     ctx = WorkContext(
-        Surroundings(settings(include_message_history_mode="messages_only", auto_scene_break_minimum_scene_length=1))
+        RecapSurroundings(
+            settings(include_message_history_mode="messages_only", auto_scene_break_minimum_scene_length=1)
+        )
     )
     chat = RecapChat("c", (*CHAT, said("<status>e</status> Four.")))
-    search = Search(0, 3, 0, "forward")
+    search = BreakSearch(0, 3, 0, "forward")
     for request in (
         recap_request(chat, 3, ctx), scene_request(chat, (0, 3), ctx),
         detection_request(chat, search, search.choices(chat, ctx), ctx),
@@ -96,8 +96,8 @@ def test_every_question_reads_stripped_messages():
 
 
 def test_a_scene_keeps_the_newest_finds_and_a_search_none():
-    ctx = WorkContext(Surroundings(settings(strip_depth=1, auto_scene_break_minimum_scene_length=1)))
+    ctx = WorkContext(RecapSurroundings(settings(strip_depth=1, auto_scene_break_minimum_scene_length=1)))
     chat = RecapChat("c", CHAT)
-    search = Search(0, 2, 0, "forward")
+    search = BreakSearch(0, 2, 0, "forward")
     assert "<status>c" in "\n".join(scene_request(chat, (0, 2), ctx).texts)
     assert "<status>c" not in "\n".join(detection_request(chat, search, search.choices(chat, ctx), ctx).texts)

@@ -6,8 +6,7 @@ import pytest
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.deeplore.reasons import explain
 from lorestudio.systems.recap import scenes
-from lorestudio.systems.recap.chat import REFUSED_KEY
-from lorestudio.systems.recap.inclusion import Surroundings
+from lorestudio.systems.recap.chat import REFUSED_KEY, RecapSurroundings
 from lorestudio.systems.recap.records import with_values
 from lorestudio.systems.recap.refresh import refreshed
 from lorestudio.systems.recap.tracing import SCENE_IDS, VERSION_IDS, recap_trace
@@ -35,7 +34,7 @@ def tale():
 
 
 def traced(found=None, settings=FROM, context_size=1000):
-    done = refreshed(found or tale(), Surroundings(settings, Words()), context_size)
+    done = refreshed(found or tale(), RecapSurroundings(settings, Words()), context_size)
     return recap_trace(done, settings, Words(), context_size=context_size)
 
 
@@ -144,7 +143,7 @@ def test_a_position_that_means_nowhere_is_a_warning():
 def test_recaps_of_another_chat_are_refused_and_kept_aside():
     foreign = tale()
     moved = replace(foreign, id="Other")
-    done = refreshed(moved, Surroundings(FROM, Words()), 0)
+    done = refreshed(moved, RecapSurroundings(FROM, Words()), 0)
     assert done.chat.running.versions == ()
     assert done.chat.metadata[REFUSED_KEY][0]["versions"][0]["content"] == "The first scene."
     trace = traced(moved)
@@ -162,6 +161,6 @@ def test_a_message_that_a_person_keeps_hidden_stays_so():
     found = tale()
     hidden = {**with_values(found.messages[5], {"pinned_hidden": True}), "is_system": True}
     found = found.with_message(5, hidden).with_message(6, {**found.messages[6], "is_system": True})
-    done = refreshed(found, Surroundings(FROM, Words()), 0)
+    done = refreshed(found, RecapSurroundings(FROM, Words()), 0)
     assert [message["is_system"] for message in done.chat.messages[4:]] == [False, True, False]
     assert done.shown_again == (6,)

@@ -3,11 +3,11 @@ import json
 import pytest
 
 from lorestudio.systems.recap import scenes
-from lorestudio.systems.recap.chain import detect_operation, scene_operation
 from lorestudio.systems.recap.message_recaps import recap_operation, whole_sentences
 from lorestudio.systems.recap.queue import NewOperation, OperationType
 from lorestudio.systems.recap.records import set_data, with_values
-from lorestudio.systems.recap.running_work import combine_operation, running_operation
+from lorestudio.systems.recap.scene_breaks import detect_operation, scene_operation
+from lorestudio.systems.recap.scene_recaps import combine_operation, running_operation
 from lorestudio.systems.recap.scenes import recap_hash, versions_of
 from tests.systems.recap.chats import World, chat
 

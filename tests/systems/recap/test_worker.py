@@ -7,15 +7,17 @@ import pytest
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.systems.recap.queue import (
     ANSWER,
+    HopelessError,
     NewOperation,
     Operation,
     Priority,
     QueueState,
     Status,
+    StoredAnswer,
     read_queue,
     write_queue,
 )
-from lorestudio.systems.recap.worker import HopelessError, Stored, Worker
+from lorestudio.systems.recap.worker import Worker
 
 
 class Performer:
@@ -34,11 +36,11 @@ class Performer:
 
     async def store(self, operation, answer, _):
         self.stored.append((operation.type, answer))
-        return self._store(operation) if self._store else Stored()
+        return self._store(operation) if self._store else StoredAnswer()
 
     async def failed(self, operation, error):
         self.failures.append((operation.type, error))
-        return self._failed(operation) if self._failed else Stored()
+        return self._failed(operation) if self._failed else StoredAnswer()
 
 
 class Sleeps:
@@ -188,7 +190,7 @@ def test_follow_ups_of_a_cleared_operation_are_dropped():
 
         def store(operation):
             worker.state = worker.state.cleared()
-            return Stored((NewOperation("next"),))
+            return StoredAnswer((NewOperation("next"),))
 
         worker.performer = Performer(store=store)
         await worker.enqueue(NewOperation("recap"))
@@ -201,8 +203,8 @@ def test_follow_ups_of_a_cleared_operation_are_dropped():
 def test_what_waits_for_an_operation_waits_for_what_follows_it():
     def store(operation):
         if operation.type == "stage 1":
-            return Stored((NewOperation("stage 2", priority=Priority.STAGE),), hands_on=True)
-        return Stored()
+            return StoredAnswer((NewOperation("stage 2", priority=Priority.STAGE),), hands_on=True)
+        return StoredAnswer()
 
     performer = Performer(store=store)
     worker = made(performer)
@@ -242,7 +244,7 @@ def test_whenever_it_ends_nothing_is_asked_or_stored_twice():
     """Ends before each single writing of the queue, and goes on from what was written last."""
 
     def store(operation):
-        return Stored((NewOperation("second"),) if operation.type == "first" else ())
+        return StoredAnswer((NewOperation("second"),) if operation.type == "first" else ())
 
     for last in range(30):
         disk, asked, stored, writings = [write_queue(QueueState())], [], [], 0
@@ -296,7 +298,7 @@ def test_storing_that_fails_is_tried_again_without_asking_again():
     def store(operation):
         if left:
             raise left.pop()
-        return Stored()
+        return StoredAnswer()
 
     performer = Performer(store=store)
     worker = made(performer)

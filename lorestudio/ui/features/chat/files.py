@@ -9,10 +9,10 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSettings
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
+from lorestudio.domain.resources import resource
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
 from lorestudio.studio.chat.saving import ChatChangedError, ChatLosesError, ChatToSave, SavedChat, save_chat
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.project.resources import resource
 from lorestudio.ui.features.chat.reply import local_now
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.session import Session

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.systems.facts.picture import MemoryRow, Provenance
-from lorestudio.systems.facts.session import Memory
+from lorestudio.systems.facts.records import Memory
 from lorestudio.ui.features.memories.origins import HistoryPage
 from lorestudio.ui.features.memories.table import day_words
 from lorestudio.ui.shell.theme import Theme

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,9 +10,9 @@ from typing import Final
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.studio.project.answering import AnswerKind, Asked, Source, make_answers
-from lorestudio.systems.facts.passages import Passage
+from lorestudio.studio.project.answering import AnswerKind, Asked, Source, load_recorded, make_answers
 from lorestudio.systems.facts.session import Drawn, FactsSession, facts_cost
+from lorestudio.systems.facts.threads import Passage
 from lorestudio.ui.features.memories.store import Place
 from lorestudio.ui.shell.jobs import StoppableRun
 from lorestudio.ui.shell.words import Notice, count, shorten, tr
@@ -106,7 +107,10 @@ async def _cost(
     """What a person has to know before, "" where nothing is asked of a provider."""
     told: list[str] = []
     if source.kind is AnswerKind.PROVIDER and place.chat is not None:
-        cost = await facts_cost(opened, place.chat, place.path, passages, counter, fresh=fresh)
+        is_recorded = None
+        if place.path is not None and not fresh:
+            is_recorded = (await asyncio.to_thread(load_recorded, place.path)).holds
+        cost = await facts_cost(opened, place.chat, place.path, passages, counter, is_recorded)
         told.append(cost.sentence)
         if not cost.calls and not place.embedder:
             return ""

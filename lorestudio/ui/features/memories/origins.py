@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lorestudio.systems.facts.picture import FactsPicture, PassageRow, Provenance
-from lorestudio.systems.facts.session import Action, Decision, Memory, Run
+from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory
 from lorestudio.ui.features.memories.table import day_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
@@ -29,18 +29,18 @@ STATES: Final = {
 """What the states of a passage mean."""
 
 _ACTIONS: Final = {
-    Action.SAVE: ("New", "plus", "good"),
-    Action.SUPERSEDE: ("Newer words", "pencil", "accent"),
-    Action.SKIP: ("Known already", "dash", "text_muted"),
+    FactAction.SAVE: ("New", "plus", "good"),
+    FactAction.SUPERSEDE: ("Newer words", "pencil", "accent"),
+    FactAction.SKIP: ("Known already", "dash", "text_muted"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
     place: int
-    decision: Decision
+    decision: FactDecision
     own: bool
-    run: Run | None = None
+    run: ExtractionRun | None = None
 
 
 class HistoryPage(QWidget):

@@ -15,12 +15,14 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Chat
 from lorestudio.exchange.problems import InputError
-from lorestudio.systems.vectors import embedder_named
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.hybrid import NO_EMBEDDER, STAND_IN
 from lorestudio.studio.project.answering import AnswerSource, Connections
+from lorestudio.systems.facts.options import store_path
 from lorestudio.systems.facts.picture import FactsPicture, Provenance, facts_picture, provenance_of
-from lorestudio.systems.facts.session import FactsSession, Memory, store_path
+from lorestudio.systems.facts.records import Memory
+from lorestudio.systems.facts.session import FactsSession
+from lorestudio.systems.vectors import embedder_named
 from lorestudio.ui.shell.jobs import StoppableRun
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.session import Session

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from lorestudio.studio.project.resources import resource
+from lorestudio.domain.resources import resource
 from lorestudio.trace.model import Outcome, Trace
 from lorestudio.ui.shell.command_group import CommandGroup
 from lorestudio.ui.shell.words import tr

@@ -17,16 +17,21 @@ from typing import Any, Final, TypeVar
 
 from PySide6.QtCore import QObject, QSettings, Qt, Signal
 
+from lorestudio.domain.resources import resource
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.project.resources import resource
 from lorestudio.studio.replay.run_store import chat_id
-from lorestudio.systems.recap.chat_changes import follow, opened
-from lorestudio.systems.recap.edits import RecapEdits
 from lorestudio.systems.recap.overview import PromptAt, QueuePicture, RecapPicture, picture, prompt_at
-from lorestudio.systems.recap.session import RecapSession, keep_recap_settings, recap_settings
+from lorestudio.systems.recap.session import (
+    RecapEdits,
+    RecapSession,
+    follow,
+    keep_recap_settings,
+    opened,
+    recap_settings,
+)
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.session import Session
 

@@ -11,13 +11,13 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QMenu, QToolButton
 
+from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.settings_files import Merge, changes_list
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.differences import differences
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.project.resources import resource
 from lorestudio.ui.features.controls.chat_dialogs import ChatStateDialog
 from lorestudio.ui.features.settings.export_dialog import ExportDialog
 from lorestudio.ui.features.settings.import_dialog import ImportDialog

@@ -21,7 +21,7 @@ from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatReque
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.recap import session as session_module
 from lorestudio.systems.recap.overview import RecapState
-from lorestudio.systems.recap.session import queue_path
+from lorestudio.systems.recap.queue import queue_path
 from lorestudio.ui.features.chat.actions import CHAT_ACTIONS
 from lorestudio.ui.features.chat.reply import local_now
 from lorestudio.ui.features.recap import queue as queueing

@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.resources import resource
 from lorestudio.studio.project.project import demo_project, open_project
-from lorestudio.studio.project.resources import resource
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.held_runs import HeldRuns
 from lorestudio.studio.tryout.why_not import Holds

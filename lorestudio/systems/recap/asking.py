@@ -1,10 +1,7 @@
-"""Questions as they are sent: a template cut at its macros, a preset in front, the beginning of the answer behind.
+"""Asking a model: templates cut at their macros, presets, what a question takes, and the JSON of an answer.
 
-The JSON in what a model wrote, and templates of questions (spec: recap-memory 21.1, 21.2, 21.4).
-
-Taking parts out of messages before a model reads them, such as status blocks (spec: recap-memory 21.5).
-
-The messages of the chat stay as they are.
+Parts of messages such as status blocks are taken out before a model reads them; the chat keeps them
+(spec: recap-memory 21).
 """
 
 from __future__ import annotations
@@ -12,18 +9,23 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.javascript import Json, trim, truthy
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
+from lorestudio.domain.resources import prompt_text
 from lorestudio.domain.tokens import TokenCounter
+from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.json_text import parse_json
-from lorestudio.llm.messages import ChatRequest
+from lorestudio.llm.messages import RECAP_CHECK, AnswerSource, ChatReply, ChatRequest, NoAnswers
 from lorestudio.settings.recap import RecapSettings
+from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
+from lorestudio.systems.recap.queue import HopelessError, Operation, QueueState, StoredAnswer
 from lorestudio.systems.recap.records import Record, mapping, message_text, text_of
-from lorestudio.systems.recap.worker import HopelessError
+from lorestudio.trace.model import AiCall
 
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[^\S\n]*\n?(.*?)```", re.DOTALL)
 _BARE_KEY = re.compile(r'"[^"\n]*"\s*:')
@@ -132,7 +134,7 @@ _ROLES: Final = frozenset({"system", "user", "assistant"})
 
 
 @dataclass(frozen=True, slots=True)
-class Preset:
+class QuestionPreset:
     """Prompts that come first, each with its role, and limits; None where the settings decide."""
 
     prompts: tuple[tuple[str, str], ...] = ()
@@ -141,10 +143,10 @@ class Preset:
     max_context: int | None = None
 
 
-NO_PRESET: Final = Preset()
+NO_PRESET: Final = QuestionPreset()
 
 
-def read_preset(document: Json) -> Preset:
+def read_preset(document: Json) -> QuestionPreset:
     """A preset from JSON: SillyTavern's for chat completion, or a short one of our own.
 
     Raises ValueError where it is neither.
@@ -157,11 +159,11 @@ def read_preset(document: Json) -> Preset:
     )
     prompts = stored.get("prompts")
     if isinstance(prompts, list):
-        return Preset(_ordered(prompts, stored.get("prompt_order")), prefill, *limits)
+        return QuestionPreset(_ordered(prompts, stored.get("prompt_order")), prefill, *limits)
     system = text_of(stored.get("system"))
     if not system and not prefill and limits == (None, None):
         raise ValueError('it has neither "prompts" nor "system", "prefill" or "max_tokens"')
-    return Preset((("system", system),) if system else (), prefill, *limits)
+    return QuestionPreset((("system", system),) if system else (), prefill, *limits)
 
 
 def make_request(
@@ -172,7 +174,7 @@ def make_request(
     max_tokens: int,
     timeout_ms: int,
     prefill: str = "",
-    preset: Preset = NO_PRESET,
+    preset: QuestionPreset = NO_PRESET,
     with_preset_prompts: bool = True,
     nested: bool = False,
     model: str = "",
@@ -366,3 +368,125 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
         pieces.append(text[at:start])
         at = end
     return "".join((*pieces, text[at:]))
+
+
+CHECK_TOKENS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class WorkContext:
+    """The surroundings of an operation. `context_size` is the room of the model for prompts, 0 where nobody knows it.
+
+    `presets` are those that the settings name. `on_call` hears of every question with its answer.
+    """
+
+    around: RecapSurroundings = field(default_factory=RecapSurroundings)
+    answers: AnswerSource = field(default_factory=NoAnswers)
+    presets: Mapping[str, QuestionPreset] = field(default_factory=dict)
+    context_size: int = 0
+    model: str = ""
+    now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+    on_call: Callable[[AiCall], None] | None = None
+
+    @property
+    def settings(self) -> RecapSettings:
+        """The settings of recap memory."""
+        return self.around.settings
+
+    def request(
+        self,
+        kind: str,
+        template: str,
+        params: Mapping[str, Json],
+        max_tokens: int,
+        *,
+        preset: str = "",
+        prefill: str = "",
+        with_preset_prompts: bool = True,
+        nested: bool = False,
+    ) -> ChatRequest:
+        """A question. Raises HopelessError where its preset is not there."""
+        if preset and preset not in self.presets:
+            raise HopelessError(f"The preset “{preset}” cannot be used. Choose another one in the settings.")
+        return make_request(
+            kind,
+            template,
+            {**params, "prefill": prefill},
+            max_tokens=max_tokens,
+            timeout_ms=self.settings.recap_timeout,
+            prefill=prefill,
+            preset=self.presets.get(preset, NO_PRESET),
+            with_preset_prompts=with_preset_prompts,
+            nested=nested,
+            model=self.settings.recap_model or self.model,
+        )
+
+    def tokens(self, request: ChatRequest, preset: str = "") -> RequestTokens:
+        """What a question takes."""
+        room = self.presets.get(preset, NO_PRESET).max_context or self.context_size
+        return count_request(request, self.around.counter, self.settings.tokenizer_correction_factor, room)
+
+    async def ask(self, request: ChatRequest) -> ChatReply:
+        """The reply to a question. Raises LlmError; a reply without text is one, too."""
+        begun = time.perf_counter()
+        reply, error = ChatReply(), ""
+        try:
+            reply = _with_text(await self.answers.answer(request))
+        except LlmError as failure:
+            error = str(failure)
+            raise
+        finally:
+            if self.on_call is not None:
+                self.on_call(_call(request, reply, error, 1000 * (time.perf_counter() - begun)))
+        return reply
+
+    async def is_sound(self, recap: str, kind: str) -> bool:
+        """Whether a second question approves of a recap; where nobody can say, it counts as sound."""
+        template = self.settings.error_detection_prompt or prompt_text("recap", "check")
+        request = self.request(RECAP_CHECK, template, {"recap": recap, "type": kind}, CHECK_TOKENS)
+        try:
+            return is_valid((await self.ask(request)).text)
+        except LlmError:
+            return True
+
+
+class Handler:
+    """What one kind of operation means."""
+
+    async def ask(self, operation: Operation, chat: RecapChat, ctx: WorkContext) -> Json:
+        """What the model says, as JSON."""
+        raise NotImplementedError
+
+    def store(
+        self, operation: Operation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
+    ) -> tuple[RecapChat, StoredAnswer]:
+        """The chat with the answer in it, and what follows. The same chat where it was there already."""
+        raise NotImplementedError
+
+    def failed(
+        self, operation: Operation, error: str, chat: RecapChat, ctx: WorkContext
+    ) -> tuple[RecapChat, StoredAnswer]:
+        """The chat after the operation failed for good, and what is to be done nevertheless."""
+        del operation, error, ctx
+        return chat, StoredAnswer()
+
+
+def unusable(reply: ChatReply, problem: str) -> Exception:
+    """An answer that cannot be used. Asking a source that repeats itself again would not help."""
+    return HopelessError(problem) if reply.repeatable else ValueError(problem)
+
+
+def _with_text(reply: ChatReply) -> ChatReply:
+    """The reply, if it says anything. Raises LlmError."""
+    if not reply.text.strip():
+        raise LlmError(ErrorKind.INVALID_ANSWER, "the answer is empty")
+    return reply
+
+
+def _call(request: ChatRequest, reply: ChatReply, error: str, duration_ms: float) -> AiCall:
+    said = "\n\n".join([*(f"[{role}]\n{text}" for role, text in request.before), request.user])
+    details: dict[str, Json] = {"prefill": request.prefill} if request.prefill else {}
+    return AiCall(
+        request.kind, request.system, said, request.max_tokens, request.json_schema is not None, request.model,
+        reply.text, error, reply.source, duration_ms, details,
+    )  # fmt: skip

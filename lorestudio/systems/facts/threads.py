@@ -1,23 +1,103 @@
-"""A chat file as threads of fact memory: passages, parted by long silences and by size.
+"""Threads: which state follows which and when, and a chat file as threads (spec: fact-memory 3.1, 3.2).
 
-What was drawn out stays where it was: a passage that is kept is only read again where its messages have changed.
-
-What the store refuses, told as input that cannot be used.
+A chat file is parted into passages by long silences and by size. What was drawn out stays where it was: a passage that
+is kept is only read again where its messages have changed.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.exchange.chats.records import sent_at
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.facts import OWN_CHARACTER, FactsSettings
-from lorestudio.systems.facts.records import FactError, Line, Origin, State, Thread
+from lorestudio.systems.facts.records import FactError, Line, MemoryOrigin, Thread, ThreadState
+
+MINUTE: Final = 60_000
+HOUR: Final = 60 * MINUTE
+DAY: Final = 24 * HOUR
+
+ALLOWED: Final[Mapping[ThreadState, tuple[ThreadState, ...]]] = MappingProxyType(
+    {
+        ThreadState.ACTIVE: (ThreadState.COOLING,),
+        ThreadState.COOLING: (ThreadState.ACTIVE, ThreadState.DORMANT),
+        ThreadState.DORMANT: (ThreadState.CLOSED,),
+        ThreadState.CLOSED: (),
+    }
+)
+"""The states that may follow each."""
+
+
+class InvalidTransitionError(FactError):
+    """A state that may not follow the one a thread is in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long a thread stays as it is, in milliseconds."""
+
+    cooling: int = 6 * HOUR
+    dormant: int = 6 * HOUR
+    closed: int = 30 * DAY
+
+
+PRESETS: Final[Mapping[str, Timeouts]] = MappingProxyType(
+    {
+        "daily-checkin": Timeouts(2 * HOUR, 30 * MINUTE, 7 * DAY),
+        "weekly-therapy": Timeouts(24 * HOUR, 6 * HOUR, 90 * DAY),
+        "on-demand": Timeouts(30 * MINUTE, 15 * MINUTE, 30 * DAY),
+        "long-term": Timeouts(12 * HOUR, 6 * HOUR, 365 * DAY),
+    }
+)
+
+
+def timeouts(
+    preset: str = "", cooling: int | None = None, dormant: int | None = None, closed: int | None = None
+) -> Timeouts:
+    """The timeouts given, the others by the preset or by default; without either, dormant is as long as cooling."""
+    chosen = PRESETS.get(preset)
+    cooled = cooling if cooling is not None else (chosen or Timeouts()).cooling
+    slept = dormant if dormant is not None else chosen.dormant if chosen else cooled
+    return Timeouts(cooled, slept, closed if closed is not None else (chosen or Timeouts()).closed)
+
+
+def transition(thread: Thread, to: ThreadState, now: int) -> Thread:
+    """The thread in another state. Raises InvalidTransitionError."""
+    if to not in ALLOWED[thread.state]:
+        raise InvalidTransitionError(f"Invalid transition: {thread.state} → {to}")
+    moved = replace(thread, state=to, updated_at=now)
+    if to is ThreadState.COOLING:
+        return replace(moved, cooling_started_at=now)
+    if to is ThreadState.DORMANT:
+        return replace(moved, dormant_at=now, cooling_started_at=None)
+    if to is ThreadState.CLOSED:
+        return replace(moved, closed_at=now)
+    return replace(moved, cooling_started_at=None)
+
+
+def should_cool(thread: Thread, timeout: int, now: int) -> bool:
+    """Whether an active thread has been silent long enough; one that nobody spoke in never cools."""
+    since = thread.last_message_at
+    return thread.state is ThreadState.ACTIVE and since is not None and now - since >= timeout
+
+
+def should_go_dormant(thread: Thread, timeout: int, now: int) -> bool:
+    """Whether a cooling thread's facts are due."""
+    since = thread.cooling_started_at
+    return thread.state is ThreadState.COOLING and since is not None and now - since >= timeout
+
+
+def should_close(thread: Thread, timeout: int, now: int) -> bool:
+    """Whether a dormant thread is over for good."""
+    since = thread.dormant_at
+    return thread.state is ThreadState.DORMANT and since is not None and now - since >= timeout
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +123,9 @@ class Passage:
         return _digest(self.lines)
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> MemoryOrigin:
         """Where memories of it come from."""
-        return Origin(chat=self.chat, first=self.first, last=self.last)
+        return MemoryOrigin(chat=self.chat, first=self.first, last=self.last)
 
 
 def chat_name(chat: Chat, path: Path | None) -> str:
@@ -82,8 +162,8 @@ def waiting_passages(
             continue
         done.update(places)
         passage = _passage(chat, name, places, first, last)
-        if passage.digest != thread.digest or thread.state in {State.ACTIVE, State.COOLING}:
-            edited = thread.digest != passage.digest and thread.state not in {State.ACTIVE, State.COOLING}
+        if passage.digest != thread.digest or thread.state in {ThreadState.ACTIVE, ThreadState.COOLING}:
+            edited = thread.digest != passage.digest and thread.state not in {ThreadState.ACTIVE, ThreadState.COOLING}
             waiting.append(_passage(chat, name, places, first, last, changed=edited))
     left = [index for index in spoken if index not in done]
     waiting += [_passage(chat, name, places, places[0], places[-1]) for places in _parted(chat, left, size, silence_ms)]

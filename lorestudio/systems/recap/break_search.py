@@ -1,14 +1,8 @@
 """The search for scene breaks: what a model is asked, what its answer leads to, and the way back through the scene.
 
 A break that was found is followed by a search backwards for breaks that were missed; then the scenes get their recaps
-one after the other, and the search goes on behind (spec: recap-memory 12.3 to 12.5).
-
-Cutting a range until its questions fit the model: first by halves, then by quarters, then message by message.
-
-After each of the first two, the last cut is taken back, so that the range stays as long as it can be.
-Source: spec: recap-memory 12.3.
-
-One search for a scene break: its range, its question, and whether the answer can be taken.
+one after the other, and the search goes on behind. A range whose questions do not fit the model is cut: by halves, by
+quarters, message by message (spec: recap-memory 12.3 to 12.5).
 """
 
 from __future__ import annotations
@@ -19,30 +13,39 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.messages import SCENE_BREAK, ChatReply, ChatRequest
-from lorestudio.systems.recap import prompts
-from lorestudio.systems.recap.chain import Chain, detect_operation, number_in, positions
+from lorestudio.systems.recap.asking import Handler, WorkContext, stripped, unusable
 from lorestudio.systems.recap.chat import RecapChat
-from lorestudio.systems.recap.context import WorkContext, unusable
-from lorestudio.systems.recap.detection import (
+from lorestudio.systems.recap.queue import (
+    HopelessError,
+    NewOperation,
+    Operation,
+    OperationType,
+    Priority,
+    QueueState,
+    StoredAnswer,
+)
+from lorestudio.systems.recap.records import mapping, message_text, text_of
+from lorestudio.systems.recap.scene_breaks import (
     BELOW_MINIMUM,
     BreakAnswer,
+    Chain,
     Choices,
     Mode,
     chosen_paragraphs,
     continuity_veto,
+    detect_operation,
     detection_choices,
     matching,
+    number_in,
+    positions,
     read_answer,
     refusal,
     speaks_of_formatting,
 )
-from lorestudio.systems.recap.queue import NewOperation, Operation, OperationType, Priority, QueueState
-from lorestudio.systems.recap.records import mapping, message_text, text_of
-from lorestudio.systems.recap.requests import stripped
-from lorestudio.systems.recap.scene_work import scene_request
+from lorestudio.systems.recap.scene_recaps import scene_request
 from lorestudio.systems.recap.scenes import checked, is_visible_break, toggle, unchecked
-from lorestudio.systems.recap.worker import HopelessError, Stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,7 @@ _FEWEST: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class BreakSearch:
     """One search: a range, and how it is looked through."""
 
     start: int
@@ -112,10 +115,10 @@ class Search:
         )
 
 
-def detection_request(chat: RecapChat, search: Search, found: Choices, ctx: WorkContext) -> ChatRequest:
+def detection_request(chat: RecapChat, search: BreakSearch, found: Choices, ctx: WorkContext) -> ChatRequest:
     """The question where a scene ends."""
     settings = ctx.settings
-    built_in = prompts.DETECT_FORCED if search.mode == "forced" else prompts.DETECT
+    built_in = prompt_text("recap", "detect-forced") if search.mode == "forced" else prompt_text("recap", "detect")
     params: dict[str, Json] = {
         "messages": chosen_paragraphs(stripped(chat.messages, found.filtered, settings), found),
         "minimum_scene_length": str(settings.auto_scene_break_minimum_scene_length),
@@ -130,7 +133,7 @@ def detection_request(chat: RecapChat, search: Search, found: Choices, ctx: Work
     )
 
 
-def search_of(operation: Operation, mode: Mode | None = None) -> Search:
+def search_of(operation: Operation, mode: Mode | None = None) -> BreakSearch:
     """The search that an operation asks for. Raises HopelessError where it has no range."""
     start, end = number_in(operation.params, "startIndex"), number_in(operation.params, "endIndex")
     if start is None or end is None:
@@ -138,10 +141,10 @@ def search_of(operation: Operation, mode: Mode | None = None) -> Search:
     if mode is None:
         mode = "forced" if truthy(operation.params.get("forceSelection")) else "forward"
     offset = number_in(operation.params, "offset") or 0
-    return Search(start, end, offset if mode == "forward" else 0, mode)
+    return BreakSearch(start, end, offset if mode == "forward" else 0, mode)
 
 
-def fitted(search: Search, chat: RecapChat, ctx: WorkContext) -> tuple[Search, Choices]:
+def fitted(search: BreakSearch, chat: RecapChat, ctx: WorkContext) -> tuple[BreakSearch, Choices]:
     """The search with a range that fits the model. A shortened one has to end in a choice.
 
     Raises HopelessError where what fits is too short to choose from.
@@ -150,8 +153,8 @@ def fitted(search: Search, chat: RecapChat, ctx: WorkContext) -> tuple[Search, C
     if not found.possible or not ctx.context_size:
         return search, found
 
-    def shortened(end: int) -> Search:
-        return search if end == search.end else Search(search.start, end, 0, "forced")
+    def shortened(end: int) -> BreakSearch:
+        return search if end == search.end else BreakSearch(search.start, end, 0, "forced")
 
     def fits(end: int) -> bool:
         tried = shortened(end)
@@ -180,7 +183,7 @@ def read_reply(reply: ChatReply) -> BreakAnswer:
         raise unusable(reply, str(error)) from error
 
 
-def refused(said: BreakAnswer, search: Search, found: Choices, ctx: WorkContext) -> str:
+def refused(said: BreakAnswer, search: BreakSearch, found: Choices, ctx: WorkContext) -> str:
     """Why an answer cannot be taken, empty where it can."""
     return refusal(
         said.at,
@@ -196,7 +199,7 @@ _FORMATTING_RETRY: Final = "formatting_rationale_retry"
 
 
 @dataclass(frozen=True, slots=True)
-class Detect:
+class Detect(Handler):
     """The search for the first break in a range."""
 
     async def ask(self, operation: Operation, chat: RecapChat, ctx: WorkContext) -> Json:
@@ -231,7 +234,7 @@ class Detect:
 
     def store(
         self, operation: Operation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, Stored]:
+    ) -> tuple[RecapChat, StoredAnswer]:
         """The break that was found and the search backwards from it, or what is to be looked through next."""
         del queue
         search, made = search_of(operation), mapping(answer)
@@ -241,41 +244,40 @@ class Detect:
         match made.get("outcome"):
             case "formatting":
                 if operation.metadata.get("triggered_by") == _FORMATTING_RETRY:
-                    return chat, Stored(summary="the reason was about formatting again; nothing was decided")
+                    return chat, StoredAnswer(summary="the reason was about formatting again; nothing was decided")
                 again = NewOperation(
                     OperationType.DETECT,
                     operation.params,
                     Priority.DETECT,
                     metadata={**operation.carried, "triggered_by": _FORMATTING_RETRY},
                 )
-                return chat, Stored((again,), "the reason was about formatting, so it is asked once more")
+                return chat, StoredAnswer((again,), "the reason was about formatting, so it is asked once more")
             case "below_minimum":
                 earliest = number_in(made, "earliest")
                 if earliest is None or earliest <= search.start:
-                    return chat.with_messages(checked(chat.messages, search.start, last)), Stored(summary="too early")
+                    return chat.with_messages(checked(chat.messages, search.start, last)), StoredAnswer(
+                        summary="too early"
+                    )
                 chat = chat.with_messages(checked(chat.messages, search.start, earliest - 1))
                 later = detect_operation(earliest, search.end, search.offset)
-                return chat, Stored((later,), "the choice was too early, so the search goes on behind")
+                return chat, StoredAnswer((later,), "the choice was too early, so the search goes on behind")
             case "vetoed" if at is not None:
                 chat = chat.with_messages(checked(chat.messages, search.start, at))
                 following = _rest(chat, at + 1, search, ctx)
-                return chat, Stored(following, f"message {at} was refused: the scene rather goes on ({rationale})")
+                return chat, StoredAnswer(
+                    following, f"message {at} was refused: the scene rather goes on ({rationale})"
+                )
             case "found" if at is not None and chat.at(at) is not None:
                 return _place(chat, search, at, rationale)
             case "none":
                 chat = chat.with_messages(checked(chat.messages, search.start, last))
                 following = _rest(chat, last + 1, search, ctx) if truthy(made.get("shortened")) else ()
-                return chat, Stored(following, f"no scene ends between {search.start} and {last}")
-        return chat, Stored(summary="there were too few messages to choose from")
-
-    def failed(self, operation: Operation, error: str, chat: RecapChat, ctx: WorkContext) -> tuple[RecapChat, Stored]:
-        """Nothing is decided about the range."""
-        del operation, error, ctx
-        return chat, Stored()
+                return chat, StoredAnswer(following, f"no scene ends between {search.start} and {last}")
+        return chat, StoredAnswer(summary="there were too few messages to choose from")
 
 
 @dataclass(frozen=True, slots=True)
-class DetectBackwards:
+class DetectBackwards(Handler):
     """The search for a break before one that was found."""
 
     async def ask(self, operation: Operation, chat: RecapChat, ctx: WorkContext) -> Json:
@@ -296,7 +298,7 @@ class DetectBackwards:
 
     def store(
         self, operation: Operation, answer: Json, chat: RecapChat, queue: QueueState, ctx: WorkContext
-    ) -> tuple[RecapChat, Stored]:
+    ) -> tuple[RecapChat, StoredAnswer]:
         """An earlier break and the search before it, or the end of the chain: the recaps."""
         del queue
         search, at = search_of(operation, "backward"), number_in(mapping(answer), "at")
@@ -307,32 +309,34 @@ class DetectBackwards:
         chat = chat.with_messages(tuple(messages))
         found = list(positions(operation.metadata.get("discovered")))
         if at is None or chat.at(at) is None:
-            return chat, Stored(_end_of_chain(chat, operation, found, ctx), "no earlier break")
+            return chat, StoredAnswer(_end_of_chain(chat, operation, found, ctx), "no earlier break")
         if not is_visible_break(chat.messages[at]):
             chat = chat.with_messages(toggle(chat.messages, at))
         chat = chat.with_messages(checked(chat.messages, at + 1, after - 1))
         found = [at, *found]
         least = ctx.settings.auto_scene_break_minimum_scene_length
         if at - search.start < 2 * least:
-            return chat, Stored(_end_of_chain(chat, operation, found, ctx), f"an earlier break at {at}")
+            return chat, StoredAnswer(_end_of_chain(chat, operation, found, ctx), f"an earlier break at {at}")
         step = _backwards(search.start, at, {**operation.carried, "discovered": list(found), "next_break": at})
-        return chat, Stored((step,), f"an earlier break at {at}")
+        return chat, StoredAnswer((step,), f"an earlier break at {at}")
 
-    def failed(self, operation: Operation, error: str, chat: RecapChat, ctx: WorkContext) -> tuple[RecapChat, Stored]:
+    def failed(
+        self, operation: Operation, error: str, chat: RecapChat, ctx: WorkContext
+    ) -> tuple[RecapChat, StoredAnswer]:
         """The chain ends with what was found."""
         del error
         found = list(positions(operation.metadata.get("discovered")))
-        return chat, Stored(_end_of_chain(chat, operation, found, ctx))
+        return chat, StoredAnswer(_end_of_chain(chat, operation, found, ctx))
 
 
-def _place(chat: RecapChat, search: Search, at: int, rationale: str) -> tuple[RecapChat, Stored]:
+def _place(chat: RecapChat, search: BreakSearch, at: int, rationale: str) -> tuple[RecapChat, StoredAnswer]:
     if not is_visible_break(chat.messages[at]):
         chat = chat.with_messages(toggle(chat.messages, at))
     chat = chat.with_messages(checked(chat.messages, search.start, at))
     carried: dict[str, Json] = {
         "discovered": [at], "next_break": at, "original_break": at, "original_end": search.end
     }  # fmt: skip
-    return chat, Stored((_backwards(search.start, at, carried),), f"a scene ends at message {at}: {rationale}")
+    return chat, StoredAnswer((_backwards(search.start, at, carried),), f"a scene ends at message {at}: {rationale}")
 
 
 def _backwards(start: int, at: int, carried: Mapping[str, Json]) -> NewOperation:
@@ -349,7 +353,7 @@ def _end_of_chain(
     return Chain(tuple(found), start, end).next(chat, ctx.settings)
 
 
-def _rest(chat: RecapChat, start: int, search: Search, ctx: WorkContext) -> tuple[NewOperation, ...]:
+def _rest(chat: RecapChat, start: int, search: BreakSearch, ctx: WorkContext) -> tuple[NewOperation, ...]:
     """The search in what is left of a range, where there is enough of it."""
     settings = ctx.settings
     found = matching(chat.messages, start, search.end, settings.auto_scene_break_check_which_messages)

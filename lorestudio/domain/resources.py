@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,3 +12,10 @@ def resource(*parts: str) -> Path:
     installed = Path(str(files("lorestudio"))) / "resources"
     root = installed if installed.is_dir() else Path(str(files("lorestudio"))).parent / "resources"
     return root.joinpath(*parts)
+
+
+@cache
+def prompt_text(*parts: str) -> str:
+    """A question to a model from `resources/prompts/`, named without its ending; no line end behind it."""
+    *folders, name = parts
+    return resource("prompts", *folders, f"{name}.txt").read_text(encoding="utf-8").removesuffix("\n")
