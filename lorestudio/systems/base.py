@@ -307,8 +307,8 @@ class SystemKind:
     `summary` says in a sentence or two what it does. `state` and `tally` are the types of what it remembers and counts,
     None for nothing. `of_vault` says that its candidates are always the notes of the vault; `remembers` that it looks
     at what is kept of the chat, so that a text that stands alone is said after all of it. `not_held` says why no entry
-    can be held in behind the stage that stopped it, "" where one can. `reads_file` takes settings out of another program's
-    file, None where it is none of that program's.
+    can be held in behind the stage that stopped it, "" where one can. `reads_file` takes settings out of another
+    program's file, None where it is none of that program's.
     """
 
     name: str

@@ -14,8 +14,8 @@ from lorestudio.studio.replay.order import ReplayOrder, Superseded, clock_ms
 from lorestudio.studio.replay.runs import Runs, States, TraceBook
 from lorestudio.systems.base import INPUTS, Decided, Generated, Moment, Reuse, State, System, Tally, Watcher
 from lorestudio.systems.registry import system_of
+from lorestudio.trace.journey import FOREIGN_IDS, renumbered
 from lorestudio.trace.model import EntryRef, Trace, Turn
-from lorestudio.trace.renumber import FOREIGN_IDS, renumbered
 
 
 class Simulator:
