@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.state import EngineState
 from lorestudio.llm.answers import ScriptedAnswers
 from lorestudio.settings.behaviour import fixed, switches
-from lorestudio.systems.context import RunResult
+from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.model import ItemResult, Outcome, RunOutcome, StageRecord, TitleMatch
 from lorestudio.trace.serialize import from_json, record_from_json, record_to_json, to_json
@@ -30,7 +30,7 @@ from tests.systems.test_invariants import (
     check_prompt,
     check_state,
 )
-from tests.systems.worlds import Draft, World, entry, world
+from tests.systems.worlds import Draft, World, changed, entry, world
 
 TAGS = ["npc", "place", "item", "event", "lorebook"]
 CROWD = tuple(entry(f"E{n}", f"key{n}", tags=(TAGS[n % 4],), summary="s" * (n % 2), priority=n) for n in range(44))
@@ -97,17 +97,17 @@ class Told:
     categories: tuple[Reply, ...]
     fixed: tuple[str, ...]
 
-    def play(self) -> list[tuple[World, RunResult]]:
+    def play(self) -> list[tuple[World, Decided]]:
         """Each generation's inputs and what came of them."""
         answers = ScriptedAnswers({"search": script(self.search), "prefilter": script(self.categories)})
-        state, clock_ms, chat = EngineState(random_state=self.there.context.seed), 0, ()
+        state, clock_ms, chat = EngineState(random_state=self.there.context.moment.seed), 0, ()
         played = []
         for said, gap_ms, kind in self.turns:
             chat, clock_ms = (*chat, *said), clock_ms + gap_ms
             now = self.there.with_chat(
                 chat, state=state, clock_ms=clock_ms, answers=answers, behaviour=fixed(self.fixed), timer=lambda: 0.0
             )
-            now = World(replace(now.context, turn=replace(now.context.turn, kind=kind)))
+            now = World(changed(now.context, turn=replace(now.context.moment.turn, kind=kind)))
             result = asyncio.run(run(now.context))
             state = result.state
             played.append((now, result))
@@ -145,7 +145,7 @@ def accounts(record: StageRecord) -> bool:
     return before == after
 
 
-def check_accounts(result: RunResult) -> None:
+def check_accounts(result: Decided) -> None:
     records = result.trace.stages
     assert records[0].entered == ()
     for record in records:
@@ -157,7 +157,7 @@ def check_accounts(result: RunResult) -> None:
     assert len(set(names)) == len(names)
 
 
-def check_selection(there: World, result: RunResult) -> None:
+def check_selection(there: World, result: Decided) -> None:
     """Only candidates are chosen; each request is answered or failed; results name whom they say."""
     record = result.trace.stage("AI selection")
     if record is None:
@@ -192,7 +192,7 @@ def check_items(record: StageRecord) -> None:
         assert set(item.entries) <= set(record.entered)
 
 
-def check_commits(there: World, result: RunResult) -> None:
+def check_commits(there: World, result: Decided) -> None:
     """A generation that ends early leaves nothing but what the host's prompt manager holds from before."""
     if result.trace.outcome in {RunOutcome.INJECTED, RunOutcome.NOTHING_INJECTED}:
         check_prompt(there, result)
@@ -202,7 +202,7 @@ def check_commits(there: World, result: RunResult) -> None:
     assert result.state.prompts == tuple(one for one in there.context.state.prompts if one.managed)
 
 
-def check_switches(told: Told, result: RunResult) -> None:
+def check_switches(told: Told, result: Decided) -> None:
     notes: Any = result.trace.facts["switches"]
     wanted = {switch.name for switch in switches()} if "all" in told.fixed else set(told.fixed)
     assert {note["switch"] for note in notes} <= wanted

@@ -14,7 +14,6 @@ from lorestudio.exchange.chats.metadata import read_controls, read_state
 from lorestudio.exchange.chats.records import read_message
 from lorestudio.llm.answers import ScriptedAnswers
 from lorestudio.settings.deeplore import sanitise
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.model import Outcome, StageRecord, Trace, Turn
@@ -22,7 +21,7 @@ from tests.golden.ai_files import GENERATIONS_AI
 from tests.golden.files import read_json
 from tests.systems.deeplore.answers import ERROR
 from tests.systems.deeplore.recorded import entries_of
-from tests.systems.worlds import Scripted
+from tests.systems.worlds import Scripted, inputs
 from tests.test_recorded_generations import cut_form, folder_form, published, removed, sources, titles
 
 CHATS: list[dict[str, Any]] = read_json(GENERATIONS_AI)
@@ -115,7 +114,7 @@ def test_recorded_chat(number: int) -> None:
         messages = tuple(read_message(one) for one in step["chat"])
         rolls = Scripted(step["rolls"][1:])  # the first number makes the generation's log id
         reply = ERROR if step["reply"] == "__ERR" else {"text": step["reply"]}
-        context = RunContext(
+        context = inputs(
             index,
             messages,
             settings,

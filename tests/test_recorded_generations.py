@@ -13,13 +13,12 @@ from lorestudio.domain.state import EngineState
 from lorestudio.exchange.chats.metadata import read_controls, read_state
 from lorestudio.exchange.chats.records import read_message
 from lorestudio.settings.deeplore import sanitise
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.model import Outcome, RunOutcome, StageRecord, StageStatus, Trace, Turn
 from tests.golden.files import GENERATIONS_KEYWORDS, read_json
 from tests.systems.deeplore.recorded import entries_of, pairs
-from tests.systems.worlds import Scripted
+from tests.systems.worlds import Scripted, inputs
 
 CHATS: list[dict[str, Any]] = read_json(GENERATIONS_KEYWORDS)
 
@@ -186,7 +185,7 @@ def test_recorded_chat(number: int) -> None:
         messages = tuple(read_message(one) for one in step["chat"])
         rolls = Scripted(step["rolls"][1:])  # the first number makes the generation's log id
         turn = Turn(len(messages), 0, 0)
-        context = RunContext(index, messages, settings, turn, controls, state, "Eris", random=lambda _, one=rolls: one)
+        context = inputs(index, messages, settings, turn, controls, state, "Eris", random=lambda _, one=rolls: one)
         result = asyncio.run(run(context))
         trace, state = result.trace, result.state
         observed = step["o"]

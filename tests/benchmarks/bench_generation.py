@@ -21,12 +21,12 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.exchange.chats.records import read_message
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.model import Turn
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
+from tests.systems.worlds import inputs
 
 RUNS = 15
 VARIANTS = {
@@ -60,7 +60,7 @@ def median_ms(work: Callable[[], object], runs: int = RUNS) -> float:
 
 def generation(index: DeepLoreIndex, chat: tuple[Message, ...], settings: DeepLoreSettings) -> Callable[[], object]:
     """A generation at the end of the chat, ready to be timed."""
-    ctx = RunContext(index=index, chat=chat, settings=settings, turn=Turn(len(chat), 0, 0))
+    ctx = inputs(index=index, chat=chat, settings=settings, turn=Turn(len(chat), 0, 0))
     return lambda: asyncio.run(run(ctx))
 
 

@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 
 import pytest
+from lorestudio.studio.replay.system_simulator import SystemSimulator
 
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.run_store import Keeper, default_folder
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.store import TraceStore

@@ -15,7 +15,8 @@ import pytest
 from lorestudio.exchange.scenario_file import Scenario
 from lorestudio.studio.scenario import running as scenarios
 from lorestudio.studio.scenario.running import run_scenario
-from lorestudio.systems.context import RunContext, RunResult
+from lorestudio.systems.base import Decided
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.run import run
 from tests.golden.compare import Case, differences, read_cases
 from tests.golden.files import GOLDEN_DEV
@@ -34,7 +35,7 @@ def numbers(system: dict[str, Any]) -> list[str]:
 def test_all_decisions_numbers_and_switches(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     traces = []
 
-    async def seen(context: RunContext) -> RunResult:
+    async def seen(context: Inputs) -> Decided:
         result = await run(context)
         traces.append(result.trace)
         return result

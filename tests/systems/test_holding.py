@@ -1,7 +1,6 @@
 """Holding an entry in after the stage that stopped it."""
 
 import asyncio
-from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +9,7 @@ from lorestudio.systems.deeplore.run import run
 from lorestudio.systems.holding import Hold
 from lorestudio.trace.held_run import WouldState, would_also
 from lorestudio.trace.journey import FateState, fate
-from tests.systems.worlds import entry, rules, world
+from tests.systems.worlds import changed, entry, rules, world
 
 CHAT = ["U: The lamp burns by the gate.", "Ann: Yes."]
 STOPS_NOBODY = {FateState.INJECTED, FateState.TRUNCATED}
@@ -25,7 +24,7 @@ def held(there, title, stopped_by=None):
     number = there[title].id
     end = fate(traced(there), number)
     stage = stopped_by if stopped_by is not None else end.stage if end.state is FateState.REMOVED else ""
-    trace = asyncio.run(run(replace(there.context, held=Hold(number, stage)))).trace
+    trace = asyncio.run(run(changed(there.context, held=Hold(number, stage)))).trace
     return trace, would_also(trace)
 
 

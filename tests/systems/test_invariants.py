@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition
 from lorestudio.domain.javascript import length
 from lorestudio.domain.state import EngineState
-from lorestudio.systems.context import RunResult
+from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore.stages.keywords import KeywordsStage
 from lorestudio.trace.model import Outcome, RunOutcome
 from lorestudio.vault.fields import OPERATORS, TOLERANCES
 from tests.systems.deeplore import naive_keys
-from tests.systems.worlds import Draft, World, balances, message, rules, run_stage, run_world, world
+from tests.systems.worlds import Draft, World, balances, changed, message, rules, run_stage, run_world, world
 
 WORDS = ["dragon", "Sword", "bob", "carl", "ΑΣ", "café", "war room", "x"]
 TITLES = ["Aa", "bb", "Cc", "Dd", "é", "AA"]
@@ -118,7 +118,7 @@ WORLDS = st.builds(
 )
 
 
-def check_records(result: RunResult) -> None:
+def check_records(result: Decided) -> None:
     """Each stage accounts for everybody, and hands its candidates to the next one."""
     records = result.trace.stages
     assert records[0].entered == ()
@@ -129,7 +129,7 @@ def check_records(result: RunResult) -> None:
         assert earlier.left == later.entered
 
 
-def check_entries(there: World, result: RunResult) -> None:
+def check_entries(there: World, result: Decided) -> None:
     """No blocked entry, no guide but by BM25, nobody who did not come in somewhere."""
     trace = result.trace
     fuzzy = trace.stage("BM25")
@@ -137,7 +137,7 @@ def check_entries(there: World, result: RunResult) -> None:
     added = {one.entry for record in trace.stages for one in record.with_outcome(Outcome.ADDED)}
     for injection in trace.injections:
         one = there.entries[injection.entry]
-        assert not any(block.matches(one) for block in there.context.controls.blocks)
+        assert not any(block.matches(one) for block in there.context.moment.controls.blocks)
         assert not one.guide or one.id in by_fuzzy
         assert one.id in added
     for record in trace.stages:
@@ -145,7 +145,7 @@ def check_entries(there: World, result: RunResult) -> None:
             assert verdict.entry in trace.entries
 
 
-def check_budget(there: World, result: RunResult) -> None:
+def check_budget(there: World, result: Decided) -> None:
     """Both caps hold for entries outside outlets, but for the last one's truncation (5.7): the dots may cost more."""
     limits = there.context.settings
     positional = [one for one in result.trace.injections if one.position != -1]
@@ -162,7 +162,7 @@ def check_budget(there: World, result: RunResult) -> None:
             assert one.original_tokens == note.tokens > limits.max_tokens_budget - whole >= 50
 
 
-def check_prompt(there: World, result: RunResult) -> None:
+def check_prompt(there: World, result: Decided) -> None:
     """Every injection has its part in a block of its tag, every block is committed."""
     trace = result.trace
     parts = [(block.tag, part.entry) for block in trace.prompt for part in block.parts]
@@ -173,7 +173,7 @@ def check_prompt(there: World, result: RunResult) -> None:
     assert (trace.outcome is RunOutcome.INJECTED) is bool(trace.injections)
 
 
-def check_state(there: World, result: RunResult) -> None:
+def check_state(there: World, result: Decided) -> None:
     counters = result.state.counters
     assert counters.generation_count == result.trace.turn.number + 1
     assert all(left > 0 for left in counters.cooldown.values())
@@ -202,15 +202,15 @@ def frozen(there: World) -> Any:
     # What only other systems read is empty here, and an empty read-only mapping cannot be copied.
     names = [name for name in Entry.__slots__ if name != "system_fields"]
     notes_now = [{name: getattr(one, name) for name in names} for one in there.entries]
-    return copy.deepcopy((notes_now, ctx.chat, ctx.controls, ctx.state, ctx.settings))
+    return copy.deepcopy((notes_now, ctx.moment.chat, ctx.moment.controls, ctx.state, ctx.settings))
 
 
 @settings(max_examples=150, deadline=None)
 @given(there=WORLDS)
 def test_the_same_inputs_give_the_same_trace_and_stay_as_they_are(there: World) -> None:
     before = frozen(there)
-    first = run_world(World(replace(there.context, timer=lambda: 0.0)))
-    second = run_world(World(replace(there.context, timer=lambda: 0.0)))
+    first = run_world(World(changed(there.context, timer=lambda: 0.0)))
+    second = run_world(World(changed(there.context, timer=lambda: 0.0)))
     assert first == second
     assert frozen(there) == before
 
@@ -222,15 +222,17 @@ def test_a_swipe_starts_where_the_generation_before_it_started(there: World, mor
     first = run_world(there)
     if first.trace.outcome is RunOutcome.SKIPPED:
         return
-    draws = replace(there.context, state=replace(first.state, random_state=there.context.state.random_state))
+    draws = changed(there.context, state=replace(first.state, random_state=there.context.state.random_state))
     again = run_world(World(draws))
     assert again.trace.turn.number == first.trace.turn.number
     assert again.state.counters == first.state.counters
     assert [one.entry for one in again.trace.injections] == [one.entry for one in first.trace.injections]
     counted = [there.entries[one.entry].tracker_key for one in first.trace.injections]
-    if there.context.chat and len(set(counted)) == len(counted):  # 6.4: otherwise the place's set cannot undo them
+    if there.context.moment.chat and len(set(counted)) == len(
+        counted
+    ):  # 6.4: otherwise the place's set cannot undo them
         assert again.state.chat_counts == first.state.chat_counts
-    longer = there.with_chat([*there.context.chat, *more, "U: next"], state=first.state)
+    longer = there.with_chat([*there.context.moment.chat, *more, "U: next"], state=first.state)
     assert run_world(longer).trace.turn.number == first.trace.turn.number + 1
 
 
@@ -239,14 +241,14 @@ def test_a_swipe_starts_where_the_generation_before_it_started(there: World, mor
 def test_the_keyword_pass_equals_testing_every_entry_by_itself(there: World) -> None:
     """3.3 to 3.5: one pass over the deepest window against each entry's own window, key by key."""
     ctx = there.context
-    fresh = World(replace(ctx, state=EngineState()))
+    fresh = World(changed(ctx, state=EngineState()))
     limits = ctx.settings
     rule: Any = {"case": limits.case_sensitive, "words": limits.match_whole_words}
     expected: dict[int, tuple[str, Any]] = {}
     for one in there.entries:
         if one.constant or one.guide or not limits.scan_depth:
             continue
-        text = naive_keys.scan_text(ctx.chat, limits.scan_depth if one.scan_depth is None else one.scan_depth)
+        text = naive_keys.scan_text(ctx.moment.chat, limits.scan_depth if one.scan_depth is None else one.scan_depth)
         key = naive_keys.match(one.keys, one.refine_keys, text, **rule)
         if key is None:
             blocked = naive_keys.primary(one.keys, text, **rule) if one.refine_keys else None

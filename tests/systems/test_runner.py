@@ -47,7 +47,7 @@ def end(state: Any) -> None:
 
 def outcome(stages: Sequence[Doing], *, always: bool = False) -> tuple[tuple[StageRecord, ...], Any]:
     state = prepared(THERE, "A")
-    return asyncio.run(run_stages(stages, state, THERE.context, always=always)), state
+    return asyncio.run(run_stages(stages, state, THERE.context, THERE.context.moment, always=always)), state
 
 
 def test_a_failure_is_contained_in_its_record(caplog: pytest.LogCaptureFixture) -> None:

@@ -10,7 +10,7 @@ import asyncio
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from lorestudio.domain.chat import Message
@@ -18,8 +18,9 @@ from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, Vau
 from lorestudio.domain.state import ChatControls, Counters, EngineState, EntryRule
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.context import RunContext, RunResult
+from lorestudio.systems.base import Decided, Moment
 from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.run import run
 from lorestudio.systems.deeplore.stages.snapshot import SnapshotStage
 from lorestudio.systems.deeplore.state import Accepted, RunState
@@ -96,11 +97,28 @@ def index_of(drafts: Iterable[Draft], fields: tuple[FieldDefinition, ...] = BUIL
     return DeepLoreIndex(VaultIndex(entries=entries_of(drafts), fields=fields, vaults=("V",), digest="digest"))
 
 
+OF_MOMENT = {item.name for item in fields(Moment)} - {"index"}
+
+
+def inputs(index: DeepLoreIndex, **values: Any) -> Inputs:
+    """The inputs of a generation from those of the moment and DeepLore's own, by name."""
+    moment = Moment(index.vault, **{name: value for name, value in values.items() if name in OF_MOMENT})
+    return Inputs(moment, index, **{name: value for name, value in values.items() if name not in OF_MOMENT})
+
+
+def changed(ctx: Inputs, **values: Any) -> Inputs:
+    """The inputs with others in the place of these, by name."""
+    moment = replace(ctx.moment, **{name: value for name, value in values.items() if name in OF_MOMENT})
+    if "index" in values:
+        moment = replace(moment, index=values["index"].vault)
+    return replace(ctx, moment=moment, **{name: value for name, value in values.items() if name not in OF_MOMENT})
+
+
 @dataclass(frozen=True)
 class World:
     """The inputs of a generation."""
 
-    context: RunContext
+    context: Inputs
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -118,7 +136,7 @@ class World:
     def with_chat(self, chat: Iterable[str | Message], **changes: Any) -> World:
         """The same world one turn on."""
         messages = tuple(message(line) if isinstance(line, str) else line for line in chat)
-        return World(replace(self.context, chat=messages, turn=Turn(len(messages), 0, 0), **changes))
+        return World(changed(self.context, chat=messages, turn=Turn(len(messages), 0, 0), **changes))
 
 
 def world(
@@ -146,8 +164,8 @@ def world(
     if cooldown:
         state = replace(state, counters=replace(state.counters, cooldown=cooldown))
     random: Callable[[int], Any] = Mulberry32 if draws is None else lambda used: Scripted(draws, used)
-    start = RunContext(
-        index=index_of(drafts, fields),
+    start = inputs(
+        index_of(drafts, fields),
         chat=(),
         settings=settings_of(**settings),
         turn=Turn(0, 0, 0),
@@ -161,7 +179,7 @@ def world(
         timer=TickingTimer(),
     )
     there = World(start).with_chat(chat)
-    return World(replace(there.context, turn=replace(there.context.turn, kind=kind)))
+    return World(changed(there.context, turn=replace(there.context.moment.turn, kind=kind)))
 
 
 def text_of(value: Any) -> str:
@@ -269,7 +287,7 @@ def accepted(there: World, titles: str) -> list[Accepted]:
     return [Accepted(there[title]) for title in filter(None, titles.split(", "))]
 
 
-def run_world(there: World) -> RunResult:
+def run_world(there: World) -> Decided:
     return asyncio.run(run(there.context))
 
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Never, Self
 
+from lorestudio.systems.context import RunResult
+
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, Folder, LeftOutNote, NoteProblem, ParserWarning, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
@@ -17,7 +19,6 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.project.answering import ChatReply, ChatRequest, Keys, LlmError, Profile
 from lorestudio.studio.project.project import Project
-from lorestudio.systems.context import RunResult
 from lorestudio.trace.model import (
     EntryRef,
     Injection,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from lorestudio.domain.chat import Message
@@ -12,11 +11,11 @@ from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.domain.state import ChatControls, Counters, EngineState, EntryRule
 from lorestudio.exchange.chats.records import read_message
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore import gating
 from lorestudio.systems.deeplore.bm25 import EntryBM25, tokenize
 from lorestudio.systems.deeplore.gating import Policy
 from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.keys import KeyMatcher
 from lorestudio.systems.deeplore.pipeline import matching
 from lorestudio.systems.deeplore.stages.bookkeeping import BookkeepingStage
@@ -31,7 +30,7 @@ from lorestudio.systems.ledger import Stage
 from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Turn
 from tests.cases.deeplore.settings import settings_from
 from tests.systems.deeplore.recorded import UNDEFINED, entries_of, pairs
-from tests.systems.worlds import Scripted
+from tests.systems.worlds import Scripted, changed
 
 
 def _context(
@@ -40,8 +39,8 @@ def _context(
     *,
     fields: tuple[FieldDefinition, ...] = (),
     **inputs: Any,
-) -> RunContext:
-    return RunContext(
+) -> Inputs:
+    return inputs(
         index=DeepLoreIndex(VaultIndex(entries=entries, fields=fields)),
         settings=settings_from(settings or {}),
         turn=Turn(0, 0, 0),
@@ -49,14 +48,14 @@ def _context(
     )
 
 
-def _started(ctx: RunContext, draws: list[float] | None = None) -> RunState:
+def _started(ctx: Inputs, draws: list[float] | None = None) -> RunState:
     """The state after the snapshot stage, with a list of draws as its random numbers."""
     state = RunState(Scripted(draws or []), ctx.state.counters, (), (), ctx.state)
     _run(SnapshotStage(), state, ctx)
     return state
 
 
-def _run(stage: Stage, state: RunState, ctx: RunContext) -> StageRecord:
+def _run(stage: Stage, state: RunState, ctx: Inputs) -> StageRecord:
     return asyncio.run(stage.run(state, ctx))
 
 
@@ -187,7 +186,7 @@ def _trackers(arguments: list[Any]) -> list[Any]:
         assert state.after is not None, "bookkeeping leaves the state of the next generation"
         counters = state.after.counters
         # another place in the chat each time, so that no generation is a swipe of the one before
-        ctx = replace(ctx, state=state.after, chat=(*ctx.chat, Message("U", "x")))
+        ctx = changed(ctx, state=state.after, chat=(*ctx.moment.chat, Message("U", "x")))
         rows.append([
             pairs(tracker)
             for tracker in (counters.cooldown, counters.decay, counters.injection_history, counters.consecutive)

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from lorestudio.studio.replay.system_inputs import SystemInputs
+from lorestudio.studio.replay.system_simulator import SystemSimulator
 
 from lorestudio.domain.chat import Generation, Message
 from lorestudio.domain.state import ChatControls, EntryRule
@@ -21,8 +23,6 @@ from lorestudio.studio.compare.sides import edited_side, replay_differences, sid
 from lorestudio.studio.compare.system_differences import differences_between
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.replay.system_inputs import SystemInputs
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.studio.tryout.preview import NoteText
 from lorestudio.studio.tryout.system_preview import SystemPreviewer
 from lorestudio.systems.registry import KINDS

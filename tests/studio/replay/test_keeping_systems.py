@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lorestudio.studio.replay.system_simulator import SystemSimulator
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, VaultIndex
@@ -23,7 +24,6 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import Keeper, Shelf, chat_id
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.model import Trace
 

@@ -6,13 +6,13 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from lorestudio.studio.tryout.offline_answers import Unanswered
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.studio.replay.rerun import Rerun, run_offline, trace_of
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.offline_answers import Unanswered
 from tests.studio.previews import comparable, project_of
 
 LAST = Generation(5)

@@ -4,12 +4,12 @@ import asyncio
 from types import MappingProxyType
 
 import pytest
+from lorestudio.systems.context import RunResult
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.state import EngineState
 from lorestudio.studio.replay.runs import CHECKPOINT, Runs, States, TraceBook, with_counts
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.context import RunResult
 from lorestudio.systems.deeplore.counts import counted
 
 

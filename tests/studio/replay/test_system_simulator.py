@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+from lorestudio.studio.replay.system_simulator import SystemSimulator
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, VaultIndex
@@ -16,7 +17,6 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.order import Superseded
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.systems.base import Decided, Moment
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.journey import FOREIGN_IDS

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lorestudio.studio.replay.system_simulator import SystemSimulator
 
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import scenario_bytes
 from lorestudio.llm.embedding import HashEmbedder
-from lorestudio.systems.vectors import KnownVectors
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.facts import FactsSettings
@@ -22,11 +22,11 @@ from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import VAULT, WorldInfoSettings
 from lorestudio.studio.project.project import Project, open_project
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.studio.scenario.export import export_turn
 from lorestudio.studio.scenario.running import run_scenarios
 from lorestudio.studio.scenario.system_export import export_system_scenario
 from lorestudio.systems.registry import KINDS
+from lorestudio.systems.vectors import KnownVectors
 
 NOTES = {
     "Lamp.md": "keys: [lamp]\nwi_cooldown: 3",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lorestudio.studio.tryout.offline_answers import Answered, OfflineAnswers, Unanswered
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.llm.errors import ErrorKind, LlmError
@@ -17,7 +18,6 @@ from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.offline_answers import Answered, OfflineAnswers, Unanswered
 from lorestudio.studio.tryout.preview import Preview, Previewer
 from tests.studio.previews import TEXTS, TWO_STAGE, comparable, note, project_of
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lorestudio.studio.tryout.offline_answers import Answered
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.offline_answers import Answered
 from lorestudio.studio.tryout.preview import NoteText, Previewer, prompt_changes
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.run import run

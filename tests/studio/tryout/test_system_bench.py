@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from lorestudio.studio.replay.system_simulator import SystemSimulator
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
@@ -17,7 +18,6 @@ from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.studio.tryout.bench import BenchResult, NotReplayedError
 from lorestudio.studio.tryout.system_bench import MOST_FAR, SystemBench
 from lorestudio.systems.registry import KINDS

@@ -10,24 +10,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lorestudio.studio.replay.system_simulator import SystemSimulator
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.embedding import HashEmbedder, Vector
-from lorestudio.systems.vectors import KnownVectors
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project, open_project
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.studio.tryout.preview import NoteText
 from lorestudio.studio.tryout.system_preview import SystemPreviewer
 from lorestudio.systems.base import System
 from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.registry import KINDS
+from lorestudio.systems.vectors import KnownVectors
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.model import Trace
 

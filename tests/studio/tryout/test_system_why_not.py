@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lorestudio.studio.replay.system_simulator import SystemSimulator
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
@@ -17,7 +18,6 @@ from lorestudio.settings.declaration import Section
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project, open_project
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.studio.tryout.system_why_not import SystemWhyNotFinder
 from lorestudio.studio.tryout.why_not_answers import Holds, WhyNot, conclusion
 from lorestudio.systems.registry import KINDS

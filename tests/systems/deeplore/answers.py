@@ -11,7 +11,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.llm.answers import ScriptedAnswers
 from lorestudio.settings.behaviour import fixed as fixing
 from lorestudio.trace.model import AiCall, StageRecord, Trace
-from tests.systems.worlds import World
+from tests.systems.worlds import World, changed
 
 ERROR: Mapping[str, Json] = {"error": {"message": "fetch failed"}}
 """A network error: the circuit breaker counts it."""
@@ -48,11 +48,11 @@ def asking(
     """The same world with these answers to come, these switches fixed and this session summary."""
     ctx = there.context
     return World(
-        replace(
+        changed(
             ctx,
             answers=ScriptedAnswers({"search": script(search), "prefilter": script(prefilter)}),
             behaviour=fixing(fixed),
-            controls=replace(ctx.controls, scribe_summary=summary),
+            controls=replace(ctx.moment.controls, scribe_summary=summary),
             model=model,
         )
     )

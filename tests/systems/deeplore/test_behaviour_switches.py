@@ -20,7 +20,7 @@ from lorestudio.domain.state import (
 from lorestudio.settings.behaviour import fixed, switches
 from lorestudio.trace.model import RunOutcome, Trace
 from tests.systems.deeplore.answers import ERROR, TIMEOUT, asking, picks, selection, switched, the_call
-from tests.systems.worlds import Play, World, entry, injected, message, rules, run_world, trace_of, world
+from tests.systems.worlds import Play, World, changed, entry, injected, message, rules, run_world, trace_of, world
 
 AI_ONLY: dict[str, Any] = {"ai_search_enabled": True, "ai_search_mode": "ai-only"}
 TWO_STAGE: dict[str, Any] = {"ai_search_enabled": True}
@@ -408,7 +408,7 @@ def test_a_notebook_without_lore_stands_there_once(mode: str) -> None:
     there = world(entry("A", "dragon"), notebook="Old.", notebook_enabled=True, injection_mode=mode)
     play = Play(asking(there, fixed=["notes_without_lore"]))
     play.turn(["U: dragon"])
-    controls = replace(there.context.controls, notebook="New.")
+    controls = replace(there.context.moment.controls, notebook="New.")
     trace = play.turn(["U: dragon", "Ann: y", *["U: x"] * 9], controls=controls)
     assert trace.outcome is RunOutcome.EMPTY_AFTER_GATING
     notes = [prompt.text for prompt in play.state.prompts if prompt.tag == "deeplore_notebook"]
@@ -444,7 +444,7 @@ def test_a_candidate_beyond_the_manifest_makes_no_note() -> None:
     """The cache misses with and without the switch."""
     there = world(entry("A", "go"), chat=["U: go"], **TWO_STAGE)
     stale = CachedSelection("x", "y", 1, "z", (), frozenset(), "v")
-    there = World(replace(there.context, state=EngineState(ai=AiState(cache=stale), counters=Counters())))
+    there = World(changed(there.context, state=EngineState(ai=AiState(cache=stale), counters=Counters())))
     assert switched(trace_of(asking(there, picks("A"), fixed=["cache_same_candidates"]))) == []
 
 

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.llm.answers import ScriptedAnswers
-from lorestudio.systems.context import RunContext, RunResult
+from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore import kept as kept_module
 from lorestudio.systems.deeplore.bm25 import EntryBM25
 from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.kept import Kept, compare
 from lorestudio.systems.deeplore.keys import KeyMatcher
 from lorestudio.systems.deeplore.run import run
@@ -26,6 +27,7 @@ from lorestudio.trace.serialize import to_json
 from tests.systems.deeplore.answers import Reply, script
 from tests.systems.test_invariants import CHATS, CHOICES, NOTES
 from tests.systems.worlds import Draft, entries_of, entry, world
+from tests.systems.worlds import changed as with_inputs
 from tests.test_invariants_ai import ANSWERS, SELECTION_CHOICES
 
 Edit = tuple[str, int, Draft]
@@ -62,12 +64,12 @@ def indexed(entries: tuple[Entry, ...]) -> VaultIndex:
     return VaultIndex(entries=entries, vaults=("V", "W"), digest="digest")
 
 
-def run_on(ctx: RunContext, index: DeepLoreIndex, replies: Sequence[Reply]) -> RunResult:
+def run_on(ctx: Inputs, index: DeepLoreIndex, replies: Sequence[Reply]) -> Decided:
     answers = ScriptedAnswers({"search": script(replies), "prefilter": []})
-    return asyncio.run(run(replace(ctx, index=index, answers=answers, timer=lambda: 0.0)))
+    return asyncio.run(run(with_inputs(ctx, index=index, answers=answers, timer=lambda: 0.0)))
 
 
-def whole(result: RunResult) -> tuple[Any, Any]:
+def whole(result: Decided) -> tuple[Any, Any]:
     return json.dumps(to_json(result.trace)), result.state
 
 

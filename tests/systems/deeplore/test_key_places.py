@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.context import RunContext
 from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.key_places import KeyPlace, key_places
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.trace.model import Turn
+from tests.systems.worlds import changed, inputs
 
 ENTRIES = (
     Entry(0, "a.md", "v", "Lamp", keys=("lamp", "Lamp", "oil lamp")),
@@ -27,10 +26,10 @@ ENTRIES = (
 )
 
 
-def context(*texts: str, **values: object) -> RunContext:
+def context(*texts: str, **values: object) -> Inputs:
     chat = tuple(Message("Ann", text) for text in texts)
     settings = DeepLoreSettings().model_copy(update=values)
-    return RunContext(DeepLoreIndex(VaultIndex(ENTRIES)), chat, settings, Turn(len(chat), 0, 0))
+    return inputs(DeepLoreIndex(VaultIndex(ENTRIES)), chat=chat, settings=settings, turn=Turn(len(chat), 0, 0))
 
 
 def told(places: tuple[KeyPlace, ...], entry: int) -> list[tuple[str, int, int | None, int | None]]:
@@ -75,12 +74,12 @@ def test_the_same_entries_as_the_matcher_finds(texts: list[str], whole_words: bo
         if entry.constant or entry.guide:
             continue
         matcher = ctx.index.matcher(case_sensitive=False, whole_words=whole_words)
-        one = replace(ctx, settings=ctx.settings.model_copy(update={"scan_depth": entry.scan_depth or depth}))
+        one = changed(ctx, settings=ctx.settings.model_copy(update={"scan_depth": entry.scan_depth or depth}))
         window = scan_window(one)
         offset = window.offset(entry.scan_depth or depth)
         hit = matcher.test_primary(entry.id, matcher.find(window.text), offset)
         assert (hit is not None) == any(place.entry == entry.id and not place.refine for place in places)
         for place in places:
             if place.entry == entry.id and place.start is not None:
-                spoken = ctx.chat[place.message].text[place.start : place.end]
+                spoken = ctx.moment.chat[place.message].text[place.start : place.end]
                 assert spoken.lower() == place.key.lower()

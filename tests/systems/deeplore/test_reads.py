@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, ClassVar
 
 from hypothesis import given, settings
@@ -16,11 +16,13 @@ from lorestudio.domain.state import ChatControls, EngineState, EntryRule
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.base import Moment
 from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.reads import NEVER_READ, OF_ALL, OF_SEARCHED, Reads, reads_all_entries, settings_read
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.model import Turn
+from tests.systems.worlds import changed, inputs
 
 WORDS = ("lamp", "tide", "dice", "gull")
 ENTRY_FIELDS = frozenset(field.name for field in fields(Entry))
@@ -135,7 +137,7 @@ def entries(draw: st.DrawFn) -> tuple[Entry, ...]:
 
 
 @st.composite
-def contexts(draw: st.DrawFn, *, ai: bool) -> RunContext:
+def contexts(draw: st.DrawFn, *, ai: bool) -> Inputs:
     chosen = draw(choices) | (draw(modes) if ai else {"fuzzy_search_enabled": False})
     chat = tuple(
         WatchedMessage(
@@ -146,11 +148,11 @@ def contexts(draw: st.DrawFn, *, ai: bool) -> RunContext:
         )
         for place in range(draw(st.integers(0, 8)))
     )
-    return RunContext(
+    return inputs(
         DeepLoreIndex(VaultIndex(draw(entries()), digest="v")),
-        chat,
-        WatchedSettings(**chosen),
-        Turn(len(chat), 0, 0),
+        chat=chat,
+        settings=WatchedSettings(**chosen),
+        turn=Turn(len(chat), 0, 0),
         controls=draw(controls),
         character=draw(st.sampled_from(["", "Entry 0", "gull"])),
         context_size=100,
@@ -161,7 +163,7 @@ def contexts(draw: st.DrawFn, *, ai: bool) -> RunContext:
 
 @given(contexts(ai=True))
 @settings(deadline=None, max_examples=150)
-def test_only_settings_that_are_declared_to_affect_a_stage_of_the_mode_are_read(ctx: RunContext) -> None:
+def test_only_settings_that_are_declared_to_affect_a_stage_of_the_mode_are_read(ctx: Inputs) -> None:
     allowed = set(settings_read(ctx.settings))
     SETTINGS_SEEN.clear()
     asyncio.run(run(ctx))
@@ -170,7 +172,7 @@ def test_only_settings_that_are_declared_to_affect_a_stage_of_the_mode_are_read(
 
 @given(contexts(ai=False))
 @settings(deadline=None, max_examples=150)
-def test_of_an_entry_without_a_verdict_only_what_is_searched_and_named_is_read(ctx: RunContext) -> None:
+def test_of_an_entry_without_a_verdict_only_what_is_searched_and_named_is_read(ctx: Inputs) -> None:
     assert not reads_all_entries(ctx.settings)
     WatchedEntry.seen.clear()
     trace = asyncio.run(run(ctx)).trace
@@ -183,7 +185,7 @@ def test_of_an_entry_without_a_verdict_only_what_is_searched_and_named_is_read(c
 
 @given(contexts(ai=True))
 @settings(deadline=None, max_examples=150)
-def test_no_message_is_read_that_is_not_in_the_digest(ctx: RunContext) -> None:
+def test_no_message_is_read_that_is_not_in_the_digest(ctx: Inputs) -> None:
     WatchedMessage.seen.clear()
     Reads(ctx).digest(ctx)
     known = set(WatchedMessage.seen)
@@ -208,25 +210,29 @@ def test_every_input_of_a_run_is_accounted_for() -> None:
     digested |= {"answers", "behaviour", "seed", "chat", "state", "held"}
     compared = {"index"}  # by `Unaffected`, or in the digest as a whole
     without_influence = {"timer", "watcher", "digests", "random"}  # `random` makes the stream, its state is compared
-    assert {field.name for field in fields(RunContext)} == digested | compared | without_influence
+    without_influence |= {"user"}  # DeepLore knows no names of users
+    known = {field.name for cls in (Inputs, Moment) for field in fields(cls)} - {"moment"}
+    assert known == digested | compared | without_influence
 
 
-def context(**changes: Any) -> RunContext:
+def context(**changes: Any) -> Inputs:
     chat = tuple(Message("Wren", f"text {place}", is_user=True) for place in range(5))
     index = DeepLoreIndex(VaultIndex((Entry(0, "a.md", "v", "A", keys=("lamp",)),), digest="v"))
-    made = RunContext(index, chat, DeepLoreSettings(enabled=True, scan_depth=2), Turn(5, 0, 0), seed=1)
-    return replace(made, **changes)
+    made = inputs(index, chat=chat, settings=DeepLoreSettings(enabled=True, scan_depth=2), turn=Turn(5, 0, 0), seed=1)
+    return changed(made, **changes)
 
 
-def digest(ctx: RunContext) -> str:
+def digest(ctx: Inputs) -> str:
     return Reads(ctx).digest(ctx)
 
 
 def test_a_message_beyond_the_deepest_window_does_not_count_and_one_within_does() -> None:
     ctx = context()
 
-    def edited(place: int) -> RunContext:
-        return replace(ctx, chat=(*ctx.chat[:place], Message("Wren", "new", is_user=True), *ctx.chat[place + 1 :]))
+    def edited(place: int) -> Inputs:
+        return changed(
+            ctx, chat=(*ctx.moment.chat[:place], Message("Wren", "new", is_user=True), *ctx.moment.chat[place + 1 :])
+        )
 
     assert digest(edited(2)) == digest(ctx)
     assert digest(edited(3)) != digest(ctx)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from tests.systems.worlds import (
     Play,
     World,
     balances,
+    changed,
     entry,
     injected,
     message,
@@ -220,7 +220,7 @@ EARLY_ENDS = [
 @pytest.mark.parametrize(("there", "outcome", "last"), EARLY_ENDS)
 def test_early_ends(there: World, outcome: RunOutcome, last: str) -> None:
     """5: prompts (auxiliary ones too) are deleted, nothing is logged or counted; the generation itself counts."""
-    result = run_world(World(replace(there.context, state=EARLIER)))
+    result = run_world(World(changed(there.context, state=EARLIER)))
     trace, state = result.trace, result.state
     assert (trace.outcome, trace.injections, trace.prompt) == (outcome, (), ())
     names = [record.name for record in trace.stages]

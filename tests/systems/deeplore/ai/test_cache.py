@@ -206,7 +206,7 @@ def test_a_cached_pick_that_is_blocked_by_now_leaves_afterwards() -> None:
     """4: blocked entries are not taken from the candidates; blocks come after the selection."""
     chat = Told()
     chat.turn(THREE)
-    controls = replace(CASTLE.context.controls, blocks=rules("Castle"))
+    controls = replace(CASTLE.context.moment.controls, blocks=rules("Castle"))
     trace = chat.play.turn([*THREE, "Ann: Well."], clock_ms=120_000, controls=controls)
     assert (how(trace), injected(trace)) == ("cached 1", ["K"])
     blocked = trace.stage("pins and blocks")

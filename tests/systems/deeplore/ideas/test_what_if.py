@@ -18,7 +18,7 @@ CHAT = ["U: The lamp burns by the gate.", "Ann: Yes, it burns."]
 def situation(there, title="Crown", **changes):
     number = there[title].id
     trace = asyncio.run(run(there.context)).trace
-    made = Situation(there.context, fate(trace, number), there[title], there.context.controls)
+    made = Situation(there.context, fate(trace, number), there[title], there.context.moment.controls)
     return replace(made, **changes)
 
 
@@ -114,10 +114,10 @@ def test_a_change_is_made_in_one_place_and_leaves_the_rest():
     there = world(entry("Crown", "crown"), chat=CHAT, pins=rules("Lamp"))
     assert change.title == "Raise “Scan depth” from 4 to 7"
     assert change.set_in(there.context.settings).scan_depth == 7
-    assert change.chosen_in(there.context.controls) is there.context.controls
+    assert change.chosen_in(there.context.moment.controls) is there.context.moment.controls
     pin = next(each.steps[0] for each in options(situation(there)) if each.steps[0].code == "pin")
     assert pin.set_in(there.context.settings) is there.context.settings
-    assert [rule.title for rule in pin.chosen_in(there.context.controls).pins] == ["Lamp", "Crown"]
+    assert [rule.title for rule in pin.chosen_in(there.context.moment.controls).pins] == ["Lamp", "Crown"]
 
 
 def test_steps_are_made_when_they_are_asked_for():

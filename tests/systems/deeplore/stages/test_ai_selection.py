@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from lorestudio.systems.deeplore.stages.whole_vault import WholeVaultStage
 from lorestudio.systems.deeplore.state import RunState
 from lorestudio.trace.model import Breaker, BreakerState
 from tests.systems.deeplore.answers import ERROR, RATE_LIMITED, REFUSED, SERVER_ERROR, TIMEOUT, Reply, asking, picks
-from tests.systems.worlds import Play, Ran, World, entry, injected, message, prepared, rules, run_stage, world
+from tests.systems.worlds import Play, Ran, World, changed, entry, injected, message, prepared, rules, run_stage, world
 
 STAGE = AiSelectionStage()
 
@@ -422,7 +421,7 @@ def test_nothing_to_offer(there: World, matched: str | None, left: list[str], re
 
 
 def with_ai(there: World, now_ms: int, **ai: Any) -> World:
-    return World(replace(there.context, state=EngineState(ai=AiState(**ai)), clock_ms=now_ms))
+    return World(changed(there.context, state=EngineState(ai=AiState(**ai)), clock_ms=now_ms))
 
 
 @pytest.mark.parametrize(
@@ -559,7 +558,7 @@ class Broken:
 
 def broken(source: Any, **settings: Any) -> World:
     there = small(**{"ai_search_mode": "ai-only", "ai_error_fallback": "constants_only", **settings})
-    return World(replace(there.context, answers=source))
+    return World(changed(there.context, answers=source))
 
 
 @pytest.mark.parametrize(

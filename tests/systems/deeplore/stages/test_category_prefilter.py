@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from lorestudio.systems.deeplore.stages.category_prefilter import (
 from lorestudio.systems.deeplore.stages.whole_vault import WholeVaultStage
 from lorestudio.trace.model import AiRecord, Breaker, BreakerState, ItemResult, ReplyItem, TitleMatch
 from tests.systems.deeplore.answers import ERROR, TIMEOUT, Reply, asking
-from tests.systems.worlds import Draft, Ran, World, entries_of, entry, prepared, run_stage, world
+from tests.systems.worlds import Draft, Ran, World, changed, entries_of, entry, prepared, run_stage, world
 
 STAGE = CategoryPrefilterStage()
 
@@ -39,7 +38,7 @@ def vault(*drafts: Draft, **settings: Any) -> World:
 
 
 def narrow(there: World, *replies: Reply, ai: AiState | None = None, clock_ms: int = 0) -> Ran:
-    there = asking(World(replace(there.context, clock_ms=clock_ms)), prefilter=replies)
+    there = asking(World(changed(there.context, clock_ms=clock_ms)), prefilter=replies)
     state = prepared(there)
     asyncio.run(WholeVaultStage().run(state, there.context))
     state.ai = ai or AiState()
@@ -188,7 +187,7 @@ def test_an_answer_source_that_breaks_leaves_the_list_as_it_is(caplog: pytest.Lo
 
     there = vault()
     whole = ", ".join(one.title for one in there.entries)
-    ran = run_stage(STAGE, World(replace(there.context, answers=Broken())), whole)
+    ran = run_stage(STAGE, World(changed(there.context, answers=Broken())), whole)
     assert len(ran.left) == 41
     assert "OSError: [Errno 5] Input/output error" in str(ran.record.details["why"])
     assert [call.error for call in ran.state.ai_calls] == ["OSError: [Errno 5] Input/output error"]
