@@ -24,12 +24,19 @@ from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.systems.base import System
 from lorestudio.systems.contextwindow.counting import WordList, WordListCounter
 from lorestudio.systems.contextwindow.system import ContextWindowSystem
+from lorestudio.systems.contextwindow.words import VOCABULARY as CONTEXT_WINDOW_WORDS
+from lorestudio.systems.deeplore.words import VOCABULARY as DEEPLORE_WORDS
 from lorestudio.systems.facts.system import FactsSystem
+from lorestudio.systems.facts.words import VOCABULARY as FACTS_WORDS
 from lorestudio.systems.hybrid.system import HybridSystem
+from lorestudio.systems.hybrid.words import VOCABULARY as HYBRID_WORDS
 from lorestudio.systems.recap.system import RecapSystem
+from lorestudio.systems.recap.words import VOCABULARY as RECAP_WORDS
 from lorestudio.systems.worldinfo.books import world_info_system
 from lorestudio.systems.worldinfo.settings_file import from_sillytavern, is_sillytavern
+from lorestudio.systems.worldinfo.words import VOCABULARY as WORLD_INFO_WORDS
 from lorestudio.trace.model import Trace
+from lorestudio.trace.vocabulary import Vocabulary, plain
 
 DEEPLORE: Final = "deeplore"
 """The main system. It has inputs of its own and is run by the simulator."""
@@ -179,3 +186,20 @@ KINDS: Final[Mapping[str, SystemKind]] = MappingProxyType(
 """The systems beside DeepLore by their names."""
 
 _BY_LETTERS: Final = MappingProxyType({name.replace("-", ""): kind for name, kind in KINDS.items()})
+
+WORDS: Final[Mapping[str, Vocabulary[Trace]]] = MappingProxyType(
+    {
+        DEEPLORE: DEEPLORE_WORDS,
+        "context-window": CONTEXT_WINDOW_WORDS,
+        "facts": FACTS_WORDS,
+        "hybrid": HYBRID_WORDS,
+        "recap": RECAP_WORDS,
+        "world-info": WORLD_INFO_WORDS,
+    }
+)
+"""The words of every system by its name."""
+
+
+def words_of(name: str) -> Vocabulary[Trace]:
+    """The words in which the traces of a system are told; plain ones where nobody knows it."""
+    return WORDS.get(name) or plain(name)

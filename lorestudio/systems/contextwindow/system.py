@@ -24,6 +24,7 @@ from lorestudio.systems.contextwindow.pages import Page, budget_of, fitted_pages
 from lorestudio.systems.contextwindow.selecting import Choice, Refusal
 from lorestudio.systems.contextwindow.selecting import Phase as Pass
 from lorestudio.systems.contextwindow.truncating import effective
+from lorestudio.systems.contextwindow.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.telling import Telling
 from lorestudio.trace.model import (
@@ -342,6 +343,7 @@ def _trace(run: Run, records: tuple[StageRecord, ...]) -> Trace:
         outcome=RunOutcome.FAILED if failed else trace.outcome,
         limits=_limits(run),
         warnings=tuple(warnings),
+        words=VOCABULARY,
         facts={"counter": run.counter.name, "counted_exactly": run.counter.exact},
     )
 

@@ -11,6 +11,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.context import RandomSource, RunContext, RunResult
 from lorestudio.systems.deeplore import pipeline
 from lorestudio.systems.deeplore.state import RunState
+from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.systems.holding import Holding
 from lorestudio.systems.randomness import Mulberry32
 from lorestudio.systems.runner import run_stages
@@ -127,6 +128,7 @@ def _blank(ctx: RunContext, skip_reason: str = "") -> Trace:
         digests=digests(ctx),
         clock_ms=ctx.clock_ms,
         skip_reason=skip_reason,
+        words=VOCABULARY,
     )
 
 

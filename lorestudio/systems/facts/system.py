@@ -34,6 +34,7 @@ from lorestudio.systems.facts.records import Match, Memory, Profile
 from lorestudio.systems.facts.retrieval import Found, Search, as_match, as_pinned, chosen
 from lorestudio.systems.facts.session import FactsSession, owner_of, store_path
 from lorestudio.systems.facts.similarity import VectorTable
+from lorestudio.systems.facts.words import VOCABULARY
 from lorestudio.trace.model import (
     AiCall,
     EntryRef,
@@ -350,6 +351,7 @@ class _Run:
                 "counter": moment.counter.name,
                 "counted_exactly": moment.counter.exact,
             },
+            words=VOCABULARY,
         )
 
     async def _question(self) -> Vector | None:

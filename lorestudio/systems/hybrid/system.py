@@ -27,6 +27,7 @@ from lorestudio.systems.hybrid.book import (
     worldbook,
 )
 from lorestudio.systems.hybrid.retrieval import Prepared, Retrieved, Way, embedded_text, finish, prepare
+from lorestudio.systems.hybrid.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.telling import Telling
 from lorestudio.trace.model import (
@@ -274,6 +275,7 @@ class _Run:
             self.told.trace(NAME, str(self.found.way), records),
             limits=limits,
             ai_calls=tuple(self.calls),
+            words=VOCABULARY,
             warnings=(f"No vectors: {self.problem}.",) if self.problem else (),
             facts={
                 "vectors": self.vectors.label if self.vectors is not None else "",

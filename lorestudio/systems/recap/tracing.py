@@ -24,6 +24,7 @@ from lorestudio.systems.recap.running import RunningRecaps
 from lorestudio.systems.recap.scene_stages import recap_in_words
 from lorestudio.systems.recap.scenes import display_range, has_recap, recap_hash, versions_of
 from lorestudio.systems.recap.storage import Ownership
+from lorestudio.systems.recap.words import VOCABULARY
 from lorestudio.trace.model import (
     AiCall,
     EntryRef,
@@ -315,6 +316,7 @@ def recap_trace(
         clock_ms=clock_ms,
         warnings=(done.storage.notice,) if done.storage.notice else (),
         facts={"recap": _facts(done, settings, context_size)},
+        words=VOCABULARY,
     )
 
 
