@@ -34,6 +34,7 @@ from lorestudio.systems.recap.system import RecapSystem
 from lorestudio.systems.recap.words import VOCABULARY as RECAP_WORDS
 from lorestudio.systems.worldinfo.books import world_info_system
 from lorestudio.systems.worldinfo.settings_file import from_sillytavern, is_sillytavern
+from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.systems.worldinfo.words import VOCABULARY as WORLD_INFO_WORDS
 from lorestudio.trace.model import Trace
 from lorestudio.trace.vocabulary import Vocabulary, plain
@@ -185,6 +186,9 @@ KINDS: Final[Mapping[str, SystemKind]] = MappingProxyType(
 )
 """The systems beside DeepLore by their names."""
 
+COMPARED_AT_FIRST: Final = (DEEPLORE, "hybrid", "world-info")
+"""What is compared until somebody chooses otherwise: three that choose notes of the vault, each in another way."""
+
 _BY_LETTERS: Final = MappingProxyType({name.replace("-", ""): kind for name, kind in KINDS.items()})
 
 WORDS: Final[Mapping[str, Vocabulary[Trace]]] = MappingProxyType(
@@ -203,3 +207,8 @@ WORDS: Final[Mapping[str, Vocabulary[Trace]]] = MappingProxyType(
 def words_of(name: str) -> Vocabulary[Trace]:
     """The words in which the traces of a system are told; plain ones where nobody knows it."""
     return WORDS.get(name) or plain(name)
+
+
+def remarks_of(system: System) -> tuple[str, ...]:
+    """What a person should know of what the system was made with, such as a lorebook's parts that have no effect."""
+    return system.remarks if isinstance(system, WorldInfoSystem) else ()

@@ -162,6 +162,9 @@ class Vocabulary(Generic[Run]):
       goes in;
     - `would`: what a later stage would have said (a template).
 
+    In the prompt: `of_host` says that its texts are World Info of the host itself, which the host's scripts change, and
+    `notes` names the texts besides the lore by their tags.
+
     What is no word of a person's and may stand in a redacted trace: `modes`, the texts in details `phrases`, and the
     `tags` of places.
     """
@@ -189,6 +192,8 @@ class Vocabulary(Generic[Run]):
     without_text: frozenset[str] = frozenset()
     counts_all: bool = False
     would: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    of_host: bool = False
+    notes: Mapping[str, str] = field(default_factory=lambda: _NONE)
     modes: frozenset[str] = frozenset()
     phrases: frozenset[str] = frozenset()
     tags: re.Pattern[str] | None = None

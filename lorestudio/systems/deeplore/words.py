@@ -394,6 +394,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     },
     counts_all=True,
     would=_WOULD,
+    notes={"deeplore_notebook": "notebook", "deeplore_ai_notepad": "AI notepad"},
     modes=frozenset({"keywords-only", "two-stage", "ai-only"}),
     phrases=_PHRASES,
     tags=re.compile(r"deeplore_(override_)?p-?\d+_d[\d.]+_r-?\d+|deeplore_(constants|lore|notebook|ai_notepad)"),

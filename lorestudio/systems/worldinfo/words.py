@@ -123,4 +123,5 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     key_lacks={"wi_secondary": "Its secondary keys ({secondary!q}) do not fit: the rule is {rule}."},
     rank_stage="vector activation",
     ranked=frozenset({"wi_similar"}),
+    of_host=True,
 )

@@ -24,6 +24,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.project.resources import resource
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.recap.chat_changes import follow, opened
+from lorestudio.systems.recap.chat_file import alters_runs, with_recaps
 from lorestudio.systems.recap.edits import RecapEdits
 from lorestudio.systems.recap.overview import PromptAt, QueuePicture, RecapPicture, picture, prompt_at
 from lorestudio.systems.recap.session import RecapSession, keep_recap_settings, recap_settings
@@ -435,7 +436,7 @@ class RecapDesk(QObject):
             if project is not None and project.document is not None and document.digest != project.document.digest:
                 self._project_document = document
                 why = tr("Recap memory has hidden or shown messages since this run.")
-                self.session.parts.recaps_written(made.file.source, document, why)
+                self.session.parts.file_written(made.file.source, document, why, with_recaps, alters_runs)
         self.changed.emit()
 
     def _failed(self, error: Exception) -> None:

@@ -12,7 +12,7 @@ from lorestudio.domain.tokens import TokenCounter
 from lorestudio.studio.project.answering import AnswerKind, Asked, Source, make_answers
 from lorestudio.systems.facts.passages import Passage
 from lorestudio.systems.facts.session import Drawn, FactsSession, facts_cost
-from lorestudio.ui.features.memories.store import Place
+from lorestudio.ui.features.facts.store import Place
 from lorestudio.ui.shell.jobs import StoppableRun
 from lorestudio.ui.shell.words import Notice, count, shorten, tr
 from lorestudio.ui.state.replay_worker import Withdrawn
