@@ -169,7 +169,6 @@ class Vocabulary(Generic[Run]):
     `tags` of places.
     """
 
-    title: str = ""
     reasons: Mapping[str, Reason] = field(default_factory=lambda: COMMON)
     candidates: str = "entry|entries"
     of_notes: bool = True
