@@ -21,10 +21,10 @@ from lorestudio.cli.output import clear_messages, say_all
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
+from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.comparing import Candidate, Comparison, TurnComparison, candidate, compare_candidates
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.systems.registry import DEEPLORE, KINDS, SystemKind, kind_of, replay_with
-from lorestudio.systems.worldinfo.books import WORLD_INFO, WorldInfoSystem
 from lorestudio.trace.model import Trace
 
 SYSTEMS: Final = ", ".join((DEEPLORE, *KINDS))
@@ -87,8 +87,7 @@ def replay_system(
     """
     kind = kind_of(name)
     system = kind.make(with_books(kind.read(file, assignments or ()), books or ()), project)
-    if isinstance(system, WorldInfoSystem):
-        say_all(system.remarks)
+    say_all(system.remarks)
     return asyncio.run(replay_with(project, system))
 
 
@@ -181,7 +180,7 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
 
 
 def _with_books(chosen: Candidate, books: Sequence[str]) -> Candidate:
-    if chosen.system != WORLD_INFO or chosen.settings is None:
+    if not isinstance(chosen.settings, WorldInfoSettings):
         return chosen
     return replace(chosen, settings=with_books(chosen.settings, books))
 

@@ -17,6 +17,7 @@ import typer
 from lorestudio.cli.answering import Answering, answering
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.character_card import load_card
+from lorestudio.exchange.lorebooks.files import book_file, book_files, with_book_files
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.declaration import Section
@@ -25,7 +26,6 @@ from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import ChatRuns
-from lorestudio.systems.worldinfo.books import book_file, book_files, with_book_files
 
 
 def in_mode(project: Project, mode: str | None) -> Project:

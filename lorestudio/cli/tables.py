@@ -21,8 +21,8 @@ from lorestudio.studio.project.project import Project
 from lorestudio.trace.ai_selection import ai_lines, ai_totals, switch_effects
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import AiCall, Outcome, Phase, Trace
-from lorestudio.trace.reason import Tone
 from lorestudio.trace.summary import summary
+from lorestudio.trace.vocabulary import Tone
 
 _SHOWN_MEMBERS = 6
 
@@ -175,10 +175,6 @@ def _listed(titles: Sequence[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-_REMEMBERING: Final = frozenset({"facts", "recap"})
-"""Systems that decide about what a chat remembers instead of about the vault's notes."""
-
-
 def replay_summary(traces: Sequence[Trace], project: Project) -> str:
     """A few lines on the whole replay: entries used most and never, what a model was asked, and the last turn."""
     injected = Counter(injection.title for trace in traces for injection in trace.injections)
@@ -187,7 +183,7 @@ def replay_summary(traces: Sequence[Trace], project: Project) -> str:
         most = ", ".join(f"{title} ({count}×)" for title, count in injected.most_common(5))
         lines.append(f"Injected most often: {most}.")
     never = [entry.title for entry in project.index.entries if entry.title not in injected and not entry.guide]
-    if never and not all(trace.system in _REMEMBERING or "lorebooks" in trace.digests for trace in traces):
+    if never and not all(not trace.words.of_notes or "lorebooks" in trace.digests for trace in traces):
         lines.append(f"Never injected: {len(never)} of {len(project.index.entries)} entries.")
     totals = ai_totals(traces)
     if totals.sentence:

@@ -7,7 +7,7 @@ Which generation of a chat is meant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -15,6 +15,9 @@ from lorestudio.domain.javascript import Json, to_number
 
 NOTE_TAG: Final = "2_floating_prompt"
 """The name under which SillyTavern holds the note (spec: deeplore-ai-and-tools 5.7)."""
+
+EXAMPLE_TAGS: Final = ("worldInfo_examples_top", "worldInfo_examples_bottom")
+"""The names under which it holds what stands before and after the card's example dialogue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +136,17 @@ class Generation:
 
     message: int
     swipe: int = 0
+
+
+def transcript(chat: Sequence[Message], depth: int, *, searched_only: bool = False) -> str:
+    """The last `depth` messages, the unscannable ones left out, as `Name (user|character): text`.
+
+    With `searched_only` the unscannable ones use up no place.
+    """
+    if searched_only:
+        chat = [message for message in chat if message.scannable]
+    return "\n".join(
+        f"{message.name or 'Unknown'} ({'user' if message.is_user else 'character'}): {message.text}"
+        for message in chat[max(0, len(chat) - depth) :]
+        if message.scannable
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
@@ -90,6 +91,10 @@ class Counters:
     decay: Mapping[str, int] = field(default_factory=dict)
     consecutive: Mapping[str, int] = field(default_factory=dict)
     injection_history: Mapping[str, int] = field(default_factory=dict)
+
+
+NOTEPAD_LIMIT: Final = 65_536
+"""The longest AI notepad, in UTF-16 code units."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
-"""JSON as text: strict when read, compact when written."""
+"""JSON as text: read strictly, written compactly, and what a model's reply may mean (spec: deeplore-engine 4.8)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import NoReturn
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, NoReturn
 
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import LINE_END, LINE_START, WS, Json, trim, trim_end
 
 
 def parse_json(text: str) -> Json:
@@ -34,3 +35,108 @@ def _plain(value: object) -> dict[str, Json]:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+# From the first backtick on: the white space before it is looked at separately, or blank lines would cost their square.
+_FENCE: Final = re.compile(rf"(?<!`)`{{3,}}+\w*+{WS}*{LINE_END}", re.ASCII)
+_LINE_START: Final = re.compile(LINE_START)
+_FENCED: Final = re.compile(r"`{3,}(?:json)?([\s\S]*?)`{3,}")
+
+
+def values_in(text: str) -> Iterator[Json]:
+    """The JSON values that a reply's text may mean, the likeliest first."""
+    text = trim(_without_fence_lines(text))
+    for candidate in _readings(text) if text else ():
+        yield from _decode(candidate)
+
+
+def _without_fence_lines(text: str) -> str:
+    """The text without lines that are only a code fence, and without the white space around those."""
+    kept: list[str] = []
+    done = 0
+    for fence in _FENCE.finditer(text):
+        before = text[done : fence.start()]
+        blank = _LINE_START.search(text, done + len(trim_end(before)), fence.start() + 1)
+        if blank is not None:
+            kept.append(text[done : blank.start()])
+            done = fence.end()
+    return "".join([*kept, text[done:]])
+
+
+def _readings(text: str) -> Iterator[str]:
+    """Parts of the text that may be the JSON: all of it, what a fence holds, the model's words in a printed envelope,
+    balanced pieces from the longest on.
+    """
+    yield text
+    fenced = _FENCED.search(text)
+    if fenced:
+        yield trim(fenced[1])
+    dumped = _dumped(text)
+    if dumped:
+        yield json.dumps(dumped)  # as the text that it is
+    for start, end in sorted(_balanced(text), key=lambda piece: piece[0] - piece[1]):
+        if text.find('"', start, end) >= 0 or not trim(text[start + 1 : end - 1]):  # else it can name nothing
+            yield text[start:end]
+
+
+def _dumped(text: str) -> str:
+    """Model text inside an envelope that was printed the way JavaScript inspects an object, "" where there is none.
+
+    Its quoted pieces are put together, its escapes undone (spec: deeplore-ai-and-tools 1.6.1 step 3).
+    """
+    if "candidates:" not in text:
+        return ""
+    runs = _DUMPED.findall(text)
+    return "\n".join("".join(_unescaped(piece[1:-1]) for piece in re.findall(_QUOTED, run)) for run in runs)
+
+
+_QUOTED: Final = r"'(?:[^'\\]|\\[\s\S])*+'"
+_DUMPED: Final = re.compile(rf"\btext:\s*+({_QUOTED}(?:\s*+\+\s*+{_QUOTED})*+)")
+_ESCAPE: Final = re.compile(r"\\(?:x([\dA-Fa-f]{2})|u([\dA-Fa-f]{4})|([\s\S]))", re.ASCII)
+_CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
+
+
+def _unescaped(piece: str) -> str:
+    return _ESCAPE.sub(
+        lambda found: chr(int(found[1] or found[2], 16)) if not found[3] else _CONTROLS.get(found[3], found[3]), piece
+    )
+
+
+def _balanced(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of every bracketed piece that closes; quotes hide brackets, a backslash hides what follows it.
+
+    Each piece is read as if the text began there. One walk from the end to the beginning finds all of them, where
+    following each from its start takes the square of the length for a text of brackets alone.
+    """
+    size = len(text)
+    # Where the first quote that ends a string, and the first bracket that closes what is open, stand from here on.
+    quote_end = {quote: [size] * (size + 2) for quote in "\"'"}
+    closing = {bracket: [size] * (size + 2) for bracket in "[{"}
+    pieces: list[tuple[int, int]] = []
+    for place in range(size - 1, -1, -1):
+        char = text[place]
+        following = place + 2 if char == "\\" else place + 1
+        after = quote_end[char][place + 1] + 1 if char in quote_end else following
+        for quote, ends in quote_end.items():
+            ends[place] = place if char == quote else ends[following]
+        for bracket, closer in _BRACKETS:
+            ends = closing[bracket]
+            if char == closer:
+                ends[place] = place
+            elif char != bracket:
+                ends[place] = ends[after]
+            elif ends[after] < size:
+                pieces.append((place, ends[after] + 1))
+                ends[place] = ends[ends[after] + 1]
+    return reversed(pieces)
+
+
+_BRACKETS: Final = (("[", "]"), ("{", "}"))
+
+
+def _decode(text: str) -> list[Json]:
+    """The value of a JSON text, as a list of one; an empty list where it is none."""
+    try:
+        return [json.loads(text, parse_constant=_no_constant)]
+    except (ValueError, RecursionError):
+        return []

@@ -221,6 +221,18 @@ def _typed(declaration: Declaration, value: Json) -> Value:
     return declaration.default
 
 
+INHERIT: Final = "inherit"
+"""The connection of AI selection, as the mode of a tool beside it."""
+
+
+def tool_model(mode: str, own: str, settings: DeepLoreSettings) -> str:
+    """The tool's own model, else that of AI selection where the tool shares its connection, else the connection's.
+
+    spec: deeplore-ai-and-tools 1.2.
+    """
+    return own or (settings.ai_search_model if mode == INHERIT else "")
+
+
 def _text(declaration: Declaration, value: Json) -> str:
     if not isinstance(value, str):
         if declaration.name == "lorebook_tag":

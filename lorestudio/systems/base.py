@@ -31,6 +31,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.sections import assigned, read_section
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.model import Phase, StageRecord, Trace, Turn
+from lorestudio.trace.vocabulary import Vocabulary
 
 State: TypeAlias = Any
 """What a system remembers from one generation to the next: its own affair, None for one that remembers nothing."""
@@ -303,7 +304,8 @@ class System(ABC):
 class SystemKind:
     """A kind of system, and what it says about itself.
 
-    `make` makes one for a scene that is ready to decide; it raises InputError where a setting cannot be used.
+    `make` makes one for a scene that is ready to decide; it raises InputError where a setting cannot be used. `words`
+    tell its traces.
     `summary` says in a sentence or two what it does. `state` and `tally` are the types of what it remembers and counts,
     None for nothing. `of_vault` says that its candidates are always the notes of the vault; `remembers` that it looks
     at what is kept of the chat, so that a text that stands alone is said after all of it. `not_held` says why no entry
@@ -316,6 +318,7 @@ class SystemKind:
     summary: str
     settings: type[Section]
     make: Callable[[Any, Scene], System] = field(repr=False)
+    words: Vocabulary[Trace] = field(repr=False)
     state: type | None = None
     tally: type | None = None
     of_vault: bool = False

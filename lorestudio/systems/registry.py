@@ -15,6 +15,8 @@ from lorestudio.systems.facts import system as facts
 from lorestudio.systems.hybrid import system as hybrid
 from lorestudio.systems.recap import system as recap
 from lorestudio.systems.worldinfo import books as worldinfo
+from lorestudio.trace.model import Trace
+from lorestudio.trace.vocabulary import Vocabulary, plain
 
 MAIN: Final = deeplore.KIND
 """The system that a project is opened with: its settings are those of the project itself."""
@@ -23,6 +25,9 @@ KINDS: Final[Mapping[str, SystemKind]] = MappingProxyType(
     {kind.name: kind for kind in (MAIN, contextwindow.KIND, facts.KIND, hybrid.KIND, recap.KIND, worldinfo.KIND)}
 )
 """The systems by their names."""
+
+COMPARED_AT_FIRST: Final = (MAIN.name, hybrid.KIND.name, worldinfo.KIND.name)
+"""What is compared until somebody chooses otherwise: three that choose notes of the vault, each in another way."""
 
 
 def kind_of(name: str) -> SystemKind:
@@ -42,3 +47,8 @@ def system_of(scene: Scene, kind: SystemKind = MAIN, settings: Section | None = 
     if settings is None:
         settings = scene.reading if kind is MAIN else kind.settings()
     return kind.make(settings, scene)
+
+
+def words_of(name: str) -> Vocabulary[Trace]:
+    """The words in which the traces of a system are told; plain ones where nobody knows it."""
+    return KINDS[name].words if name in KINDS else plain(name)

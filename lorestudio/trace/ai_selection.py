@@ -23,7 +23,7 @@ from lorestudio.trace.model import (
     TitleMatch,
     Trace,
 )
-from lorestudio.trace.reason import Tone
+from lorestudio.trace.vocabulary import Tone
 from lorestudio.trace.wording import fill, joined, number_words, one_line, plural, quoted
 
 RESULT_WORDS: Final[Mapping[ItemResult, str]] = {

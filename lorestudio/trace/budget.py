@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.systems.deeplore.reasons import explain
+from lorestudio.trace.explain import explain
 from lorestudio.trace.limits import token_limit
 from lorestudio.trace.model import Injection, Limit, Outcome, Phase, Trace, Verdict
-from lorestudio.trace.wording import number_words, plural
+from lorestudio.trace.wording import fill, number_words, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,30 +36,7 @@ OTHER: Final = Origin("other", "O", "vermilion")
 
 ORIGINS: Final = (ALWAYS, KEYWORD, RECURSION, FUZZY, CASCADE, PINNED, AI, SIMILAR, OTHER)
 
-_BY_REASON: Final = {
-    "constant": ALWAYS,
-    "bootstrap": ALWAYS,
-    "key_hit": KEYWORD,
-    "active_character": KEYWORD,
-    "recursion": RECURSION,
-    "fuzzy": FUZZY,
-    "cascade": CASCADE,
-    "wiki_link": CASCADE,
-    "pinned": PINNED,
-    "ai_pick": AI,
-    "hy_key": KEYWORD,
-    "hy_ranked": SIMILAR,
-    "wi_key": KEYWORD,
-    "wi_constant": ALWAYS,
-    "wi_decorator": ALWAYS,
-    "wi_similar": SIMILAR,
-    "wi_vector": SIMILAR,
-    "cw_match": KEYWORD,
-    "cw_link": CASCADE,
-    "cw_dependant": CASCADE,
-    "cw_element": ALWAYS,
-    "cw_whole": ALWAYS,
-}
+_BY_WORD: Final = {origin.word: origin for origin in ORIGINS}
 
 
 def origins(trace: Trace) -> dict[int, Origin]:
@@ -69,10 +46,11 @@ def origins(trace: Trace) -> dict[int, Origin]:
     that something goes in for want of a choice counts below everything else.
     """
     found: dict[int, Origin] = {}
+    by_reason = {code: _BY_WORD[word] for word, codes in trace.words.origins.items() for code in codes}
     for record in trace.stages:
         for verdict in record.verdicts:
             if verdict.outcome in {Outcome.ADDED, Outcome.CHANGED, Outcome.KEPT}:
-                origin = _BY_REASON.get(verdict.reason)
+                origin = by_reason.get(verdict.reason)
                 if origin is KEYWORD and "source" in verdict.details:  # found in the text of another entry
                     origin = RECURSION
                 if origin is AI and found.get(verdict.entry) is not ALWAYS:
@@ -82,10 +60,6 @@ def origins(trace: Trace) -> dict[int, Origin]:
                 elif verdict.outcome is Outcome.ADDED:
                     found.setdefault(verdict.entry, OTHER)
     return found
-
-
-_NOTHING_TO_PUT_IN: Final = frozenset({"recap_no_memory"})
-"""Reasons of entries that have no text, so that no budget could have kept them out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +129,7 @@ def budget_view(trace: Trace) -> BudgetView:
     for record in trace.stages:
         if record.phase is Phase.BUDGET:
             for verdict in record.verdicts:
-                if verdict.outcome is Outcome.REMOVED and verdict.reason not in _NOTHING_TO_PUT_IN:
+                if verdict.outcome is Outcome.REMOVED and verdict.reason not in trace.words.without_text:
                     ref = trace.entries[verdict.entry]
                     tokens = _whole(verdict.details.get("tokens"), ref.tokens)
                     needs = _whole(verdict.details.get("needs"), -1)
@@ -178,8 +152,8 @@ def budget_view(trace: Trace) -> BudgetView:
         used,
         _maximum(tokens_limit),
         sum(not segment.cut and not segment.outlet for segment in segments)
-        if entry_limit is None or trace.system == "deeplore"
-        else int(entry_limit.used),  # a limit of other systems need not count all that goes in
+        if entry_limit is None or trace.words.counts_all
+        else int(entry_limit.used),
         _maximum(entry_limit),
     )
 
@@ -196,18 +170,12 @@ def _taken(injection: Injection, origin: Origin) -> Segment:
 
 
 def _why(trace: Trace, verdict: Verdict, tokens: int, needs: int) -> str:
-    size, reason, details = _tokens(tokens), verdict.reason, verdict.details
-    if trace.system != "deeplore":
-        label = explain(verdict, trace).label
-        return f"{size}, {label[:1].lower()}{label[1:]}"
-    if reason == "over_entry_cap":
-        cap = details.get("cap")
-        return "entry limit reached" if cap is None else f"the limit of {cap} entries was reached"
-    if needs > 0:
-        return f"{size}, needs {number_words(needs)} more tokens than were free"
-    if reason == "behind_cut":
-        return f"{size}, the budget had stopped before it"
-    return f"{size}, did not fit"
+    template = trace.words.cuts.get(verdict.reason)
+    if template is not None:
+        figures = {"size": _tokens(tokens), "needs": needs if needs > 0 else None}
+        return fill(template, {**verdict.details, **figures}) or _tokens(tokens)
+    label = explain(verdict, trace).label
+    return f"{_tokens(tokens)}, {label[:1].lower()}{label[1:]}"
 
 
 def _tokens(amount: int) -> str:

@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from lorestudio.systems.deeplore.reasons import REASONS
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Trace, Verdict
+from lorestudio.trace.vocabulary import Vocabulary
+from lorestudio.trace.wording import fill
 
 SANKEY_FROM: Final = 4
 """So many stages must have dropped something for ribbons to say more than a list does."""
-
-_CUT: Final = "Cut by the budget"
-_GROUPS: Final[Mapping[str, str]] = {"over_budget": _CUT, "behind_cut": _CUT, "truncated": "Shortened by the budget"}
-"""Reasons that are one group in the picture."""
 
 
 class Measure(StrEnum):
@@ -111,11 +108,13 @@ def flow(trace: Trace) -> Flow:
     for record in trace.stages:
         before = placed if decided else whole
         decided = decided or record.phase in (Phase.BUDGET, Phase.INJECT)
-        stages.append(_stage(record, before, placed if decided else whole))
+        stages.append(_stage(record, before, placed if decided else whole, trace.words))
     return Flow(tuple(stages))
 
 
-def _stage(record: StageRecord, before: Mapping[int, int], after: Mapping[int, int]) -> FlowStage:
+def _stage(
+    record: StageRecord, before: Mapping[int, int], after: Mapping[int, int], words: Vocabulary[Trace]
+) -> FlowStage:
     ribbons: list[Ribbon] = []
     if record.status is not StageStatus.SKIPPED:
         entered, left = set(record.entered), set(record.left)
@@ -123,10 +122,10 @@ def _stage(record: StageRecord, before: Mapping[int, int], after: Mapping[int, i
         joined = [entry for entry in record.left if entry not in entered]
         gone = [entry for entry in record.entered if entry not in left]
         stayed = [entry for entry in record.left if entry in entered and after.get(entry, 0) < before.get(entry, 0)]
-        ribbons += _grouped(record.name, Direction.JOINS, joined, said, after)
-        ribbons += _grouped(record.name, Direction.LEAVES, gone, said, before)
+        ribbons += _grouped(record.name, Direction.JOINS, joined, said, after, words)
+        ribbons += _grouped(record.name, Direction.LEAVES, gone, said, before, words)
         lost = {entry: before[entry] - after.get(entry, 0) for entry in stayed}
-        ribbons += _grouped(record.name, Direction.SHORTENED, stayed, said, lost)
+        ribbons += _grouped(record.name, Direction.SHORTENED, stayed, said, lost, words)
     return FlowStage(
         record.name,
         record.phase,
@@ -145,25 +144,21 @@ def _grouped(
     entries: Iterable[int],
     said: Mapping[int, Verdict],
     tokens: Mapping[int, int],
+    words: Vocabulary[Trace],
 ) -> list[Ribbon]:
     groups: dict[str, list[int]] = {}
     for entry in entries:
-        groups.setdefault(reason_group(said.get(entry)), []).append(entry)
+        groups.setdefault(reason_group(said.get(entry), words), []).append(entry)
     ribbons = [Ribbon(stage, direction, group, tuple(found), _sum(tokens, found)) for group, found in groups.items()]
     return sorted(ribbons, key=lambda ribbon: -len(ribbon.entries))
 
 
-def reason_group(verdict: Verdict | None) -> str:
+def reason_group(verdict: Verdict | None, words: Vocabulary[Trace]) -> str:
     """What a ribbon is called: the reason's label, for a gate with the field that decided."""
     if verdict is None:
         return "No reason given"
-    label = verdict.details.get("label")
-    if verdict.reason == "gated_field" and isinstance(label, str) and label:
-        return f"Filtered by context: {label}"
-    if verdict.reason in _GROUPS:
-        return _GROUPS[verdict.reason]
-    reason = REASONS.get(verdict.reason)
-    return reason.label if reason is not None else verdict.reason.replace("_", " ").capitalize()
+    template = words.groups.get(verdict.reason)
+    return (fill(template, verdict.details) if template is not None else None) or words.label(verdict.reason)
 
 
 def _sum(tokens: Mapping[int, int], entries: Iterable[int]) -> int:

@@ -5,22 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.model import Trace, Verdict
+from lorestudio.trace.vocabulary import Vocabulary
 from lorestudio.trace.wording import fill
-
-FOUND_IN_CHAT: Final = frozenset(
-    {"key_hit", "relabeled", "refine_blocked", "hy_key", "hy_eligible", "wi_key", "wi_secondary", "cw_match"}
-)
-"""Reasons that tell of a key in the text of the chat."""
-
-_MISSING: Final = (
-    "None of its refine keys ({refine_keys!q}) is in "
-    "[{searched:the scanned text|the last message|the last # messages}|the scanned text]."
-)
-_UNFIT: Final = "Its secondary keys ({secondary!q}) do not fit: the rule is {rule}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +40,16 @@ class FoundKey:
 def keys_of(trace: Trace, entry: int) -> tuple[FoundKey, ...]:
     """The keys of the first verdict about an entry that tells of a key in the chat: the key, then the refine keys."""
     verdicts = (verdict for record in trace.stages for verdict in record.verdicts if verdict.entry == entry)
-    return next((found for found in map(keys_of_verdict, verdicts) if found), ())
+    return next((found for verdict in verdicts if (found := keys_of_verdict(verdict, trace.words))), ())
 
 
-def keys_of_verdict(verdict: Verdict) -> tuple[FoundKey, ...]:
+def keys_of_verdict(verdict: Verdict, words: Vocabulary[Trace]) -> tuple[FoundKey, ...]:
     """The keys that one verdict tells of, none where it was not about keys in the chat."""
     details = verdict.details
     key = details.get("key")
-    if verdict.reason not in FOUND_IN_CHAT or not isinstance(key, str):
+    if verdict.reason not in words.tells_keys or not isinstance(key, str):
         return ()
-    primary = _found(verdict.entry, key, details, "", missing=_missing(verdict))
+    primary = _found(verdict.entry, key, details, "", missing=_missing(verdict, words))
     return primary, *_refining(verdict.entry, details)
 
 
@@ -102,6 +91,6 @@ def _found(entry: int, key: str, details: Mapping[str, Json], prefix: str, *, mi
     )
 
 
-def _missing(verdict: Verdict) -> str:
-    template = {"refine_blocked": _MISSING, "wi_secondary": _UNFIT}.get(verdict.reason)
+def _missing(verdict: Verdict, words: Vocabulary[Trace]) -> str:
+    template = words.key_lacks.get(verdict.reason)
     return "" if template is None else fill(template, verdict.details) or ""

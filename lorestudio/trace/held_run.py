@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.systems.deeplore.reasons import REASONS, known_details
+from lorestudio.trace.explain import known_details
 from lorestudio.trace.journey import CellState, Journeys
 from lorestudio.trace.model import Phase, StageStatus, Trace, Verdict
 from lorestudio.trace.wording import fill
@@ -80,23 +79,6 @@ class WouldAlso:
         return ("would pass all later stages",)
 
 
-_STOPS: Final[Mapping[str, str]] = MappingProxyType({
-    "gated_field": "would also be filtered by context: {label} of the note is {entry_value!v}, of the chat"
-                   " {context_value!v}",
-    "outside_folders": "would also be left out by the folder filter: it is in {folder!q}",
-    "blocked": "would also be left out: it is blocked in this chat",
-    "replaced_by_pin": "would also give way to a pinned note of the same title",
-    "reinjection_pause": "would also pause, because it went in recently: {left:# more generation|# more generations}",
-    "missing_requirement": "would also be dropped, because {missing!q} {missing:is|are} not in",
-    "excluded_by": "would also be dropped, because it excludes {titles!q}",
-    "already_in_context": "would also be stripped, because the same text went in before",
-    "over_entry_cap": "would also be cut by the entry limit: {cap:# entry is|# entries are} in before it",
-    "over_budget": "would also be cut by the budget[: needs {needs:# more token|# more tokens}]",
-    "behind_cut": "would also be cut by the budget[: needs {needs:# more token|# more tokens}]",
-})  # fmt: skip
-_CHANGES: Final[Mapping[str, str]] = MappingProxyType({
-    "truncated": "would be shortened by the budget, from {original_tokens:# token|# tokens} to {tokens}",
-})  # fmt: skip
 _NOT_ASKED: Final = "would have to be chosen by the AI first, which was not offered it"
 
 
@@ -143,9 +125,10 @@ _STATES: Final = {
 def _sentence(verdict: Verdict | None, state: WouldState, held: Trace) -> str:
     if verdict is None:
         return ""
-    template = (_STOPS if state is WouldState.STOP else _CHANGES).get(verdict.reason)
+    template = held.words.would.get(verdict.reason)
     if template is None:
-        label = REASONS[verdict.reason].label if verdict.reason in REASONS else verdict.reason
+        reason = held.words.reasons.get(verdict.reason)
+        label = reason.label if reason is not None else verdict.reason
         return f"would also be stopped here ({label})" if state is WouldState.STOP else ""
     words = fill(template, known_details(verdict.details, held, verdict.entry))
     return words if words is not None else template.partition("{")[0].rstrip(" :[,")

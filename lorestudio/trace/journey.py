@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.systems.deeplore.reasons import explain, explain_reason
+from lorestudio.trace.explain import explain, explain_reason
 from lorestudio.trace.model import (
     Injection,
     Outcome,
@@ -26,7 +26,7 @@ from lorestudio.trace.model import (
     Trace,
     Verdict,
 )
-from lorestudio.trace.reason import Explanation
+from lorestudio.trace.vocabulary import OTHER_SOURCE, Explanation
 
 FOREIGN_IDS: Final = 1 << 24
 """From here on count the entries of traces that are none of the vault's: recaps, and entries of a lorebook file."""
@@ -87,23 +87,8 @@ def _raised(entries: Iterable[int], by: int) -> tuple[int, ...]:
     return tuple(entry + by for entry in entries)
 
 
-KEYWORD_STAGE: Final = "keywords"
-
-_WITHOUT_NOTES: Final = {"facts": "fm_no_memory", "recap": "recap_no_recap"}
-"""Systems whose candidates are none of the vault's notes, and the reason that says so of a note."""
-
-OTHER_SOURCE: Final = "other_source"
-"""Says so of a note where a lorebook file takes the vault's place."""
-
-NOT_IN_BOOK: Final = "wi_not_in_book"
-"""Says so of a note where World Info scans lorebooks."""
-
-TAKES_NO_PART: Final = frozenset({OTHER_SOURCE, NOT_IN_BOOK, *_WITHOUT_NOTES.values()})
-"""The reasons of notes that no change of settings or of the note could bring in."""
-
-
-_OVER_LOREBOOKS: Final = frozenset({"wi_books", "wi_no_books"})
-"""The notes of World Info's stage “book” where it scans lorebooks in place of the vault."""
+TAKES_NO_PART: Final = frozenset({OTHER_SOURCE, "wi_not_in_book", "fm_no_memory", "recap_no_recap"})
+"""Every system's `Vocabulary.takes_no_part`, for those who ask about a reason without its trace."""
 
 
 class CellState(StrEnum):
@@ -362,17 +347,18 @@ def _never(trace: Trace, entry: int) -> Fate:
     if trace.skip_reason:
         return Fate(entry, FateState.NEVER, "", None, trace.skip_reason)
     own = min(trace.entries, default=FOREIGN_IDS) >= FOREIGN_IDS  # in a trace as the system made it all ids are low
-    of_vault = own and 0 <= entry < FOREIGN_IDS
-    if of_vault and any(record.note in _OVER_LOREBOOKS for record in trace.stages):
-        return Fate(entry, FateState.NEVER, "", None, NOT_IN_BOOK)
-    if of_vault and (trace.entries or trace.system in _WITHOUT_NOTES):
-        return Fate(entry, FateState.NEVER, "", None, _WITHOUT_NOTES.get(trace.system, OTHER_SOURCE))
-    records = sorted(trace.stages, key=lambda record: record.name != KEYWORD_STAGE)
+    of_vault, words = own and 0 <= entry < FOREIGN_IDS, trace.words
+    elsewhere = next((record.note for record in trace.stages if record.note in words.elsewhere), None)
+    if of_vault and elsewhere is not None:
+        return Fate(entry, FateState.NEVER, "", None, words.elsewhere[elsewhere])
+    if of_vault and (trace.entries or not words.of_notes):
+        return Fate(entry, FateState.NEVER, "", None, words.not_notes)
+    records = sorted(trace.stages, key=lambda record: record.name != words.key_stage)
     for record in records:
         if record.default_reason:
             return Fate(entry, FateState.NEVER, record.name, record.phase, record.default_reason, record.details)
-    noted = trace.stage(KEYWORD_STAGE)
-    if trace.system in _WITHOUT_NOTES:
+    noted = trace.stage(words.key_stage)
+    if not words.of_notes:
         noted = next((record for record in trace.stages if record.note), None)
     if noted is not None and noted.note:
         return Fate(entry, FateState.NEVER, noted.name, noted.phase, noted.note, noted.details)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from lorestudio.domain.javascript import Json
+from lorestudio.trace.vocabulary import PLAIN, Vocabulary
 
 
 class Phase(StrEnum):
@@ -72,7 +73,7 @@ class EntryRef:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One decision about one entry; `reason` is a code of `systems.deeplore.reasons`, `details` fills its sentence."""
+    """One decision about one entry; `reason` is a code of the system's, `details` fills its sentence."""
 
     entry: int
     outcome: Outcome
@@ -286,7 +287,8 @@ class Trace:
     `prompt` is the lore; `notes` are the other texts that the host holds after the run: the chat's notebook and the AI
     notepad, and after a run that ended early or did not run, what an earlier one had handed over and nothing replaced.
     `labels` are DeepLore's match labels by title, in insertion order. `draws` are the random numbers used, in order.
-    `digests` identify the inputs (`vault`, `chat`, `settings`, `state`), so that a stale trace can be told.
+    `digests` identify the inputs (`vault`, `chat`, `settings`, `state`), so that a stale trace can be told. `words` are
+    the system's own, in which views tell of the run; they are no part of what was decided.
     """
 
     system: str
@@ -309,6 +311,7 @@ class Trace:
     warnings: tuple[str, ...] = ()
     facts: Mapping[str, Json] = field(default_factory=dict, repr=False)
     notes: tuple[PromptBlock, ...] = field(default=(), repr=False)
+    words: Vocabulary[Trace] = field(default=PLAIN, compare=False, repr=False)
 
     def stage(self, name: str) -> StageRecord | None:
         """The record of the stage called `name`, None where the run never came to it."""

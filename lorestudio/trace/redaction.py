@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeGuard
 
 from lorestudio.domain.javascript import Json, length
-from lorestudio.systems.deeplore.reasons import REASONS
 from lorestudio.trace.limits import OUTLET_TAG
 from lorestudio.trace.model import (
     AiCall,
@@ -32,23 +32,9 @@ from lorestudio.trace.wording import WORDS, number_words
 
 LEFT_OUT: Final = "(left out)"
 
-_MODES: Final = frozenset({"keywords-only", "two-stage", "ai-only"})
 _KINDS: Final = frozenset({"normal", "swipe", "regenerate", "continue", "quiet", "impersonate"})
 _COUNTERS: Final = frozenset({"chars/4", "chars/3.35"})
 _SOURCES: Final = frozenset({"offline stand-in", "typed by you", "scripted answers", "recorded answers"})
-_CODES: Final = frozenset(WORDS) | frozenset(REASONS) | frozenset(
-    {
-        "high", "medium", "low", "strict", "moderate", "lenient", "exact title", "similar title", "fuzzy",
-        "truncated", "over_budget", "AI search temporarily paused", "too few entries or categories",
-        "AI calls are paused", "the answer names no category", "it would leave too few", "nothing is cached yet",
-        "the candidates or the settings changed", "the cached selection had no conversation",
-        "the same conversation and candidates", "the same candidates, whatever was said",
-        "no new lines in the conversation", "the conversation is another one", "the vault changed",
-        "earlier lines changed or left the window", "the new lines name no entry", "no cached AI selection",
-    }
-)  # fmt: skip
-"""Values of details that are the program's own words."""
-
 _ORDERS: Final = frozenset({"priority", "occurrences", "confidence", "title"})
 _TITLES: Final = frozenset({"title", "source", "stopped_by", "titles", "missing", "name", "rival", "refine_source"})
 _NAMED: Final[Mapping[str, str]] = MappingProxyType(
@@ -60,7 +46,6 @@ _NAMED: Final[Mapping[str, str]] = MappingProxyType(
 )  # fmt: skip
 """What stands in for the details of these names."""
 
-_TAG: Final = re.compile(r"deeplore_(override_)?p-?\d+_d[\d.]+_r-?\d+|deeplore_(constants|lore|notebook|ai_notepad)")
 _PLACE: Final = re.compile(r"-?\d+\|-?\d+")
 _SWITCH: Final = re.compile(r"[a-z_]{1,40}")
 
@@ -90,39 +75,51 @@ def of_length(text: str) -> str:
     return f"({number_words(length(text))} characters, left out)" if text else ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The stand-ins, and what needs none: values of details and tags that are the program's own words."""
+
+    names: Pseudonyms
+    codes: frozenset[str]
+    tags: re.Pattern[str] | None
+
+
 def redacted(trace: Trace, names: Pseudonyms) -> Trace:
     """The trace with stand-ins from `names`. Digests, labels and the AI's texts are gone."""
-    entries = {number: _entry(ref, names) for number, ref in trace.entries.items()}
+    words = trace.words
+    known = _Known(names, frozenset({*WORDS, *words.reasons, *words.phrases}), words.tags)
+    entries = {number: _entry(ref, known) for number, ref in trace.entries.items()}
     kind = trace.turn.kind if trace.turn.kind in _KINDS else "other"
     return Trace(
         system=trace.system,
-        mode=trace.mode if trace.mode in _MODES else "other",
+        mode=trace.mode if trace.mode in words.modes else "other",
         outcome=trace.outcome,
         turn=Turn(trace.turn.message, trace.turn.swipe, trace.turn.number, kind),
         entries=entries,
         index_size=trace.index_size,
-        stages=tuple(_stage(record, names) for record in trace.stages),
-        injections=tuple(_injection(injection, names) for injection in trace.injections),
-        prompt=tuple(_block(block, entries, names) for block in trace.prompt),
-        notes=tuple(_block(block, entries, names) for block in trace.notes),
+        stages=tuple(_stage(record, known) for record in trace.stages),
+        injections=tuple(_injection(injection, known) for injection in trace.injections),
+        prompt=tuple(_block(block, entries, known) for block in trace.prompt),
+        notes=tuple(_block(block, entries, known) for block in trace.notes),
         limits=trace.limits,
-        ai_calls=tuple(_call(call, names) for call in trace.ai_calls),
+        ai_calls=tuple(_call(call, known) for call in trace.ai_calls),
         seed=trace.seed,
         draws=trace.draws,
         clock_ms=trace.clock_ms,
-        skip_reason=trace.skip_reason if trace.skip_reason in REASONS else "",
+        skip_reason=trace.skip_reason if trace.skip_reason in words.reasons else "",
         warnings=tuple(f"A warning {of_length(warning)}" for warning in trace.warnings),
         facts=_facts(trace.facts),
+        words=words,
     )
 
 
-def _entry(ref: EntryRef, names: Pseudonyms) -> EntryRef:
-    title = names.entry(ref.title)
-    note = names.of("note", f"{ref.vault}\0{ref.filename}")
-    return EntryRef(ref.id, title, names.of("Vault", ref.vault), f"{note}.md", ref.priority, ref.tokens)
+def _entry(ref: EntryRef, known: _Known) -> EntryRef:
+    title = known.names.entry(ref.title)
+    note = known.names.of("note", f"{ref.vault}\0{ref.filename}")
+    return EntryRef(ref.id, title, known.names.of("Vault", ref.vault), f"{note}.md", ref.priority, ref.tokens)
 
 
-def _stage(record: StageRecord, names: Pseudonyms) -> StageRecord:
+def _stage(record: StageRecord, known: _Known) -> StageRecord:
     ai = record.ai
     return StageRecord(
         name=record.name,
@@ -130,85 +127,85 @@ def _stage(record: StageRecord, names: Pseudonyms) -> StageRecord:
         status=record.status,
         entered=record.entered,
         left=record.left,
-        verdicts=tuple(_verdict(verdict, names) for verdict in record.verdicts),
+        verdicts=tuple(_verdict(verdict, known) for verdict in record.verdicts),
         note=record.note,
         default_reason=record.default_reason,
-        details=_details(record.details, names),
+        details=_details(record.details, known),
         duration_ms=record.duration_ms,
         error=f"An error {of_length(record.error)}" if record.error else "",
-        ai=None if ai is None else AiRecord(ai.before, ai.after, tuple(_item(item, names) for item in ai.items)),
+        ai=None if ai is None else AiRecord(ai.before, ai.after, tuple(_item(item, known) for item in ai.items)),
     )
 
 
-def _verdict(verdict: Verdict, names: Pseudonyms) -> Verdict:
-    return Verdict(verdict.entry, verdict.outcome, verdict.reason, _details(verdict.details, names))
+def _verdict(verdict: Verdict, known: _Known) -> Verdict:
+    return Verdict(verdict.entry, verdict.outcome, verdict.reason, _details(verdict.details, known))
 
 
-def _details(details: Mapping[str, Json], names: Pseudonyms) -> dict[str, Json]:
-    return {name: _value(name, value, names) for name, value in details.items()}
+def _details(details: Mapping[str, Json], known: _Known) -> dict[str, Json]:
+    return {name: _value(name, value, known) for name, value in details.items()}
 
 
-def _value(name: str, value: Json, names: Pseudonyms) -> Json:
+def _value(name: str, value: Json, known: _Known) -> Json:
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
-        return _text(name, value, names) if value else ""
+        return _text(name, value, known) if value else ""
     if isinstance(value, Mapping):
         return LEFT_OUT
-    return [_value(name, item, names) for item in value]
+    return [_value(name, item, known) for item in value]
 
 
-def _text(name: str, text: str, names: Pseudonyms) -> str:
+def _text(name: str, text: str, known: _Known) -> str:
     if name == "order_by":
         return text if text in _ORDERS else LEFT_OUT
     if name in _TITLES:
-        return names.entry(text)
+        return known.names.entry(text)
     if name in _NAMED:
-        return names.of(_NAMED[name], text)
+        return known.names.of(_NAMED[name], text)
     if name == "tag":
-        return _tag(text, names)
+        return _tag(text, known)
     if name == "swipe_key":
         return text if _PLACE.fullmatch(text) else LEFT_OUT
-    return text if text in _CODES else of_length(text)
+    return text if text in known.codes else of_length(text)
 
 
-def _tag(tag: str, names: Pseudonyms) -> str:
+def _tag(tag: str, known: _Known) -> str:
     if tag.startswith(OUTLET_TAG):
-        return OUTLET_TAG + names.of("Outlet", tag.removeprefix(OUTLET_TAG))
-    return tag if _TAG.fullmatch(tag) else names.of("Place", tag)
+        return OUTLET_TAG + known.names.of("Outlet", tag.removeprefix(OUTLET_TAG))
+    return tag if known.tags is not None and known.tags.fullmatch(tag) else known.names.of("Place", tag)
 
 
-def _item(item: ReplyItem, names: Pseudonyms) -> ReplyItem:
+def _item(item: ReplyItem, known: _Known) -> ReplyItem:
     return ReplyItem(
-        asked=names.of("Asked title", item.asked) if item.asked else "",
+        asked=known.names.of("Asked title", item.asked) if item.asked else "",
         match=item.match,
         result=item.result,
         entries=item.entries,
-        title=names.entry(item.title) if item.title else "",
+        title=known.names.entry(item.title) if item.title else "",
         similarity=item.similarity,
-        confidence=item.confidence if item.confidence in _CODES else of_length(item.confidence),
+        confidence=item.confidence if item.confidence in known.codes else of_length(item.confidence),
         reason=of_length(item.reason),
     )
 
 
-def _injection(injection: Injection, names: Pseudonyms) -> Injection:
+def _injection(injection: Injection, known: _Known) -> Injection:
     return Injection(
         entry=injection.entry,
-        title=names.entry(injection.title),
+        title=known.names.entry(injection.title),
         label="",
         tokens=injection.tokens,
         priority=injection.priority,
         position=injection.position,
         depth=injection.depth,
         role=injection.role,
-        tag=_tag(injection.tag, names),
+        tag=_tag(injection.tag, known),
         content_hash="",
         truncated=injection.truncated,
         original_tokens=injection.original_tokens,
     )
 
 
-def _block(block: PromptBlock, entries: Mapping[int, EntryRef], names: Pseudonyms) -> PromptBlock:
+def _block(block: PromptBlock, entries: Mapping[int, EntryRef], known: _Known) -> PromptBlock:
     """The block with each part's length in place of its text; what stands between the parts is not told."""
     pieces: list[str] = []
     parts: list[PromptPart] = []
@@ -221,10 +218,10 @@ def _block(block: PromptBlock, entries: Mapping[int, EntryRef], names: Pseudonym
         parts.append(PromptPart(start, start + len(text), part.entry))
         start += len(text)
     text = "".join(pieces) or of_length(block.text)
-    return PromptBlock(_tag(block.tag, names), block.position, block.depth, block.role, text, tuple(parts))
+    return PromptBlock(_tag(block.tag, known), block.position, block.depth, block.role, text, tuple(parts))
 
 
-def _call(call: AiCall, names: Pseudonyms) -> AiCall:
+def _call(call: AiCall, known: _Known) -> AiCall:
     own = next((source for source in _SOURCES if call.source in (source, f"recorded from {source}")), None)
     return AiCall(
         kind=call.kind,
@@ -233,10 +230,10 @@ def _call(call: AiCall, names: Pseudonyms) -> AiCall:
         duration_ms=call.duration_ms,
         system=of_length(call.system),
         user=of_length(call.user),
-        model=names.of("Model", call.model) if call.model else "",
+        model=known.names.of("Model", call.model) if call.model else "",
         reply=of_length(call.reply),
         error=f"An error {of_length(call.error)}" if call.error else "",
-        source=call.source if own is not None else names.of("Provider", call.source) if call.source else "",
+        source=call.source if own is not None else known.names.of("Provider", call.source) if call.source else "",
         details={
             name: value
             for name, value in call.details.items()

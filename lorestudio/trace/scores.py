@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final, TypeGuard
 
 from lorestudio.domain.javascript import Json
-from lorestudio.systems.deeplore.reasons import explain
 from lorestudio.trace.ai_selection import RESULT_WORDS, match_words
+from lorestudio.trace.explain import explain
 from lorestudio.trace.model import ItemResult, Phase, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.wording import number_words, plural, quoted
 

@@ -1,17 +1,18 @@
 """Traces as JSON and back, without loss.
 
 The document is `{"format": "lorestudio-trace", "version": 1, "trace": {...}}`; a data class becomes an object of its
-fields, an enumeration its value. Inside free-form details JSON has no word for some things, so an object with one key
-that begins with `$` stands for them: `{"$number": "NaN" | "Infinity" | "-Infinity"}`, `{"$tuple": [...]}`, and
-`{"$object": [[key, value], ...]}` for an object that could be mistaken for one of these. The whole document is plain
-JSON: `json.dumps(to_json(trace), allow_nan=False)` always succeeds.
+fields (but those that do not count when it is compared), an enumeration its value. Inside free-form details JSON has
+no word for some things, so an object with one key that begins with `$` stands for them: `{"$number": "NaN" |
+"Infinity" | "-Infinity"}`, `{"$tuple": [...]}`, and `{"$object": [[key, value], ...]}` for an object that could be
+mistaken for one of these. The whole document is plain JSON: `json.dumps(to_json(trace), allow_nan=False)` always
+succeeds.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from types import NoneType, UnionType
@@ -19,6 +20,7 @@ from typing import Any, Final, TypeAlias, TypeVar, Union, cast, get_args, get_or
 
 from lorestudio.domain.javascript import Json
 from lorestudio.trace.model import Trace
+from lorestudio.trace.vocabulary import Vocabulary, plain
 
 FORMAT: Final = "lorestudio-trace"
 VERSION: Final = 1
@@ -40,8 +42,11 @@ def to_json(trace: Trace) -> dict[str, Any]:
     return {"format": FORMAT, "version": VERSION, "trace": _encoder(Trace)(trace)}
 
 
-def from_json(data: object) -> Trace:
-    """The trace in a JSON document; raises `TraceFormatError` with the path of the field that is wrong."""
+def from_json(data: object, words: Callable[[str], Vocabulary[Trace]] = plain) -> Trace:
+    """The trace in a JSON document, with the words of its system as `words` knows them by its name.
+
+    Raises `TraceFormatError` with the path of the field that is wrong.
+    """
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise TraceFormatError(f'format: this is no trace; a trace has the format "{FORMAT}"')
     version = data.get("version")
@@ -49,7 +54,8 @@ def from_json(data: object) -> Trace:
         raise TraceFormatError(f"version: this trace has version {version!r}; this program reads version {VERSION}")
     if "trace" not in data:
         raise TraceFormatError("trace: missing")
-    return cast("Trace", _decoder(Trace)(data["trace"], "trace"))
+    trace = cast("Trace", _decoder(Trace)(data["trace"], "trace"))
+    return replace(trace, words=words(trace.system))
 
 
 def record_to_json(record: object) -> dict[str, Any]:
@@ -199,7 +205,7 @@ def _is_json(hint: object) -> bool:
 def _record_codec(hint: type[Any]) -> tuple[_Encoder, _Decoder]:
     hints = get_type_hints(hint)
     members: dict[str, tuple[Field[Any], tuple[_Encoder, _Decoder]]] = {
-        member.name: (member, _codec(hints[member.name])) for member in fields(hint)
+        member.name: (member, _codec(hints[member.name])) for member in fields(hint) if member.compare
     }
     encoders = tuple((name, codec[0]) for name, (_, codec) in members.items())
 

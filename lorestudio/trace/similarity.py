@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
-from lorestudio.systems.deeplore.reasons import explain
+from lorestudio.trace.explain import explain
 from lorestudio.trace.model import Trace, Verdict
 from lorestudio.trace.wording import number_words, plural
-
-RANK_STAGES: Final = ("semantic rank", "vector activation")
-"""The stages that choose by similarity: hybrid retrieval's, and World Info's."""
-
-_TAKEN: Final = frozenset({"hy_ranked", "wi_similar"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +47,7 @@ class Similarities:
 
 def similarities(trace: Trace) -> Similarities | None:
     """The scores of a run, None where nothing was ranked by them."""
-    record = next((found for name in RANK_STAGES if (found := trace.stage(name)) is not None), None)
+    record, ranked = trace.stage(trace.words.rank_stage), trace.words.ranked
     threshold = _number(trace.facts.get("threshold"))
     if record is None or threshold is None:
         return None
@@ -70,8 +64,8 @@ def similarities(trace: Trace) -> Similarities | None:
             trace.entries[verdict.entry].title if verdict.entry in trace.entries else f"entry {verdict.entry}",
             score,
             rank,
-            verdict.reason in _TAKEN,
-            "Taken" if verdict.reason in _TAKEN else explain(verdict, trace).label,
+            verdict.reason in ranked,
+            "Taken" if verdict.reason in ranked else explain(verdict, trace).label,
         )
         for rank, (score, verdict) in enumerate(scored, 1)
     )

@@ -18,7 +18,7 @@ import json
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,7 @@ from typing import Final
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import TraceFormatError, from_json, to_json
+from lorestudio.trace.vocabulary import Vocabulary, plain
 
 KEPT_RUNS: Final = 20
 """Runs of one generation that pruning leaves: enough for an evening's attempts at one reply, and an end to the growth
@@ -35,9 +36,6 @@ of the file, since the trace of a large vault may have some hundred kilobytes.""
 SCHEMA_VERSION: Final = 2
 _COMPRESSION: Final = 3  # a third of the time of the default level for a few percent of size
 _BUSY_SECONDS: Final = 10.0
-
-MAIN_SYSTEM: Final = "deeplore"
-"""The system whose traces are meant where none is named."""
 
 _SCHEMA: Final = """
 CREATE TABLE traces (
@@ -92,10 +90,14 @@ class _DamagedError(Exception):
 
 
 class TraceStore(Closing):
-    """The traces in the file at `path`, which is made where it does not exist. Raises `StoreError`."""
+    """The traces in the file at `path`, which is made where it does not exist. Raises `StoreError`.
 
-    def __init__(self, path: Path | str) -> None:
+    They come out with the words of their systems, as `words` knows them by the systems' names.
+    """
+
+    def __init__(self, path: Path | str, words: Callable[[str], Vocabulary[Trace]] = plain) -> None:
         self.path = Path(path)
+        self._words = words
         self._lock = threading.RLock()
         self._problems: dict[str, StoreProblem] = {}
         try:
@@ -133,9 +135,7 @@ class TraceStore(Closing):
         with self._changing() as connection:
             return tuple(int(connection.execute(_INSERT, values).fetchall()[0][0]) for values in packed)
 
-    def prune(
-        self, chat_id: str, places: Iterable[tuple[int, int]], keep: int = KEPT_RUNS, system: str = MAIN_SYSTEM
-    ) -> int:
+    def prune(self, chat_id: str, places: Iterable[tuple[int, int]], keep: int = KEPT_RUNS, *, system: str) -> int:
         """Drop the oldest runs of these generations (message and swipe) with a system, so that `keep` are left.
 
         Returns how many were dropped.
@@ -145,17 +145,17 @@ class TraceStore(Closing):
         with self._changing() as connection:
             return sum(connection.execute(_PRUNE, (chat_id, *place, keep, system)).rowcount for place in places)
 
-    def latest(self, chat_id: str, message: int, swipe: int = 0, system: str = MAIN_SYSTEM) -> Trace | None:
+    def latest(self, chat_id: str, message: int, swipe: int, system: str) -> Trace | None:
         """The newest readable trace of a generation with a system, None where there is none."""
         query = _SELECT + " AND message = ? AND swipe = ? ORDER BY run DESC"
         return next(self._read(query, chat_id, system, message, swipe), None)
 
-    def history(self, chat_id: str, message: int, swipe: int = 0, system: str = MAIN_SYSTEM) -> tuple[Trace, ...]:
+    def history(self, chat_id: str, message: int, swipe: int, system: str) -> tuple[Trace, ...]:
         """All traces of a generation with a system, oldest first."""
         query = _SELECT + " AND message = ? AND swipe = ? ORDER BY run"
         return tuple(self._read(query, chat_id, system, message, swipe))
 
-    def latest_all(self, chat_id: str, system: str = MAIN_SYSTEM) -> tuple[Trace, ...]:
+    def latest_all(self, chat_id: str, system: str) -> tuple[Trace, ...]:
         """The newest trace of each generation of a chat with a system, by message and swipe."""
         return tuple(self._read(_SELECT + _NEWEST + " ORDER BY message, swipe", chat_id, system))
 
@@ -205,7 +205,7 @@ class TraceStore(Closing):
             rows = connection.execute(query, values).fetchall()
         for message, swipe, run, blob in rows:
             try:
-                yield _unpack(blob)
+                yield _unpack(blob, self._words)
             except (zlib.error, ValueError, TypeError) as error:
                 where = f"The trace of message {message}, swipe {swipe}, run {run} of {values[0]}"
                 what = f"{where} cannot be read and was passed over: {error}"
@@ -221,10 +221,10 @@ def _pack(trace: Trace) -> bytes:
     return zlib.compress(text.encode("ascii"), _COMPRESSION)
 
 
-def _unpack(blob: object) -> Trace:
+def _unpack(blob: object, words: Callable[[str], Vocabulary[Trace]]) -> Trace:
     if not isinstance(blob, bytes):
         raise TraceFormatError("no compressed document")
-    return from_json(json.loads(zlib.decompress(blob)))
+    return from_json(json.loads(zlib.decompress(blob)), words)
 
 
 def _open(path: Path) -> sqlite3.Connection:

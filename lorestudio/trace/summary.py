@@ -14,19 +14,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.systems.deeplore.reasons import explain_reason, explain_stage
-from lorestudio.systems.recap.summary import recap_summary
-from lorestudio.trace.journey import KEYWORD_STAGE, Fate, FateState, Journeys
+from lorestudio.trace.explain import explain_reason, explain_stage
+from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.limits import positional, token_limit
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageStatus, Trace
+from lorestudio.trace.vocabulary import SEARCHED
 from lorestudio.trace.wording import fill, number_words, plural, quoted
 
 TOO_BROAD_SHARE: Final = 0.5
 TOO_BROAD_ENTRIES: Final = 8
 """From so many entries on it is a sign of a key that fits everything, when half of them match."""
-
-_UNASKED: Final = frozenset({"constant", "offered", "hy_eligible"})
-"""Reasons that let an entry in whatever the chat says."""
 
 UNITS_A_TOKEN: Final = {"chars/4": 4.0, "chars/3.35": 3.35}
 """The two documented estimates (spec: deeplore-engine 1.10, 11), in characters a token."""
@@ -50,18 +47,6 @@ class Breadth:
         return text
 
 
-NOTHING_KEPT: Final = "fm_nothing_kept"
-"""What the stage of fact memory notes where a chat has no memories."""
-
-
-def remembers_nothing(trace: Trace) -> bool:
-    """Whether a system that puts in what a chat remembers found nothing that was remembered."""
-    if trace.system == "facts":
-        return any(record.note == NOTHING_KEPT for record in trace.stages)
-    walk = trace.stage("inclusion walk") if trace.system == "recap" else None
-    return walk is not None and not walk.left and walk.note != "recap_off" and not trace.injections
-
-
 def too_broad(trace: Trace) -> Breadth | None:
     """How broad the matching was where half of the vault or more came in, else None.
 
@@ -74,7 +59,7 @@ def too_broad(trace: Trace) -> Breadth | None:
         if record.phase is not Phase.MATCH:
             continue
         for verdict in record.with_outcome(Outcome.ADDED):
-            if verdict.reason in _UNASKED or verdict.entry in matched:
+            if verdict.reason in trace.words.unasked or verdict.entry in matched:
                 continue
             matched.add(verdict.entry)
             key = verdict.details.get("key")
@@ -85,31 +70,6 @@ def too_broad(trace: Trace) -> Breadth | None:
         return None
     key, most = counts.most_common(1)[0] if counts else ("", 0)
     return Breadth(len(matched), trace.index_size, spelled.get(key, ""), most)
-
-
-def searched(trace: Trace) -> str:
-    """What the keys were looked for in: `the last 4 messages (812 characters), for the keys of 45 entries`."""
-    keywords = trace.stage(KEYWORD_STAGE)
-    if keywords is None or keywords.status is not StageStatus.RAN:
-        return ""
-    messages, characters = keywords.details.get("messages"), keywords.details.get("characters")
-    if not isinstance(messages, int) or not isinstance(characters, int):
-        return ""
-    window = plural(messages, "no message|the last message|the last # messages")
-    return (
-        f"{window} ({plural(characters, '# character|# characters')}), "
-        f"for the keys of {plural(trace.index_size, '# entry|# entries')}"
-    )
-
-
-def ways_to_widen(trace: Trace) -> tuple[str, ...]:
-    """Three ways to let more in, as things stand in this run."""
-    keywords = trace.stage(KEYWORD_STAGE)
-    depth = keywords.details.get("depth") if keywords is not None else None
-    deeper = f"raise the scan depth, which is {depth}" if isinstance(depth, int) and depth else "raise the scan depth"
-    off = [name for stage, name in (("recursion", "recursive scan"), ("BM25", "fuzzy search")) if _is_off(trace, stage)]
-    more = f"switch on {' or '.join(off)}" if off else "make entries constant that are always needed"
-    return (deeper, "give entries keys that the chat uses", more)
 
 
 def estimate(trace: Trace) -> str:
@@ -129,18 +89,6 @@ def estimate(trace: Trace) -> str:
     return (
         f"≈ estimates of {units:g} characters a token; a model's own counts are often up to {abs(apart)} % {direction}"
     )
-
-
-def _is_off(trace: Trace, stage: str) -> bool:
-    record = trace.stage(stage)
-    return record is not None and record.status is StageStatus.SKIPPED and record.note == "off"
-
-
-AI_REASONS: Final = frozenset({"ai_not_selected", "prefilter_dropped", "below_confidence"})
-"""Reasons that say that a model decided."""
-
-_LEFT_OUT: Final = {"fallback_dropped": "no choice", "not_offered": "not offered", "nothing_offered": "not offered"}
-"""Reasons of the AI selection that are nobody's decision about the entry, with the part of the sentence for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +155,9 @@ def summary(trace: Trace, journeys: Journeys | None = None) -> str:
 
 def summary_pieces(trace: Trace, journeys: Journeys | None = None) -> tuple[SummaryPiece, ...]:
     """The sentence of `summary` in pieces, so that whoever shows it can lead from a number to its entries."""
-    if trace.system == "recap":
-        return (SummaryPiece(recap_summary(trace)),)
+    sentence = trace.words.sentence(trace)
+    if sentence:
+        return (SummaryPiece(sentence),)
     if trace.outcome is RunOutcome.SKIPPED or trace.skip_reason:
         sentence = explain_reason(trace.skip_reason or "never_candidate", {}, trace).sentence
         return (SummaryPiece(sentence),)
@@ -229,7 +178,7 @@ def _counts(trace: Trace, decided: Mapping[int, Fate]) -> list[SummaryPiece]:
         return _nothing(trace, decided)
     groups: defaultdict[str, list[int]] = defaultdict(list)
     for item in candidates:
-        groups[_group(item)].append(item.entry)
+        groups[_group(item, trace)].append(item.entry)
     parts = [_linked(plural(len(matched), "no entry matched|# entry matched|# entries matched"), matched)]
     if pinned:
         added = [item.entry for item in candidates if item.entry in pinned]
@@ -265,19 +214,13 @@ _GROUPS: Final = (
 )
 
 
-def _group(item: Fate) -> str:
+def _group(item: Fate, trace: Trace) -> str:
     """Which part of the sentence counts the entry."""
     if item.state in (FateState.INJECTED, FateState.TRUNCATED):
         return "in"
     if item.state is FateState.UNDECIDED:
         return "open"
-    if item.reason in AI_REASONS:
-        return "ai"
-    if item.reason in _LEFT_OUT:
-        return _LEFT_OUT[item.reason]
-    if item.phase is Phase.BUDGET:
-        return "entries" if item.reason == "over_entry_cap" else "budget"
-    return "gate"
+    return trace.words.parts.get(item.reason) or ("budget" if item.phase is Phase.BUDGET else "gate")
 
 
 def _injected(trace: Trace, entries: list[int]) -> list[SummaryPiece]:
@@ -313,26 +256,12 @@ _ENDED: Final = {
 }
 
 
-WORLD_INFO_KEYS: Final = "keys"
-"""The stage of World Info that looks for keys in the chat."""
-
-_WHERE: Final = (
-    "in {messages:an empty text|the last message|the last # messages}[ ({characters:# character|# characters})]"
-)
-_NO_KEYS_FOUND: Final = "Nothing matched: none of the keys of {entries:# entry|# entries} is " + _WHERE + "."
-_HELD_BACK: Final = (
-    "Nothing came in: {refused} of {entries:# entry|# entries} {refused:was|were} found " + _WHERE + " but held back."
-)
-
-
-_KEPT_OUT: Final = "Nothing came in: {refused} of {entries:# entry|# entries} {refused:was|were} kept out."
+_NO_KEYS_FOUND: Final = "Nothing matched: none of the keys of {entries:# entry|# entries} is " + SEARCHED + "."
 
 
 def _nothing(trace: Trace, decided: Mapping[int, Fate]) -> list[SummaryPiece]:
     """Why no entry was ever a candidate."""
-    keywords, world_info = trace.stage(KEYWORD_STAGE), trace.stage(WORLD_INFO_KEYS)
-    if keywords is None and world_info is not None:
-        keywords = world_info
+    keywords = trace.stage(trace.words.key_stage)
     if keywords is None or keywords.status is not StageStatus.RAN:
         broken = any(record.status is StageStatus.FAILED for record in trace.stages)  # the rest was not even tried
         noted = keywords or next((record for record in trace.stages if record.note and not broken), None)
@@ -345,9 +274,8 @@ def _nothing(trace: Trace, decided: Mapping[int, Fate]) -> list[SummaryPiece]:
         item.entry for item in decided.values() if item.state is FateState.REFUSED and item.phase is not Phase.LOAD
     ]
     if refused:
-        # What World Info refuses may be switched off, and was not looked for then.
-        template = _HELD_BACK if world_info is None else _KEPT_OUT
-        return _linked(fill(template, figures | {"refused": len(refused)}) or "Nothing came in.", refused)
+        held_back = fill(trace.words.held_back, figures | {"refused": len(refused)})
+        return _linked(held_back or "Nothing came in.", refused)
     if not figures.get("messages"):
         return [SummaryPiece("Nothing matched: there was no message to search for keys.")]
     return [SummaryPiece(fill(_NO_KEYS_FOUND, figures) or "Nothing matched.")]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.systems.deeplore.reasons import explain, explain_stage
 from lorestudio.trace.ai_selection import RESULT_WORDS, breaker_words, cache_words, match_words
+from lorestudio.trace.explain import explain, explain_stage
 from lorestudio.trace.journey import CellState, Fate, FateState, Journeys, explain_cell
 from lorestudio.trace.model import (
     EntryRef,
@@ -23,8 +23,8 @@ from lorestudio.trace.model import (
     Trace,
     Turn,
 )
-from lorestudio.trace.reason import Explanation
 from lorestudio.trace.summary import funnel, summary
+from lorestudio.trace.vocabulary import Explanation
 from lorestudio.trace.wording import number_words, one_line, place, plural, quoted
 
 CELL_WORDS: Final[Mapping[CellState, str]] = {

@@ -18,6 +18,7 @@ from lorestudio.trace.diff import InjectionChanges, Key, injection_changes, inje
 from lorestudio.trace.journey import FOREIGN_IDS, Fate, FateState, Journeys
 from lorestudio.trace.limits import positional, token_limit
 from lorestudio.trace.model import Injection, Outcome, Phase, RunOutcome, Trace, Turn
+from lorestudio.trace.vocabulary import PLAIN, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class TurnSummary:
     `tokens` are all injected ones, outlets included; `used` are those that count against the budget, `budget` its
     maximum (None: unlimited, or the run never came to it). `endings` are by entry id: those that went in, were
     candidates, or were refused by a stage after loading. `injected` is by vault and file name in injection order.
-    `strangers` are the titles of those that are none of the vault's (see `trace.journey`).
+    `strangers` are the titles of those that are none of the vault's (see `trace.journey`); `words` are the system's.
     """
 
     turn: Turn
@@ -100,6 +101,7 @@ class TurnSummary:
     injected: Mapping[Key, Injection] = field(repr=False)
     failed: bool = False
     strangers: Mapping[int, str] = field(default_factory=lambda: EMPTY_TITLES, repr=False)
+    words: Vocabulary[Trace] = field(default=PLAIN, compare=False, repr=False)
 
     @property
     def shortened(self) -> int:
@@ -126,6 +128,7 @@ def summarise(trace: Trace, journeys: Journeys | None = None) -> TurnSummary:
         MappingProxyType(injections_by_key(trace)),
         any(record.error for record in trace.stages),
         {entry: trace.entries[entry].title for entry in endings if entry >= FOREIGN_IDS} or EMPTY_TITLES,
+        trace.words,
     )
 
 

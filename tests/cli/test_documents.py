@@ -20,7 +20,7 @@ from lorestudio.settings.declaration import (
     WorldInfoStage,
 )
 from lorestudio.studio.project.modes import Mode
-from lorestudio.systems.deeplore.reasons import REASONS
+from lorestudio.systems.deeplore.words import VOCABULARY
 
 Run = Callable[..., Result]
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,7 +79,7 @@ def test_reasons_in_the_documents_exist() -> None:
     rows += table_rows(more, "| Code | Meaning | What to do |")
     codes = {code for row in rows for code in re.findall(r"`(\w+)`", row[0])}
     assert len(codes) > 20
-    assert codes <= set(REASONS)
+    assert codes <= set(VOCABULARY.reasons)
 
 
 COMMANDS = ["replay", "lint", "scribe", "profiles add", "open", "demo", "run", "history", "preview", "settings list",

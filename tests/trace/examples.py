@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from lorestudio.systems.registry import words_of
 from lorestudio.trace.model import (
     AiCall,
     EntryRef,
@@ -70,6 +71,7 @@ def trace(**fields: Any) -> Trace:
     values: dict[str, Any] = {
         "system": "deeplore", "mode": "keywords-only", "outcome": RunOutcome.NOTHING_INJECTED,
         "turn": Turn(12, 0, 5), "entries": {}, "index_size": 0, "stages": (),
+        "words": words_of(fields.get("system", "deeplore")),
     } | fields  # fmt: skip
     return Trace(**values)
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.trace.model import Outcome, Phase, RunOutcome, StageRecord, StageStatus, Trace, Turn, Verdict
-from lorestudio.trace.summary import estimate, searched, too_broad, ways_to_widen
+from lorestudio.trace.summary import estimate, too_broad
 
 
 def added(entry: int, reason: str = "key_hit", **details: Any) -> Verdict:
@@ -19,7 +20,7 @@ def keywords(*verdicts: Verdict, **details: Any) -> StageRecord:
 
 def trace(*stages: StageRecord, size: int = 10, **changes: Any) -> Trace:
     made = Trace("deeplore", "keywords-only", RunOutcome.NOTHING_INJECTED, Turn(2, 0, 0), {}, size, stages)
-    return replace(made, **changes)
+    return replace(made, words=VOCABULARY, **changes)
 
 
 def test_half_of_the_vault_is_too_much_and_the_worst_key_is_named() -> None:
@@ -56,17 +57,18 @@ def test_without_one_key_that_stands_out_none_is_blamed() -> None:
 
 def test_what_was_searched() -> None:
     record = keywords(messages=4, characters=812, depth=4)
-    assert searched(trace(record, size=45)) == "the last 4 messages (812 characters), for the keys of 45 entries"
-    assert searched(trace()) == ""
+    told = VOCABULARY.widening(trace(record, size=45))
+    assert told.startswith("Searched: the last 4 messages (812 characters), for the keys of 45 entries. None occurs")
+    assert VOCABULARY.widening(trace()).startswith("To let more in: raise the scan depth; give")
 
 
 def test_three_ways_to_widen_say_how_things_stand() -> None:
     off = StageRecord("recursion", Phase.MATCH, StageStatus.SKIPPED, note="off")
     on = StageRecord("BM25", Phase.MATCH)
-    ways = ways_to_widen(trace(keywords(depth=4), off, on))
+    ways = VOCABULARY.widening(trace(keywords(depth=4), off, on)).split("; ")
     assert len(ways) == 3
     assert "which is 4" in ways[0]
-    assert ways[2] == "switch on recursive scan"
+    assert ways[2] == "or switch on recursive scan."
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lorestudio.domain.javascript import Json
+from lorestudio.systems.hybrid.words import VOCABULARY
 from lorestudio.trace.model import EntryRef, Limit, Outcome, Phase, RunOutcome, StageRecord, Trace, Turn, Verdict
 from lorestudio.trace.similarity import similarities
 
@@ -12,7 +13,8 @@ def ranked(*verdicts: Verdict, facts: dict[str, Json] | None = None) -> Trace:
     record = StageRecord("semantic rank", Phase.SELECT, verdicts=verdicts)
     limits = (Limit("tokens", 1, None, "tokens"), Limit("semantic top-K", 1, 1, "entries"))
     shown: dict[str, Json] = {"threshold": 0.5} if facts is None else facts
-    return Trace("hybrid", "", RunOutcome.INJECTED, Turn(1, 0, 0), refs, 4, (record,), limits=limits, facts=shown)
+    return Trace("hybrid", "", RunOutcome.INJECTED, Turn(1, 0, 0), refs, 4, (record,), limits=limits, facts=shown,
+                 words=VOCABULARY)  # fmt: skip
 
 
 VERDICTS = (

@@ -18,7 +18,7 @@ from lorestudio.trace.model import (
     TitleMatch,
     Trace,
 )
-from lorestudio.trace.reason import Tone
+from lorestudio.trace.vocabulary import Tone
 from tests.trace.examples import SKARN, skipped, stage, trace
 
 ALL = (0, 1, 2)

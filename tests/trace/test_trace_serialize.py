@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.systems.registry import words_of
 from lorestudio.trace import model
 from lorestudio.trace.model import StageRecord, Trace
 from lorestudio.trace.serialize import TraceFormatError, from_json, to_json
@@ -59,7 +60,7 @@ TRACES = st.builds(
 
 
 def there_and_back(trace):
-    return from_json(json.loads(json.dumps(to_json(trace), allow_nan=False)))
+    return from_json(json.loads(json.dumps(to_json(trace), allow_nan=False)), words_of)
 
 
 def shape(value):
@@ -178,3 +179,10 @@ def test_errors_name_the_field(path, value, message):
 def test_other_documents_are_refused(data, message):
     with pytest.raises(TraceFormatError, match=f"^{message}"):
         from_json(data)
+
+
+def test_a_trace_comes_back_with_the_words_of_its_system():
+    document = to_json(story())
+    assert "words" not in document["trace"]
+    assert from_json(document, words_of).words is story().words
+    assert from_json(document).words.label("some_code") == "Some code"

@@ -105,7 +105,7 @@ def test_what_happened(run, sentence):
         (trace(stages=(skipped("keywords", Phase.MATCH, (), "scan_depth_zero"),)),
          "Nothing matched: “Scan depth” is 0, so only constants and bootstrap entries can match."),
         (trace(), "Nothing matched."),
-        (trace(stages=(skipped("nearest", Phase.MATCH, (), "fm_nothing_kept"),)),
+        (trace(system="facts", stages=(skipped("nearest", Phase.MATCH, (), "fm_nothing_kept"),)),
          "Nothing matched: there are no memories of this chat."),
     ],
 )  # fmt: skip

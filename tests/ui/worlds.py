@@ -19,6 +19,7 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.project.answering import ChatReply, ChatRequest, Keys, LlmError, Profile
 from lorestudio.studio.project.project import Project
+from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.trace.model import (
     EntryRef,
     Injection,
@@ -162,6 +163,7 @@ def make_trace(message: int = 5, swipe: int = 0) -> Trace:
         ),
         (PromptBlock("t", 2, 4, 0, text, (PromptPart(0, 8, RULES), PromptPart(10, 19, SKARN))),),
         limits=(Limit("budget", 100, 100, "tokens"), Limit("entries", 3, 8, "entries")),
+        words=VOCABULARY,
     )
 
 
@@ -171,8 +173,9 @@ def empty_trace(message: int) -> Trace:
         "keywords", Phase.MATCH, default_reason="no_key_hit", details={"messages": 2, "characters": 44}
     )
     return Trace(
-        "deeplore", "keywords-only", RunOutcome.NOTHING_INJECTED, Turn(message, 0, 1), {}, len(ENTRIES), (record,)
-    )
+        "deeplore", "keywords-only", RunOutcome.NOTHING_INJECTED, Turn(message, 0, 1), {}, len(ENTRIES), (record,),
+        words=VOCABULARY,
+    )  # fmt: skip
 
 
 class FakeSimulator:

@@ -16,11 +16,9 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.control_problems import control_problems
 from lorestudio.exchange.chats.metadata import existing_folders, read_controls
 from lorestudio.studio.project.project import Project
-from lorestudio.systems.deeplore.notepad import LIMIT as NOTEPAD_LIMIT
 
 __all__ = [
     "IN_CHAT_FILE",
-    "NOTEPAD_LIMIT",
     "Part",
     "changed_parts",
     "context_values",

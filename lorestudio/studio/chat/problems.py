@@ -15,7 +15,6 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.keys import KeyMatcher
-from lorestudio.systems.deeplore.reasons import REASONS
 from lorestudio.systems.deeplore.scan import ScanWindow
 from lorestudio.trace.journey import FateState, fates
 from lorestudio.trace.model import Phase, StageStatus, Trace
@@ -113,7 +112,7 @@ def _careers(traces: Iterable[Trace]) -> tuple[Mapping[NoteKey, _Career], int]:
                 fate.state is FateState.REFUSED and fate.phase is Phase.MATCH
             ):
                 career.matched += 1
-                career.stops[fate.stage, fate.reason] += 1
+                career.stops[fate.stage, trace.words.label(fate.reason)] += 1
     return careers, runs
 
 
@@ -129,9 +128,8 @@ def _careers_told(index: VaultIndex, traces: Collection[Trace], lines: _Lines) -
             told = f"“{entry.title}” matched in none of {_times(runs, 'run')}."
             yield _finding("D51", entry, told, lines.of(entry))
         elif not career.injected:
-            (stage, code), times = career.stops.most_common(1)[0]
-            reason = REASONS.get(code)
-            why = f" ({reason.label.lower()})" if reason is not None else ""
+            (stage, label), times = career.stops.most_common(1)[0]
+            why = f" ({label.lower()})" if label else ""
             told = (
                 f"“{entry.title}” matched in {_times(career.matched, 'run')} and never went in; "
                 f"{times} times it was stopped in “{stage}”{why}."

@@ -20,9 +20,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.chat import Message
+from lorestudio.domain.chat import Message, transcript
 from lorestudio.domain.javascript import Json, length, trim
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.state import NOTEPAD_LIMIT
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
 from lorestudio.settings.behaviour import FIXED, Behaviour
@@ -32,7 +33,6 @@ from lorestudio.studio.chat.tool_calls import Asked, Asking
 from lorestudio.systems.deeplore import notepad, scribe
 from lorestudio.systems.deeplore import notepad as message_notes
 from lorestudio.systems.deeplore.ai import breaker
-from lorestudio.systems.deeplore.ai.asking import lines
 from lorestudio.systems.deeplore.scribe import PastNote, SessionNote, newest_first, read_past
 from lorestudio.trace.model import AiCall
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
@@ -272,7 +272,7 @@ class SessionNotes:
         whole = notepad.added(rest, taken)
         text = "Took notes from the reply." if taken else "There was nothing to note."
         if length(whole) < length(rest) + length(taken):
-            text += f" The notepad is full ({notepad.LIMIT} characters), so its oldest lines were dropped."
+            text += f" The notepad is full ({NOTEPAD_LIMIT} characters), so its oldest lines were dropped."
         metadata: dict[str, Json] = {notepad.NOTEPAD_KEY: whole} if whole != notes.controls.notepad else {}
         self._desk.notes = notes.with_notepad(whole) if metadata else notes
         return NotesRecord(NOTEPAD, NotesOutcome.STORED, text, notes=taken, metadata=metadata)
@@ -290,10 +290,10 @@ class SessionNotes:
 
     async def _write_summary(self, focus: str, cancel: CancelToken | None, vault: Path | None) -> NotesRecord:
         begun = self._desk.notes
-        transcript = lines(begun.chat.messages, self._settings.scribe_scan_depth)
-        if not trim(transcript):
+        told = transcript(begun.chat.messages, self._settings.scribe_scan_depth)
+        if not trim(told):
             return NotesRecord(SCRIBE, NotesOutcome.NOTHING, "There is no conversation to write a session note about.")
-        request = scribe.summary_request(transcript, begun.controls.scribe_summary, focus, self._settings)
+        request = scribe.summary_request(told, begun.controls.scribe_summary, focus, self._settings)
         asked = await self._ask_through_breaker(request, cancel)
         if isinstance(asked, NotesRecord):
             return asked

@@ -13,24 +13,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from lorestudio.domain.chat import NOTE_TAG, Chat, authors_note
+from lorestudio.domain.chat import EXAMPLE_TAGS, NOTE_TAG, Chat, authors_note
 from lorestudio.domain.entry import Position
 from lorestudio.domain.javascript import WHITE_SPACE
 from lorestudio.exchange.regex_scripts import Placement
 from lorestudio.studio.prompt.card import CardTexts
 from lorestudio.studio.prompt.regex import RegexRun
 from lorestudio.systems.macros import Macros, Segment
-from lorestudio.systems.worldinfo.placing import EXAMPLE_TAGS
 from lorestudio.trace.assembled_prompt import Origin, PromptOrigin, Role
 from lorestudio.trace.model import PromptBlock, Trace
 from lorestudio.trace.prompt_order import DEEPEST, PromptOrder
 
 ROLES: Final = {0: Role.SYSTEM, 1: Role.USER, 2: Role.ASSISTANT}
 
-_NATIVE: Final = "world-info"
 _NOTE_ORIGIN: Final = PromptOrigin(Origin.NOTE, "author's note", tag=NOTE_TAG)
 _OUTLET: Final = "customWIOutlet_"
-_NOTES: Final = {"deeplore_notebook": "notebook", "deeplore_ai_notepad": "AI notepad"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,9 @@ def handed_over(trace: Trace, chat: Chat, end: int, card: CardTexts, scripts: Re
     lore = (block for block in trace.prompt if block.tag not in EXAMPLE_TAGS)
     blocks = [_held(block, _lore(block, trace, scripts), macros) for block in lore]
     for block in trace.notes:
-        source = PromptOrigin(Origin.NOTE, _NOTES.get(block.tag, "from an earlier generation"), tag=block.tag)
+        source = PromptOrigin(
+            Origin.NOTE, trace.words.notes.get(block.tag, "from an earlier generation"), tag=block.tag
+        )
         blocks.append(_held(block, [(block.text, source)], macros))
     note = None if any(block.tag == NOTE_TAG for block in trace.prompt) else _authors_note(chat, end, macros)
     own = [*([note] if note is not None else []), *_depth_prompts(card, macros)]
@@ -107,7 +106,6 @@ def _lore(block: PromptBlock, trace: Trace, scripts: RegexRun) -> list[Segment]:
 
     The host's scripts for World Info change entries of its own World Info; what extensions hand over they never see.
     """
-    native = trace.system == _NATIVE
     depth = block.depth if block.position == Position.IN_CHAT else None
     frame = PromptOrigin(Origin.FRAME, "between entries", tag=block.tag)
     segments: list[Segment] = []
@@ -120,7 +118,7 @@ def _lore(block: PromptBlock, trace: Trace, scripts: RegexRun) -> list[Segment]:
             title = known.title if known is not None else f"entry {part.entry}"
             source = PromptOrigin(Origin.ENTRY, title, entry=part.entry, tag=block.tag)
         text = block.text[part.start : part.end]
-        if native and part.entry is not None:
+        if trace.words.of_host and part.entry is not None:
             text, changed_by = scripts.run(text, Placement.WORLD_INFO, depth)
             source = replace(source, changed_by=changed_by)
         segments.append((text, source))

@@ -30,9 +30,9 @@ from lorestudio.studio.proposals.reading import (
 )
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.scan import ScanWindow
-from lorestudio.systems.deeplore.scribe import safe_name
 from lorestudio.vault import cleaning
 from lorestudio.vault.entries import ParseRules, parse_note
+from lorestudio.vault.files import safe_name
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import apply_edits
 

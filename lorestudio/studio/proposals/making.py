@@ -22,8 +22,8 @@ from lorestudio.studio.project.answering import Asked, Connections, Source, load
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.judging import Judge
 from lorestudio.studio.proposals.model import Proposal, Task
-from lorestudio.systems.deeplore.scribe import safe_name
 from lorestudio.vault.data_folder import default_folder
+from lorestudio.vault.files import safe_name
 
 
 def default_records() -> Path:

@@ -12,19 +12,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.chat import Message
+from lorestudio.domain.chat import Message, transcript
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, fold, head, trim
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.deeplore import INHERIT, DeepLoreSettings, tool_model
 from lorestudio.studio.notes.note_locks import is_locked, is_locked_itself
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.model import Material, Passage, Plan, ProposalKind, Skipped, Task
-from lorestudio.systems.deeplore.ai.asking import lines
-from lorestudio.systems.deeplore.scribe import INHERIT, tool_model
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.note.document import NoteDocument
@@ -100,7 +98,7 @@ def draft_request(
 ) -> ChatRequest:
     """The question for a new note from these messages; hidden and system messages are left out."""
     own = settings.auto_suggest_prompt
-    passage = lines(messages, len(messages))
+    passage = transcript(messages, len(messages))
     parts = [_tagged("existing_titles", "\n".join(_named(titles, passage)))]
     if trim(focus):
         parts.append(_tagged("subject", trim(focus)))

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.javascript import Json, fold, head, length, trim
+from lorestudio.llm.json_text import values_in
 from lorestudio.llm.messages import ChatReply
 from lorestudio.studio.proposals.model import Remark
-from lorestudio.systems.deeplore.ai.replies import values_in
 
 SUMMARY_LENGTH: Final = 600
 """Code units of a summary (spec: deeplore-ai-and-tools 2.6)."""

@@ -16,9 +16,9 @@ from typing import Final
 from lorestudio.studio.report.colours import css_variables, fill, on_fill
 from lorestudio.studio.report.source import ReportMessage, ReportSource, ReportTurn
 from lorestudio.studio.report.svg import PICTURE_STYLE, budget_svg, flow_svg
-from lorestudio.systems.deeplore.reasons import explain, explain_stage
 from lorestudio.trace.ai_selection import ai_lines
 from lorestudio.trace.budget import OTHER, Origin, budget_view, origins
+from lorestudio.trace.explain import explain, explain_stage
 from lorestudio.trace.flow import TABLE_COLUMNS, Measure, flow, flow_rows
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import AiCall, Outcome, PromptBlock, StageStatus, Trace

@@ -167,7 +167,7 @@ def found_keys(trace: Trace) -> dict[int, tuple[ReportMark, ...]]:
     found: dict[int, list[ReportMark]] = {}
     for record in trace.stages:
         for verdict in record.verdicts:
-            for key in keys_of_verdict(verdict):
+            for key in keys_of_verdict(verdict, trace.words):
                 if key.message is not None and key.place is not None:  # a hit in the speaker's name has no place
                     found.setdefault(key.message, []).append(_mark(trace, key, *key.place))
     return {message: tuple(_joined(marks)) for message, marks in found.items()}

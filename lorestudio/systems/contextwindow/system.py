@@ -24,6 +24,7 @@ from lorestudio.systems.contextwindow.pages import Page, budget_of, fitted_pages
 from lorestudio.systems.contextwindow.selecting import Choice, Refusal
 from lorestudio.systems.contextwindow.selecting import Phase as Pass
 from lorestudio.systems.contextwindow.truncating import effective
+from lorestudio.systems.contextwindow.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, Step
 from lorestudio.trace.model import (
@@ -333,6 +334,7 @@ def _trace(run: _Run, records: tuple[StageRecord, ...]) -> Trace:
         outcome=RunOutcome.FAILED if failed else trace.outcome,
         limits=_limits(run),
         warnings=tuple(warnings),
+        words=VOCABULARY,
         facts={"counter": run.counter.name, "counted_exactly": run.counter.exact},
     )
 
@@ -380,6 +382,7 @@ KIND: Final = SystemKind(
     "conversation.",
     ContextWindowSettings,
     _made,
+    VOCABULARY,
     not_held="The context window fits all its parts at once, so nothing comes behind the stage that stopped an entry.",
 )
 ContextWindowSystem.kind = KIND

@@ -19,9 +19,9 @@ from typing import Final
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json, code_units, length, to_number, trim
+from lorestudio.domain.state import NOTEPAD_LIMIT
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.deeplore.scribe import tool_model
+from lorestudio.settings.deeplore import DeepLoreSettings, tool_model
 
 MESSAGE_KEY: Final = "deeplore_ai_notes"
 
@@ -103,9 +103,6 @@ CLOSING: Final = "</dle-notes>"
 
 NOTHING: Final = "NOTHING_TO_NOTE"
 """What the model answers in extract mode when there is nothing to note."""
-
-LIMIT: Final = 65_536
-"""The longest notepad, in UTF-16 code units."""
 
 NOTEPAD_KEY: Final = "deeplore_ai_notepad"
 
@@ -218,9 +215,9 @@ def capped(notepad: str) -> str:
 
     DeepLore looks for a blank line to cut at, which notes joined by single line ends hardly ever have.
     """
-    if length(notepad) <= LIMIT:
+    if length(notepad) <= NOTEPAD_LIMIT:
         return notepad
-    kept = code_units(notepad)[-2 * LIMIT :].decode("utf-16-le", "surrogatepass")
+    kept = code_units(notepad)[-2 * NOTEPAD_LIMIT :].decode("utf-16-le", "surrogatepass")
     if "\udc00" <= kept[0] <= "\udfff":  # the second half of a character that the cut went through
         kept = kept[1:]
     if notepad[: -len(kept)].endswith("\n"):

@@ -12,6 +12,7 @@ from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore import pipeline
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
 from lorestudio.systems.deeplore.state import RunState
+from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.systems.holding import Holding
 from lorestudio.systems.randomness import Mulberry32
 from lorestudio.systems.runner import run_stages
@@ -135,6 +136,7 @@ def _blank(ctx: Inputs, skip_reason: str = "") -> Trace:
         digests=digests(ctx),
         clock_ms=ctx.moment.clock_ms,
         skip_reason=skip_reason,
+        words=VOCABULARY,
     )
 
 

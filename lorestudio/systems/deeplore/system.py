@@ -36,6 +36,7 @@ from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
 from lorestudio.systems.deeplore.notepad import notes_of, withdrawn
 from lorestudio.systems.deeplore.reads import Reads, Unaffected, reads_all_entries
 from lorestudio.systems.deeplore.run import SYSTEM, digests, run
+from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.systems.offline import OfflineAnswers, Unanswered
 from lorestudio.trace.model import Trace
 
@@ -219,6 +220,7 @@ KIND: Final = SystemKind(
     "Keys find the notes, a model may choose among them, gates and a budget decide what goes in.",
     DeepLoreSettings,
     _made,
+    VOCABULARY,
     state=EngineState,
     tally=Tally,
     of_vault=True,

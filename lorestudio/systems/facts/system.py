@@ -37,6 +37,7 @@ from lorestudio.systems.facts.retrieval import Found, MemoryLayout, MemorySearch
 from lorestudio.systems.facts.session import FactsSession
 from lorestudio.systems.facts.similarity import VectorTable, comparable
 from lorestudio.systems.facts.threads import chat_name, message_times, owner_of
+from lorestudio.systems.facts.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, Step
 from lorestudio.systems.vectors import KnownVectors, MadeVectors, offline_vectors
@@ -313,6 +314,7 @@ class _FactsRun:
                 "counter": moment.counter.name,
                 "counted_exactly": moment.counter.exact,
             },
+            words=VOCABULARY,
         )
 
     async def _question(self) -> Vector | None:
@@ -354,6 +356,7 @@ KIND: Final = SystemKind(
     "ones.",
     FactsSettings,
     FactsSystem.of,
+    VOCABULARY,
     remembers=True,
     not_held="Fact memory chooses among memories by likeness alone; there is no stage behind it that could stop one.",
 )

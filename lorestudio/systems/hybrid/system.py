@@ -38,6 +38,7 @@ from lorestudio.systems.hybrid.book import (
     worldbook,
 )
 from lorestudio.systems.hybrid.retrieval import Prepared, Retrieved, Way, embedded_text, finish, prepare
+from lorestudio.systems.hybrid.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, Step
 from lorestudio.systems.vectors import KnownVectors, embedder_named, offline_vectors
@@ -269,6 +270,7 @@ class _Run:
             self.told.trace(NAME, str(self.found.way), records),
             limits=limits,
             ai_calls=tuple(self.calls),
+            words=VOCABULARY,
             warnings=(f"No vectors: {self.problem}.",) if self.problem else (),
             facts={
                 "vectors": self.vectors.label if self.vectors is not None else "",
@@ -345,6 +347,7 @@ KIND: Final = SystemKind(
     "Keys choose the candidates, vectors rank them by likeness to the end of the chat, and the first few go in.",
     HybridSettings,
     _made,
+    VOCABULARY,
     not_held="What hybrid retrieval ranks it ranks by itself: an entry that is held in would not be compared with it.",
 )
 HybridSystem.kind = KIND

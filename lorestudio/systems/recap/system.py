@@ -16,6 +16,7 @@ from lorestudio.systems.recap.chat_file import recap_chat
 from lorestudio.systems.recap.refresh import refreshed
 from lorestudio.systems.recap.scenes import scene_recaps
 from lorestudio.systems.recap.tracing import SYSTEM, recap_trace
+from lorestudio.systems.recap.words import VOCABULARY
 
 
 def chat_until(chat: RecapChat, message: int) -> RecapChat:
@@ -87,6 +88,7 @@ KIND: Final = SystemKind(
     "What the chat remembers of itself: the running recap goes in, made of recaps of scenes.",
     RecapSettings,
     RecapSystem.of,
+    VOCABULARY,
     remembers=True,
     not_held="Recap memory chooses no entries: what the running recap says goes in as a whole.",
 )

@@ -22,6 +22,7 @@ from lorestudio.systems.recap.records import get_memory, message_text, namespace
 from lorestudio.systems.recap.refresh import MACRO, PLACE_WORDS, ROLE_NAMES, RecapPlace, Refresh
 from lorestudio.systems.recap.running import Ownership, RunningRecaps
 from lorestudio.systems.recap.scenes import display_range, has_recap, recap_hash, recap_in_words, versions_of
+from lorestudio.systems.recap.words import VOCABULARY
 from lorestudio.trace.model import (
     AiCall,
     EntryRef,
@@ -313,6 +314,7 @@ def recap_trace(
         clock_ms=clock_ms,
         warnings=(done.storage.notice,) if done.storage.notice else (),
         facts={"recap": _facts(done, settings, context_size)},
+        words=VOCABULARY,
     )
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Chat, authors_note
-from lorestudio.domain.javascript import Json
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook, in_play
 from lorestudio.exchange.lorebooks.entry import Extra
+from lorestudio.exchange.lorebooks.files import BookFile, book_files
 from lorestudio.exchange.lorebooks.reading import card_book, load_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import parse_json, read_bytes
@@ -21,32 +20,7 @@ from lorestudio.systems.worldinfo.decision import WorldInfoState
 from lorestudio.systems.worldinfo.settings_file import from_sillytavern, is_sillytavern
 from lorestudio.systems.worldinfo.surroundings import Surroundings
 from lorestudio.systems.worldinfo.system import NAME, WorldInfoSystem
-
-__all__ = [
-    "WORLD_INFO",
-    "BookFile",
-    "BookRole",
-    "LookedAt",
-    "WorldInfoSystem",
-    "added_file",
-    "book_file",
-    "book_files",
-    "look_at",
-    "surroundings",
-    "with_book_files",
-    "world_info_system",
-]
-
-WORLD_INFO: Final = NAME
-"""The system's name."""
-
-_FIELDS: Final = {
-    BookRole.GLOBAL: "book",
-    BookRole.CHARACTER: "character_books",
-    BookRole.CHAT: "chat_books",
-    BookRole.PERSONA: "persona_books",
-}
-"""The settings with the files of each role."""
+from lorestudio.systems.worldinfo.words import VOCABULARY
 
 _ROLE_WORDS: Final = {
     BookRole.GLOBAL: "a global lorebook",
@@ -54,46 +28,6 @@ _ROLE_WORDS: Final = {
     BookRole.CHAT: "the chat's",
     BookRole.PERSONA: "the persona's",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class BookFile:
-    """A lorebook's file and whose book it is."""
-
-    path: str
-    role: BookRole
-
-
-def book_files(settings: WorldInfoSettings) -> tuple[BookFile, ...]:
-    """The files that the settings name, by role and in their order."""
-    return tuple(
-        BookFile(line.strip(), role)
-        for role, name in _FIELDS.items()
-        for line in str(getattr(settings, name)).splitlines()
-        if line.strip()
-    )
-
-
-def with_book_files(settings: WorldInfoSettings, files: Iterable[BookFile]) -> WorldInfoSettings:
-    """The settings with these files in place of those they named; a setting that says to scan the vault gives way."""
-    listed = list(files)
-    update: dict[str, Json] = {
-        name: "\n".join(file.path for file in listed if file.role is role) for role, name in _FIELDS.items()
-    }
-    if listed and settings.source == VAULT:
-        update["source"] = BY_BOOKS
-    return settings.model_copy(update=update)
-
-
-def book_file(text: str) -> BookFile:
-    """A file as the command line names it: `FILE`, or `ROLE:FILE`. Raises InputError where it cannot be read.
-
-    Without a role a card's book is the character's, and any other one is global.
-    """
-    role, colon, path = text.partition(":")
-    if colon and role in set(BookRole):
-        return BookFile(path, BookRole(role))
-    return BookFile(text, load_lorebook(Path(text).expanduser()).role)
 
 
 def world_info_system(settings: WorldInfoSettings, scene: Scene) -> WorldInfoSystem:
@@ -202,35 +136,6 @@ def _remarks(books: tuple[Lorebook, ...]) -> Iterator[str]:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class LookedAt:
-    """A file as it was looked at: the book, or a sentence why there is none."""
-
-    file: BookFile
-    book: Lorebook | None = None
-    problem: str = ""
-
-
-def look_at(files: Iterable[BookFile]) -> tuple[LookedAt, ...]:
-    """Each file read, for a person to see. Waits for the disk."""
-    return tuple(_looked_at(file) for file in files)
-
-
-def added_file(path: Path) -> BookFile:
-    """A file with the role that its content suggests. Waits for the disk."""
-    try:
-        return BookFile(str(path), load_lorebook(path).role)
-    except InputError:
-        return BookFile(str(path), BookRole.GLOBAL)  # looking at it says what is wrong
-
-
-def _looked_at(file: BookFile) -> LookedAt:
-    try:
-        return LookedAt(file, load_lorebook(Path(file.path).expanduser(), file.role))
-    except InputError as error:
-        return LookedAt(file, problem=str(error))
-
-
 def _file_settings(path: Path) -> WorldInfoSettings | None:
     """The settings in SillyTavern's settings.json, None for another file. Raises SettingsError."""
     document = parse_json(read_bytes(path), path)
@@ -244,6 +149,7 @@ KIND: Final = SystemKind(
     "SillyTavern's.",
     WorldInfoSettings,
     world_info_system,
+    VOCABULARY,
     state=WorldInfoState,
     not_held="World Info decides in one scan, in which every entry that comes in may bring others, so none can be held "
     "in by itself.",

@@ -21,9 +21,6 @@ SLOTS: Final = {
 }
 """Places that are no position of their own, in words."""
 
-EXAMPLE_TAGS: Final = ("worldInfo_examples_top", "worldInfo_examples_bottom")
-"""The blocks that are no prompts of their own but example dialogue, before the card's and after it."""
-
 _OUTLET_TAG: Final = "customWIOutlet_"
 
 

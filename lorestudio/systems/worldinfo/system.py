@@ -34,6 +34,7 @@ from lorestudio.systems.worldinfo.haystack import Scan
 from lorestudio.systems.worldinfo.scan import Loop, Part, Scanned
 from lorestudio.systems.worldinfo.similarity import Vectors
 from lorestudio.systems.worldinfo.surroundings import Surroundings
+from lorestudio.systems.worldinfo.words import VOCABULARY
 from lorestudio.trace.model import (
     AiCall,
     Injection,
@@ -240,6 +241,7 @@ class _Run:
             digests={**moment.digests, **({"lorebooks": world.digest} if world.books is not None else {})},
             warnings=tuple(warnings),
             facts=facts,
+            words=VOCABULARY,
         )
 
     def _message(self, back: int) -> int:

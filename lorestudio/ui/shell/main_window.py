@@ -24,9 +24,9 @@ from lorestudio.ui.features.chat.actions import CHAT_ACTIONS, ChatCommands
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.chat.replay import ReplayCommands
 from lorestudio.ui.features.controls.actions import CONTROL_ACTIONS, ControlCommands
+from lorestudio.ui.features.facts.actions import MemoryCommands
+from lorestudio.ui.features.facts.pane import MEMORY_ACTIONS
 from lorestudio.ui.features.graph.pane import GraphPane
-from lorestudio.ui.features.memories.actions import MemoryCommands
-from lorestudio.ui.features.memories.pane import MEMORY_ACTIONS
 from lorestudio.ui.features.notes.actions import EntryCommands
 from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.features.problems.pane import ProblemsPane

@@ -8,10 +8,10 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import AiState
-from lorestudio.systems.deeplore.reasons import explain, explain_reason, explain_stage
 from lorestudio.trace.ai_selection import RESULT_WORDS, breaker_words, cache_words, match_words
+from lorestudio.trace.explain import explain, explain_reason, explain_stage
 from lorestudio.trace.model import AiCall, Breaker, ItemResult, Outcome, ReplyItem, StageRecord, StageStatus, Trace
-from lorestudio.trace.reason import Tone
+from lorestudio.trace.vocabulary import Tone
 from lorestudio.trace.wording import fill
 from lorestudio.ui.shell.words import count, number, tr
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.project.answering import ChatRequest
+from lorestudio.systems.registry import words_of
 from lorestudio.trace.model import EntryRef, Phase, RunOutcome, StageRecord, Trace, Turn
 
 
@@ -107,7 +108,7 @@ class LiveBoard:
         self._request, self._pieces = None, []
 
 
-def live_trace(live: LiveRun, index: VaultIndex, mode: str) -> Trace:
+def live_trace(live: LiveRun, index: VaultIndex, system: str, mode: str) -> Trace:
     """The finished stages of a run, and as the last one the stage that runs: all candidates are still in it."""
     records = list(live.records)
     if live.stage:
@@ -119,11 +120,12 @@ def live_trace(live: LiveRun, index: VaultIndex, mode: str) -> Trace:
         entry = index.entries[number]
         refs[number] = EntryRef(number, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
     return Trace(
-        "deeplore",
+        system,
         mode,
         RunOutcome.NOTHING_INJECTED,
         Turn(live.generation.message, live.generation.swipe, 0),
         refs,
         len(index.entries),
         tuple(records),
+        words=words_of(system),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +13,10 @@ from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.run_store import chat_id
-from lorestudio.systems.recap.chat_file import alters_runs, with_recaps
-from lorestudio.systems.worldinfo.books import WORLD_INFO
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.undo import Adjustment, Adjustments, Parts, SystemStep
@@ -102,9 +102,9 @@ class ProjectParts:
         if session.project is None:
             return
         session.project = replace(session.project, setup=setup)
-        session.runs.drop(lambda choice: choice.system == WORLD_INFO, under_way=True)
+        session.runs.drop(lambda choice: isinstance(choice.settings, WorldInfoSettings), under_way=True)
         session.setup_changed.emit()
-        if session.choice.system == WORLD_INFO and session.replays.automatic:
+        if isinstance(session.choice.settings, WorldInfoSettings) and session.replays.automatic:
             session.replays.run_all()
 
     # ---- what stands in files ---------------------------------------------------------------------------------------
@@ -151,10 +151,18 @@ class ProjectParts:
         self.on_disk = replace(known, chat=chat if same else replace(known.chat, header=header, metadata=metadata))
         session.state_changed.emit()
 
-    def recaps_written(self, chat: Chat, document: ChatDocument, why: str) -> None:
-        """Recap memory wrote the chat's file, which is this chat now; what is not saved here stays.
+    def file_written(
+        self,
+        chat: Chat,
+        document: ChatDocument,
+        why: str,
+        carried: Callable[[Chat, Chat, Chat], Chat],
+        alters_runs: Callable[[Chat, Chat], bool],
+    ) -> None:
+        """A feature wrote the chat's file, which is this chat now; what is not saved here stays.
 
-        Where other messages are hidden than before, the chat is run again; `why` says so of the runs until then.
+        `carried` gives a chat that went on from the file's former one what was written. Where that alters runs, the
+        chat is run again; `why` says so of the runs until then.
         """
         session, project, known = self._session, self._session.project, self.on_disk
         if project is None or project.chat is None or known is None or known.chat is None:
@@ -166,7 +174,7 @@ class ProjectParts:
 
         def chat_of(old: Chat) -> Chat:
             if id(old) not in made:
-                made[id(old)] = with_recaps(old, before, chat)
+                made[id(old)] = carried(old, before, chat)
             return made[id(old)]
 
         after = chat_of(project.chat)

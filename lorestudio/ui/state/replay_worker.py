@@ -20,8 +20,8 @@ from lorestudio.studio.replay.run_store import ChatRuns, Keeper
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.systems.base import System
 from lorestudio.systems.registry import kind_of
-from lorestudio.systems.worldinfo.books import WorldInfoSystem
 from lorestudio.trace.model import Trace
 from lorestudio.ui.shell.jobs import StoppableRun
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
@@ -233,10 +233,9 @@ class Replayer:
 
     def _tell_of_books(self, simulator: SystemSimulator, replay: Replay) -> None:
         """What has no effect in the lorebooks, once."""
-        if isinstance(simulator.system, WorldInfoSystem):
-            told = _lorebook_remarks(simulator.system)
-            replay.problems += [text for text in told if text not in self._told]
-            self._told.update(told)
+        told = _lorebook_remarks(simulator.system)
+        replay.problems += [text for text in told if text not in self._told]
+        self._told.update(told)
 
     def _restore(self, simulator: ChatRuns, replay: Replay) -> None:
         if self._keep_in is None:
@@ -289,14 +288,14 @@ def _of_system(project: Project, replay: Replay, known: ChatRuns | None) -> Syst
     return SystemSimulator(project, kind.make(wanted.choice.settings or kind.settings(), project))
 
 
-def _lorebook_remarks(system: WorldInfoSystem) -> list[str]:
+def _lorebook_remarks(system: System) -> list[str]:
     """One sentence for the window, which has the others where the lorebooks are listed."""
-    more = len(system.remarks) - 1
-    if more < 1:
-        return [tr("World Info: {remark}", remark=remark) for remark in system.remarks]
-    others = count(more, "more remark", "more remarks")
-    text = tr("World Info: {remark} “Lorebooks of World Info” has {others}.", remark=system.remarks[0], others=others)
-    return [text]
+    remarks, title = system.remarks, system.title
+    if len(remarks) < 2:
+        return [tr("{system}: {remark}", system=title, remark=remark) for remark in remarks]
+    others = count(len(remarks) - 1, "more remark", "more remarks")
+    shown = {"system": title, "remark": remarks[0], "others": others}
+    return [tr("{system}: {remark} “Lorebooks of {system}” has {others}.", **shown)]
 
 
 def _remember(simulators: dict[RunChoice, ChatRuns], choice: RunChoice, simulator: ChatRuns) -> None:

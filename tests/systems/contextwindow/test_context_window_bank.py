@@ -17,7 +17,7 @@ from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.contextwindow.pages import budget_of, weights_of
 from lorestudio.systems.contextwindow.system import ContextWindowSystem
-from lorestudio.systems.deeplore.reasons import explain, explain_reason
+from lorestudio.trace.explain import explain, explain_reason
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import RunOutcome, StageStatus, Trace, Turn, Verdict
 

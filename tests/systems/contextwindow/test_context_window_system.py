@@ -12,12 +12,13 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.contextwindow.mapping import mapped
-from lorestudio.systems.contextwindow.reasons import CONTEXT_WINDOW
 from lorestudio.systems.contextwindow.system import ContextWindowSystem
-from lorestudio.systems.deeplore.reasons import explain
+from lorestudio.systems.contextwindow.words import VOCABULARY
+from lorestudio.trace.explain import explain
 from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Outcome, RunOutcome, Turn
 from lorestudio.trace.summary import summary
+from lorestudio.trace.vocabulary import COMMON
 
 WORLD = (
     Entry(0, "Skarn.md", "v", "Skarn", "A dragon of the north.", ("dragon",), priority=10,
@@ -109,9 +110,9 @@ def test_notes_of_one_title_are_both_there():
 
 def test_every_reason_has_a_sentence_for_its_details():
     trace = decide(["a dragon"])
-    for each in CONTEXT_WINDOW:
-        assert each.sentence.endswith((".", "}."))
-        assert each.code.startswith("cw_")
+    for each in VOCABULARY.reasons.values():
+        assert each.sentence.endswith((".", "}.")) or each.code in COMMON
+        assert each.code.startswith("cw_") or each.code in COMMON
     for record in trace.stages:
         for verdict in record.verdicts:
             assert explain(verdict, trace).sentence.endswith(".")

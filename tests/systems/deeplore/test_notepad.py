@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.javascript import length
+from lorestudio.domain.state import NOTEPAD_LIMIT
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.notepad import (
     CLOSING,
     EXTRACTION,
-    LIMIT,
     NOTHING,
     OPENING,
     added,
@@ -216,17 +216,17 @@ def test_a_full_notepad_loses_its_oldest_lines():
 
 
 def test_a_line_that_is_too_long_loses_its_beginning():
-    assert capped("a" + "b" * LIMIT) == "b" * LIMIT
+    assert capped("a" + "b" * NOTEPAD_LIMIT) == "b" * NOTEPAD_LIMIT
 
 
 def test_the_limit_counts_utf16_units_and_cuts_no_character_in_two():
-    lanterns = "🏮" * (LIMIT // 2)
+    lanterns = "🏮" * (NOTEPAD_LIMIT // 2)
     assert capped(lanterns) == lanterns
     assert capped(lanterns + "x") == lanterns[1:] + "x"
 
 
 def test_a_cut_at_a_line_end_takes_no_more_than_it_must():
-    newest = "b" * LIMIT
+    newest = "b" * NOTEPAD_LIMIT
     assert capped(f"a\n{newest}") == newest
 
 
@@ -235,8 +235,8 @@ def test_what_is_left_is_the_end_and_within_the_limit(pieces: list[str]):
     text = "".join(pieces)
     kept = capped(text)
     assert text.endswith(kept)
-    assert length(kept) <= LIMIT
-    assert kept == text or length(text) > LIMIT
+    assert length(kept) <= NOTEPAD_LIMIT
+    assert kept == text or length(text) > NOTEPAD_LIMIT
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ from lorestudio.systems.deeplore.scribe import (
     last_length,
     newest_first,
     read_past,
-    safe_name,
     stored,
     summary_request,
 )
+from lorestudio.vault.files import safe_name
 
 WRITTEN = datetime(2026, 3, 1, 0, 30, 5, 123_000, tzinfo=timezone(timedelta(hours=2)))
 

@@ -10,10 +10,10 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.systems.base import Moment
-from lorestudio.systems.deeplore.reasons import REASONS
 from lorestudio.systems.facts.records import Memory, MemoryOrigin
 from lorestudio.systems.facts.retrieval import MemorySearch
 from lorestudio.systems.facts.system import FactsSystem, Known
+from lorestudio.systems.facts.words import VOCABULARY
 from lorestudio.trace.model import RunOutcome, StageStatus, Turn
 
 
@@ -118,7 +118,7 @@ def test_without_memories_the_trace_says_what_to_do():
     trace = decide(())
     assert trace.outcome is RunOutcome.NOTHING_INJECTED
     assert trace.stage("memories").note == "fm_nothing_kept"
-    assert "facts extract" in REASONS["fm_nothing_kept"].fix
+    assert "facts extract" in VOCABULARY.reasons["fm_nothing_kept"].fix
 
 
 @pytest.mark.parametrize("more", [{}, {"min_score": 0.7}, {"recency_weight": 0.5}, {"diversity_weight": 0.5}])
@@ -126,6 +126,6 @@ def test_the_books_of_every_stage_balance(more):
     trace = decide(**more)
     for record in trace.stages:
         assert len(record.entered) + record.added == len(record.left) + record.removed
-        assert {verdict.reason for verdict in record.verdicts} <= REASONS.keys()
+        assert {verdict.reason for verdict in record.verdicts} <= VOCABULARY.reasons.keys()
     for before, after in zip(trace.stages, trace.stages[1:], strict=False):
         assert before.left == after.entered

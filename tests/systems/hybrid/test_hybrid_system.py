@@ -11,10 +11,10 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.systems.base import Moment
-from lorestudio.systems.deeplore.reasons import explain
 from lorestudio.systems.hybrid.book import WorldEntry, texts_of
 from lorestudio.systems.hybrid.retrieval import embedded_text, query_text
 from lorestudio.systems.hybrid.system import HybridSystem, rendered_entry
+from lorestudio.trace.explain import explain
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import RunOutcome, StageStatus, Turn
 

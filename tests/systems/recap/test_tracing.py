@@ -4,12 +4,12 @@ from dataclasses import replace
 import pytest
 
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.systems.deeplore.reasons import explain
 from lorestudio.systems.recap import scenes
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapSurroundings
 from lorestudio.systems.recap.records import with_values
 from lorestudio.systems.recap.refresh import refreshed
 from lorestudio.systems.recap.tracing import SCENE_IDS, VERSION_IDS, recap_trace
+from lorestudio.trace.explain import explain
 from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Outcome, RunOutcome
 from lorestudio.trace.serialize import from_json, to_json

@@ -14,6 +14,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.character_card import parse_card
 from lorestudio.exchange.lorebooks.books import BookRole
+from lorestudio.exchange.lorebooks.files import BookFile, book_file, book_files, with_book_files
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import SettingsError
@@ -22,7 +23,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
 from lorestudio.systems.registry import kind_of, replay_with
-from lorestudio.systems.worldinfo.books import BookFile, book_file, book_files, with_book_files, world_info_system
+from lorestudio.systems.worldinfo.books import world_info_system
 
 CARD: dict[str, Any] = {
     "name": "Ottoline",

@@ -6,7 +6,7 @@ from PySide6.QtGui import QKeySequence
 
 from lorestudio.ui.features.chat.actions import CHAT_ACTIONS
 from lorestudio.ui.features.controls.actions import CONTROL_ACTIONS
-from lorestudio.ui.features.memories.pane import MEMORY_ACTIONS
+from lorestudio.ui.features.facts.pane import MEMORY_ACTIONS
 from lorestudio.ui.features.recap.actions import RECAP_ACTIONS
 from lorestudio.ui.features.systems.actions import SYSTEM_ACTIONS
 from lorestudio.ui.shell.actions import ACTIONS, MENUS, Where, conflicts, pane_action

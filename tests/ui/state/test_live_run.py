@@ -107,7 +107,7 @@ def test_a_run_under_way_is_a_trace_whose_last_stage_has_not_decided() -> None:
     for record in done:
         board.finished(record)
     board.began("AI selection", Phase.SELECT)
-    trace = live_trace(board.look(), make_project().index, "two-stage")
+    trace = live_trace(board.look(), make_project().index, "deeplore", "two-stage")
     assert (trace.turn.message, trace.turn.swipe, trace.mode) == (5, 1, "two-stage")
     assert trace.stages[:-1] == done
     running = trace.stages[-1]

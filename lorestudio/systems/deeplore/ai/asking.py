@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from lorestudio.domain.chat import Message
+from lorestudio.domain.chat import Message, transcript
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.domain.lifecycle import Stopped
@@ -115,20 +115,6 @@ class Conversation:
     new_chat: bool
 
 
-def lines(chat: Sequence[Message], depth: int, *, searched_only: bool = False) -> str:
-    """The last `depth` messages, the unscannable ones left out, as `Name (user|character): text`.
-
-    With `searched_only` the unscannable ones use up no place.
-    """
-    if searched_only:
-        chat = [message for message in chat if message.scannable]
-    return "\n".join(
-        f"{message.name or 'Unknown'} ({'user' if message.is_user else 'character'}): {message.text}"
-        for message in chat[max(0, len(chat) - depth) :]
-        if message.scannable
-    )
-
-
 def settled(chat: Sequence[Message]) -> Sequence[Message]:
     """The chat without a trailing reply, so that a swipe sees the same conversation."""
     return chat[:-1] if chat and not chat[-1].is_user and not chat[-1].is_system else chat
@@ -146,7 +132,7 @@ def conversation(
     """What the model is told of the chat, with the seeds' story in a new chat and the session summary if wanted."""
     known = settled(chat) if hide_trailing else chat
     new_chat = len(known) <= settings.new_chat_threshold
-    text = lines(known, settings.ai_search_scan_depth, searched_only=searched_only)
+    text = transcript(known, settings.ai_search_scan_depth, searched_only=searched_only)
     if not trim(text):
         return Conversation("", new_chat)
     seeds = [entry.content for entry in visible if entry.seed] if new_chat else []

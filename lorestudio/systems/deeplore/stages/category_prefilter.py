@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from lorestudio.domain.chat import transcript
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, trim, truthy
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.systems.deeplore.ai import asking as conversation
 from lorestudio.systems.deeplore.ai import breaker, prompts
 from lorestudio.systems.deeplore.ai.asking import ask
 from lorestudio.systems.deeplore.ai.manifest import is_forced
@@ -167,12 +167,12 @@ class CategoryPrefilterStage:
     def _transcript(self, state: RunState, ctx: Inputs) -> str:
         """What the model reads of the chat: a trailing reply too, neither seeds nor summary."""
         depth = ctx.settings.ai_search_scan_depth
-        transcript = conversation.lines(ctx.moment.chat, depth)
+        told = transcript(ctx.moment.chat, depth)
         if ctx.is_fixed("window_filter"):
-            exact, transcript = transcript, conversation.lines(ctx.moment.chat, depth, searched_only=True)
-            if transcript != exact:
+            exact, told = told, transcript(ctx.moment.chat, depth, searched_only=True)
+            if told != exact:
                 state.note_switch("window_filter", self.name, "the model reads further back past hidden messages")
-        return transcript
+        return told
 
     def _give_probe_back(self, state: RunState, ctx: Inputs) -> None:
         """An answer that is not used keeps the breaker's probe out, unless that is mended."""

@@ -29,7 +29,7 @@ from lorestudio.settings.store import SettingsProfile
 from lorestudio.studio.compare.comparing import FEWEST, Comparison
 from lorestudio.studio.compare.comparison_store import compared_last
 from lorestudio.studio.replay.run_store import chat_id
-from lorestudio.systems.registry import DEEPLORE, KINDS
+from lorestudio.systems.registry import COMPARED_AT_FIRST, DEEPLORE, KINDS
 from lorestudio.ui.features.compare.systems import Compared, Comparing, Offer, Step, TotalsTable, TurnsTable, offers
 from lorestudio.ui.features.compare.token_chart import TokenChart
 from lorestudio.ui.shell.theme import Theme
@@ -38,9 +38,6 @@ from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.pane import EmptyState, Pane
-
-AT_FIRST: Final = (DEEPLORE, "hybrid", "world-info")
-"""What is compared until somebody chooses otherwise."""
 
 BUTTONS: Final = ("systems.copy", "systems.csv", "systems.picture")
 """Actions of the pane's buttons."""
@@ -61,7 +58,7 @@ class SystemsPane(Pane):
         super().__init__("systems", tr("Compare systems"), theme)
         self._session, self._selection = session, selection
         self.found: Comparison | None = None
-        self.chosen: list[str] = list(AT_FIRST)
+        self.chosen: list[str] = list(COMPARED_AT_FIRST)
         self.profiles: tuple[SettingsProfile, ...] = ()
         self.files: list[tuple[str, Path]] = []
         self._comparing: Comparing | None = None

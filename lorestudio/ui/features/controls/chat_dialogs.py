@@ -24,11 +24,11 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.domain.javascript import length, trim
-from lorestudio.domain.state import ChatControls
+from lorestudio.domain.state import NOTEPAD_LIMIT, ChatControls
 from lorestudio.exchange import json_file
 from lorestudio.exchange.chats.state import ADVICE, STATE_KEYS, StatePlan, plan_state, state_json
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.chat.controls import NOTEPAD_LIMIT, Part
+from lorestudio.studio.chat.controls import Part
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.wording import place
 from lorestudio.ui.shell.jobs import Jobs

@@ -440,7 +440,7 @@ class RecapDesk(QObject):
             if project is not None and project.document is not None and document.digest != project.document.digest:
                 self._project_document = document
                 why = tr("Recap memory has hidden or shown messages since this run.")
-                self.session.parts.recaps_written(made.file.source, document, why)
+                self.session.parts.file_written(made.file.source, document, why, with_recaps, alters_runs)
         self.changed.emit()
 
     def _failed(self, error: Exception) -> None:

@@ -16,8 +16,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
 
-from lorestudio.systems.deeplore.reasons import explain
 from lorestudio.systems.recap.overview import MessageRow, RecapPicture, RecapState
+from lorestudio.trace.explain import explain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
 from lorestudio.ui.widgets.pane import EmptyState

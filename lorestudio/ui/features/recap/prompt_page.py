@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from PySide6.QtWidgets import QLabel, QProgressBar
 
-from lorestudio.systems.deeplore.reasons import explain
 from lorestudio.systems.recap.overview import PromptAt
+from lorestudio.trace.explain import explain
 from lorestudio.trace.model import Trace
 from lorestudio.ui.features.recap.pages import Page
 from lorestudio.ui.shell.theme import Theme

@@ -21,7 +21,6 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
 from lorestudio.systems.registry import DEEPLORE, KINDS, kind_of
-from lorestudio.systems.worldinfo.books import WORLD_INFO
 from lorestudio.ui.features.compare.systems_pane import BUTTONS, SystemsPane
 from lorestudio.ui.features.settings.trial import SystemTrial
 from lorestudio.ui.features.systems.books_dialog import BooksDialog
@@ -46,6 +45,8 @@ def _project(now: Situation) -> bool:
 
 
 SYSTEMS: Final = (DEEPLORE, *KINDS)
+OVER_BOOKS: Final = next(name for name, kind in KINDS.items() if kind.settings is WorldInfoSettings)
+"""The system whose settings name lorebooks."""
 """All systems, DeepLore first."""
 
 SYSTEM_ACTIONS: Final[tuple[Action, ...]] = (
@@ -176,14 +177,14 @@ class SystemCommands(CommandGroup):
         dialog = self.dialog = SystemSettingsDialog(window.theme, kind, self._known(system), window, trial)
         dialog.accepted_settings.connect(partial(self.configure, system))
         dialog.finished.connect(partial(self._closed, dialog))
-        if system == WORLD_INFO:
+        if system == OVER_BOOKS:
             dialog.add_door(tr("Lorebooks…"), self._leave_for_books)
         dialog.open()
         return dialog
 
     def open_books(self) -> BooksDialog:
         """Show the lorebooks that World Info scans."""
-        known = self._session.choices.systems.get(WORLD_INFO)
+        known = self._session.choices.systems.get(OVER_BOOKS)
         settings = known if isinstance(known, WorldInfoSettings) else WorldInfoSettings()
         if self.books is not None:
             self.books.close()
@@ -195,8 +196,8 @@ class SystemCommands(CommandGroup):
 
     def _take_books(self, settings: Section) -> None:
         """Scan these books from now on, with World Info."""
-        self.configure(WORLD_INFO, settings)
-        self.choose(WORLD_INFO)
+        self.configure(OVER_BOOKS, settings)
+        self.choose(OVER_BOOKS)
 
     def _leave_for_books(self) -> None:
         """What was set so far is kept, and the lorebooks are shown."""

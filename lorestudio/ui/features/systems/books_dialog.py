@@ -27,17 +27,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lorestudio.exchange.lorebooks.books import BookRole
+from lorestudio.exchange.lorebooks.files import BookFile, LookedAt, added_file, book_files, look_at, with_book_files
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.worldinfo import BOOKS, BY_BOOKS, VAULT, WorldInfoSettings
-from lorestudio.systems.worldinfo.books import (
-    BookFile,
-    BookRole,
-    LookedAt,
-    added_file,
-    book_files,
-    look_at,
-    with_book_files,
-)
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_of, tr

@@ -13,7 +13,6 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.studio.replay.timeline_grid import RowOrder, TimelineGrid
-from lorestudio.systems.deeplore.reasons import REASONS
 from lorestudio.trace.timeline import Ending
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.marks import BLANK, Mark, fate_mark
@@ -135,7 +134,7 @@ class MapContent:
         ending = self.ending(row, column)
         turn = self.turns[column]
         parts = [where]
-        reason = REASONS.get(ending.reason) if ending is not None else None
+        reason = turn.summary.words.reasons.get(ending.reason) if turn is not None and ending is not None else None
         if reason is not None and ending is not None and not ending.injected:
             parts.append(tr(reason.label))
         if turn is not None and ending is not None and ending.injected:

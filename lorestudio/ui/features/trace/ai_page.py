@@ -28,9 +28,9 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.state import AiState
 from lorestudio.studio.project.answering import ErrorKind
-from lorestudio.systems.deeplore.reasons import explain_reason
+from lorestudio.trace.explain import explain_reason
 from lorestudio.trace.model import AiCall, StageRecord, Trace
-from lorestudio.trace.reason import Tone
+from lorestudio.trace.vocabulary import Tone
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.ai_calls import (

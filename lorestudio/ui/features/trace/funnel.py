@@ -13,7 +13,7 @@ from PySide6.QtCore import QAbstractListModel, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from lorestudio.systems.deeplore.reasons import REASONS, explain_stage
+from lorestudio.trace.explain import explain_stage
 from lorestudio.trace.flow import Direction, Flow, FlowStage, Measure, flow
 from lorestudio.trace.model import Outcome, Phase, Trace
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, TOOLTIP, Index
@@ -77,7 +77,7 @@ def steps(
             reasons = Counter(
                 verdict.reason for verdict in record.verdicts if verdict.outcome in {Outcome.ADDED, Outcome.REMOVED}
             )
-            why = ", ".join(f"{_label(code)} × {number(amount)}" for code, amount in reasons.most_common(3))
+            why = ", ".join(f"{trace.words.label(code)} × {number(amount)}" for code, amount in reasons.most_common(3))
             removed = _amount(stage, measure, Direction.LEAVES) + _amount(stage, measure, Direction.SHORTENED)
             found.append(
                 Step(
@@ -147,11 +147,6 @@ class FunnelList(QAbstractListModel):
         if role == ITEM:
             return step
         return step.describe() if role in {DISPLAY, ACCESSIBLE_TEXT, TOOLTIP} else None
-
-
-def _label(code: str) -> str:
-    reason = REASONS.get(code)
-    return reason.label if reason is not None else code.replace("_", " ")
 
 
 _FILL: Final = {Phase.MATCH: "yellow", Phase.SELECT: "sky", Phase.GATE: "orange", Phase.BUDGET: "purple"}

@@ -7,7 +7,7 @@ from typing import Final
 from PySide6.QtCore import QAbstractTableModel, QObject, Qt
 
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.systems.deeplore.reasons import explain_stage
+from lorestudio.trace.explain import explain_stage
 from lorestudio.trace.held_run import WouldAlso, WouldCell
 from lorestudio.trace.journey import Cell, CellState, Journeys, explain_cell
 from lorestudio.trace.model import StageRecord, StageStatus, Trace

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.behaviour import switches
 from lorestudio.studio.project.answering import AnswerKind
-from lorestudio.trace.model import Outcome, Trace
+from lorestudio.trace.model import Outcome, Trace, Turn
 from lorestudio.trace.summary import summary_pieces
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.features.prompt.page import PromptPage
@@ -352,7 +352,8 @@ class TracePane(Pane):
         shown = (live.generation, len(live.records), live.stage)
         if shown != self._live:
             self._live, self._filled = shown, set()
-            self._trace = trace = live_trace(live, project.index, self._session.choice.mode.value)
+            choice = self._session.choice
+            self._trace = trace = live_trace(live, project.index, choice.system, choice.mode.value)
             self.model.set_trace(trace, project.index, live.stage)
             self.flow.set_trace(trace, everything=self.all_stages.isChecked(), running=live.stage)
             self.stale.hide()
@@ -369,7 +370,7 @@ class TracePane(Pane):
         self.ai.set_live(live)
 
     def _live_words(self, live: LiveRun) -> str:
-        reply = turn_words(live_trace(live, self._session.project.index, "").turn) if self._session.project else ""
+        reply = turn_words(Turn(live.generation.message, live.generation.swipe, 0)) if self._session.project else ""
         stage = live.stage or tr("The next stage")
         if live.request is not None:
             source = self._session.choice.source

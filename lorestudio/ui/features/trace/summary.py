@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.model import Trace
-from lorestudio.trace.summary import SummaryPiece, remembers_nothing, searched, too_broad, ways_to_widen
+from lorestudio.trace.summary import SummaryPiece, too_broad
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.bars import MessageBar
@@ -73,52 +73,18 @@ class LiveBar(QFrame):
         self._icon.setPixmap(glyph("live", self._theme.palette.accent, 16))
 
 
-_TIPS: Final = {
-    "context-window": "To widen the search: give notes keys and aliases that the chat uses, or let the window read "
-    "more of the conversation (Settings of the system).",
-    "hybrid": "To widen the search: raise “Exchanges looked at”, add keys that the chat uses, or let vectors come "
-    "first (Settings of the system).",
-    "facts": "No memory came into question. Have facts drawn out of the chat in the Memories pane, or lower the "
-    "thresholds (Settings of the system).",
-    "world-info": "To widen the search: raise “Scan depth”, or add keys that the chat uses (Settings of the system).",
-    "recap": "Recap memory tells what the chat remembers of itself; nothing was remembered before this reply. "
-    "Have recaps made in the Recap pane.",
-}
-
-
-_DOORS: Final = {
-    "facts": (
-        "Fact memory puts in what it remembers of the chat. Have facts drawn out of it first.",
-        (("memories.extract", "Draw out facts"), ("pane.memories", "Open Memories")),
-    ),
-    "recap": (
-        "Recap memory puts in what happened in the chat, in short. Have recaps made of it first.",
-        (("recap.run", "Make what is due"), ("pane.recap", "Open Recap")),
-    ),
-}
-"""What to do where a system has nothing to choose from yet, and the actions that do it."""
-
 Doors: TypeAlias = tuple[tuple[str, str], ...]
 
 
 def doors(trace: Trace | None) -> Doors:
     """The actions, each with its title, that give a system something to choose from; () where it has that."""
-    if trace is None or not remembers_nothing(trace):
-        return ()
-    return tuple((action, tr(title)) for action, title in _DOORS[trace.system][1])
+    remarks = trace.words.remarks(trace) if trace is not None else ()
+    return tuple((action, tr(title)) for remark in remarks for action, title in remark.actions)
 
 
 def nothing_words(trace: Trace | None) -> str:
-    """Why a run has no candidate: what was searched, and three ways to widen that."""
-    if trace is None:
-        return ""
-    if trace.system in _TIPS:
-        return tr(_TIPS[trace.system])
-    where = searched(trace)
-    found = tr("Searched: {where}. None occurs there.", where=where) if where else ""
-    first, second, third = ways_to_widen(trace)
-    ways = tr("To let more in: {first}; {second}; or {third}.", first=first, second=second, third=third)
-    return f"{found} {ways}".strip()
+    """Why a run has no candidate, and ways to change that."""
+    return tr(trace.words.widening(trace)) if trace is not None else ""
 
 
 class RunRemarks(MessageBar):
@@ -135,14 +101,14 @@ class RunRemarks(MessageBar):
 
     def show_trace(self, trace: Trace) -> None:
         """Say what there is to say about this run."""
-        breadth, empty = too_broad(trace), doors(trace)
-        self._dismissed &= breadth is not None or bool(empty)
+        breadth, remarks = too_broad(trace), trace.words.remarks(trace)
+        self._dismissed &= breadth is not None or bool(remarks)
         if self._dismissed:
             self.hide()
         elif breadth is not None:
             self.say(tr(breadth.sentence), "warning")
-        elif empty:
-            self.say(tr(_DOORS[trace.system][0]), "neutral", empty)
+        elif remarks:
+            self.say(" ".join(tr(remark.text) for remark in remarks), "neutral", doors(trace))
         else:
             self.hide()
 

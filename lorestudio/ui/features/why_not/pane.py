@@ -13,9 +13,9 @@ from lorestudio.studio.compare.value_words import words_of
 from lorestudio.trace.found_keys import keys_of_verdict
 from lorestudio.trace.journey import Cell, CellState, explain_cell
 from lorestudio.trace.model import StageRecord, Trace
-from lorestudio.trace.reason import Explanation
 from lorestudio.trace.similarity import similarities
 from lorestudio.trace.text import entry_as_text
+from lorestudio.trace.vocabulary import Explanation
 from lorestudio.ui.features.trace.journey_table import cell_sentence
 from lorestudio.ui.features.why_not.page import WhyNotPage
 from lorestudio.ui.features.why_not.scores import ScorePage, SimilarityPage
@@ -327,7 +327,7 @@ class WhyPane(Pane):
                 if verdict.entry != entry:
                     continue
                 source = verdict.details.get("source_id")
-                for found in keys_of_verdict(verdict):
+                for found in keys_of_verdict(verdict, trace.words):
                     if found.message is not None:
                         keys.setdefault(found.message, set()).add(found.refine)
                         links[f"message:{found.message}"] = tr(

@@ -19,7 +19,7 @@ from lorestudio.studio.tryout.system_why_not import SystemWhyNotFinder
 from lorestudio.studio.tryout.why_not import Key, WhyNot, WhyNotFinder, WhyNotNews
 from lorestudio.systems.registry import kind_of
 from lorestudio.trace.held_run import WouldAlso
-from lorestudio.trace.journey import TAKES_NO_PART, FateState
+from lorestudio.trace.journey import FateState
 from lorestudio.trace.model import EntryRef, Trace
 from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.selection import Selection
@@ -62,7 +62,7 @@ class WhyNotSearch(QObject):
         trace, entry = self._session.runs.trace(self._selection.generation), self._selection.entry
         if trace is None or entry is None:
             return True
-        return self._session.runs.journeys(trace).fate(entry).reason not in TAKES_NO_PART
+        return self._session.runs.journeys(trace).fate(entry).reason not in trace.words.takes_no_part
 
     @property
     def running(self) -> bool:

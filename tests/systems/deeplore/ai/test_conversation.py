@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from lorestudio.domain.chat import Message
+from lorestudio.domain.chat import Message, transcript
 from lorestudio.systems.deeplore.ai.asking import (
     CHAT_HEADING,
     STORY_HEADING,
     SUMMARY_HEADING,
     conversation,
-    lines,
     settled,
 )
 from tests.systems.worlds import entries_of, entry, message, settings_of
@@ -30,7 +29,7 @@ TOOL = message("Ann: tool", extra={"tool_invocations": []})
 
 def test_the_verified_lines() -> None:
     chat = [Message("U", "hi", is_user=True), Message(None, "yo"), Message("X", "")]
-    assert lines(chat, 4) == "U (user): hi\nUnknown (character): yo\nX (character): "
+    assert transcript(chat, 4) == "U (user): hi\nUnknown (character): yo\nX (character): "
 
 
 @pytest.mark.parametrize(
@@ -48,7 +47,7 @@ def test_the_verified_lines() -> None:
     ],
 )
 def test_lines(said: list[Any], depth: int, searched_only: bool, expected: str) -> None:
-    assert lines(chat_of(*said), depth, searched_only=searched_only) == expected
+    assert transcript(chat_of(*said), depth, searched_only=searched_only) == expected
 
 
 @pytest.mark.parametrize(

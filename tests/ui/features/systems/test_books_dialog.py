@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lorestudio.exchange.character_card import parse_card
+from lorestudio.exchange.lorebooks.books import BookRole
+from lorestudio.exchange.lorebooks.files import BookFile, book_files
 from lorestudio.settings.worldinfo import BOOKS, WorldInfoSettings
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.worldinfo.books import BookFile, BookRole, book_files
 from lorestudio.ui.shell.words import Notice
 from tests.ui.features.systems.test_choosing import settled
 from tests.ui.worlds import make_project

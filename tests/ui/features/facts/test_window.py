@@ -21,9 +21,9 @@ from lorestudio.llm.errors import ErrorKind
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source
 from lorestudio.systems.facts.session import FactsSession
-from lorestudio.ui.features.memories import extraction_worker as worker
-from lorestudio.ui.features.memories.pane import MEMORY_ACTIONS, MORE, ROW_MENU, MemoriesPane
-from lorestudio.ui.features.memories.table import SIMILARITY, TEXT
+from lorestudio.ui.features.facts import extraction_worker as worker
+from lorestudio.ui.features.facts.pane import MEMORY_ACTIONS, MORE, ROW_MENU, MemoriesPane
+from lorestudio.ui.features.facts.table import SIMILARITY, TEXT
 from lorestudio.ui.shell.actions import ACTIONS, conflicts
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.worlds import make_project

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from lorestudio.trace.reason import Reason, Tone
+from lorestudio.trace.model import Trace
+from lorestudio.trace.vocabulary import Reason, Tone, Vocabulary, table
 
 GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
 
-WORLD_INFO: Final = (
+_REASONS: Final = (
     Reason("wi_key", GOOD, "Key found",
            "The key {key!q} was found[ in message #{message}| in the text of {source!q}| in {lent}]"
            "[, and of its secondary keys {found!q}].", details=("key",)),
@@ -102,3 +103,25 @@ WORLD_INFO: Final = (
            "Give the entry another position."),
     Reason("wi_other_slot", GOOD, "Placed", "It stands {slot}.", details=("slot",)),
 )  # fmt: skip
+
+
+def _widening(_trace: Trace) -> str:
+    return "To widen the search: raise “Scan depth”, or add keys that the chat uses (Settings of the system)."
+
+
+VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
+    reasons=table(_REASONS),
+    elsewhere={"wi_books": "wi_not_in_book", "wi_no_books": "wi_not_in_book"},
+    widening=_widening,
+    origins={
+        "constant": ("wi_constant", "wi_decorator"),
+        "keyword": ("wi_key",),
+        "similar": ("wi_similar", "wi_vector"),
+    },
+    key_stage="keys",
+    tells_keys=frozenset({"wi_key", "wi_secondary"}),
+    key_lacks={"wi_secondary": "Its secondary keys ({secondary!q}) do not fit: the rule is {rule}."},
+    rank_stage="vector activation",
+    ranked=frozenset({"wi_similar"}),
+    of_host=True,
+)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from lorestudio.trace.reason import Reason, Tone
+from lorestudio.trace.model import Trace
+from lorestudio.trace.vocabulary import Reason, Tone, Vocabulary, table
 
 GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
 
-CONTEXT_WINDOW: Final = (
+_REASONS: Final = (
     Reason(
         "cw_match", GOOD, "Mentioned",
         "{trigger!q} occurs in the text {occurrences:# times|once|# times}[, first in message #{message}].",
@@ -109,3 +110,22 @@ CONTEXT_WINDOW: Final = (
     Reason("cw_no_fill", NEUTRAL, "Not filling", "“Fill” is off, so only what the text brings in is taken."),
     Reason("cw_placed", GOOD, "Placed", "It stands in the context, {place}.", details=("position", "depth", "role")),
 )  # fmt: skip
+
+
+def _widening(_trace: Trace) -> str:
+    return (
+        "To widen the search: give notes keys and aliases that the chat uses, or let the window read more of the "
+        "conversation (Settings of the system)."
+    )
+
+
+VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
+    reasons=table(_REASONS),
+    widening=_widening,
+    origins={
+        "constant": ("cw_element", "cw_whole"),
+        "keyword": ("cw_match",),
+        "cascade": ("cw_link", "cw_dependant"),
+    },
+    tells_keys=frozenset({"cw_match"}),
+)

@@ -13,8 +13,8 @@ from PySide6.QtCore import QObject, Signal
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, Question, Source
-from lorestudio.ui.features.memories.extraction_worker import Ended, Step, Wish, extract, news_of, refresh, sentence
-from lorestudio.ui.features.memories.store import MemoryDesk
+from lorestudio.ui.features.facts.extraction_worker import Ended, Step, Wish, extract, news_of, refresh, sentence
+from lorestudio.ui.features.facts.store import MemoryDesk
 from lorestudio.ui.shell.jobs import StoppableRun
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
 from lorestudio.ui.state.replay_worker import Withdrawn

@@ -23,9 +23,9 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.systems.facts.picture import FactsPicture, MemoryRow
-from lorestudio.ui.features.memories.detail import MemoryDetail
-from lorestudio.ui.features.memories.store import Hits
-from lorestudio.ui.features.memories.table import (
+from lorestudio.ui.features.facts.detail import MemoryDetail
+from lorestudio.ui.features.facts.store import Hits
+from lorestudio.ui.features.facts.table import (
     ORDERS,
     SIMILARITY,
     WHEN,

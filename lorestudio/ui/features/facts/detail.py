@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 
 from lorestudio.systems.facts.picture import MemoryRow, Provenance
 from lorestudio.systems.facts.records import Memory
-from lorestudio.ui.features.memories.origins import HistoryPage
-from lorestudio.ui.features.memories.table import day_words
+from lorestudio.ui.features.facts.origins import HistoryPage
+from lorestudio.ui.features.facts.table import day_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.text_field import RecapText

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.systems.facts.picture import FactsPicture
-from lorestudio.ui.features.memories.extraction import Under
-from lorestudio.ui.features.memories.list_page import MemoryPage
-from lorestudio.ui.features.memories.origins import PassagePage, ProfilePage
+from lorestudio.ui.features.facts.extraction import Under
+from lorestudio.ui.features.facts.list_page import MemoryPage
+from lorestudio.ui.features.facts.origins import PassagePage, ProfilePage
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr

@@ -1,38 +1,15 @@
-"""The one table of reason codes: what each is called, its sentence, and what to change to get another outcome.
-
-Templates are written as `trace.wording` says. Besides a verdict's own details they may use what a trace knows:
-
-- `title`, `vault`, `priority`, `note_tokens` of the entry the reason is about;
-- `place` in words, where the details have position, depth and role;
-- `named_message`, the message where the key is in the speaker's name (detail `in_name`), and
-  `refine_named_message`, the same of the refine key;
-- `alike`, the detail `similarity` in percent;
-- `would_label`, the label of the reason code in the detail `would`;
-- `needs`, the tokens that a shortened entry was short of; `new_budget`, the token budget that would let the entry in
-  whole; `rival` and `rival_priority`, the last injected entry that it could have stood before, and its priority.
-
-Tones: silence that its author asked for (another folder, a cooldown, a guide) is neutral; what looks like a mistake is
-a warning and always has a fix.
-"""
+"""DeepLore's words about its runs: the table of its reason codes, and what they mean to views."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from lorestudio.domain.javascript import Json
-from lorestudio.systems.contextwindow.reasons import CONTEXT_WINDOW
-from lorestudio.systems.facts.reasons import FACTS
-from lorestudio.systems.hybrid.reasons import HYBRID
-from lorestudio.systems.recap.reasons import RECAP_REASONS
-from lorestudio.systems.worldinfo.reasons import WORLD_INFO
-from lorestudio.trace.limits import last_room, positional, rank, token_limit
-from lorestudio.trace.model import Outcome, StageRecord, StageStatus, Trace, Verdict
-from lorestudio.trace.reason import Explanation, Reason, Tone
-from lorestudio.trace.wording import fill, one_line, place, plural
-
-__all__ = ["REASONS", "Explanation", "Reason", "Tone", "explain", "explain_reason", "explain_stage"]
+from lorestudio.trace.model import StageStatus, Trace
+from lorestudio.trace.vocabulary import SEARCHED, Reason, Tone, Vocabulary, table
+from lorestudio.trace.wording import plural
 
 GOOD, NEUTRAL, WARNING, ERROR = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING, Tone.ERROR
 
@@ -41,7 +18,6 @@ _MORE_ROOM: Final = "Raise “Token budget”[ to {new_budget}| by {needs:# toke
 _EARLIER: Final = "[, or give {title!q} a priority number below {rival_priority}, that of {rival!q}]"
 
 _MATCH: Final = (
-    Reason("constant", GOOD, "Constant", "{title!q} is a constant: it comes in on every generation."),
     Reason(
         "bootstrap", GOOD, "Bootstrap",
         "The chat has {chat_length:# message|# messages}; bootstrap entries come in up to {threshold}.",
@@ -125,11 +101,6 @@ _MATCH: Final = (
         "no_keys", WARNING, "No keys",
         "{title!q} has no keys, so nothing in the chat can bring it in by itself.",
         "Add keys to the note, or make it a constant.",
-    ),
-    Reason(
-        "guide_hidden", NEUTRAL, "Guide",
-        "{title!q} is a guide: it is for the Librarian and not for the story's prompt.",
-        "Remove the guide tag (“Guide tag”) if the note should take part.",
     ),
 )  # fmt: skip
 
@@ -289,10 +260,6 @@ _STAGE: Final = (
         "The chat has {chat_length:# message|# messages}; bootstrap entries come in only up to {threshold}.",
         details=("threshold", "chat_length"),
     ),
-    Reason("stopped_early", NEUTRAL, "Ended early", "The run had ended early, because no entry was left."),
-    Reason("no_prompt", NEUTRAL, "No prompt", "There was no text to hand over."),
-    Reason("stage_failed", ERROR, "Failed", "The stage failed: {error}",
-           "The message says what went wrong; mend that and run again.", details=("error",)),
     Reason("ai_cached", NEUTRAL, "Answer reused", "The AI was not asked again: an earlier answer still held."),
     Reason(
         "ai_error", ERROR, "AI failed", "The AI gave no usable answer[: {error}][. Taken instead: {fallback!w}].",
@@ -317,124 +284,118 @@ _RUN: Final = (
            "Nothing was retrieved: the last message is a tool call or a system message."),
     Reason("empty_vault", WARNING, "Not run", "Nothing was retrieved: the vault has no entries.",
            "Give notes the tag that “Entry tag” names, and check that the right folder is open."),
-    Reason("never_candidate", NEUTRAL, "Not matched", "Nothing in this run brought [{title!q}|this entry] in."),
-    Reason("other_source", NEUTRAL, "Not looked at", "This run chose from other things than the notes of the vault.",
-           "Choose a system that looks at notes: DeepLore, hybrid retrieval, the context window, or World Info without "
-           "a lorebook of its own."),
-    Reason("run_ended", WARNING, "Not placed", "The run ended while {title!q} was still a candidate.",
-           "Look at the last stage of the run; its message says why nothing went in."),
-    Reason("went_in", GOOD, "Injected", "It went in with {tokens:# token|# tokens}.", details=("tokens",)),
 )  # fmt: skip
 
-_TABLES: Final = (
-    _MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN, CONTEXT_WINDOW, FACTS, HYBRID, RECAP_REASONS, WORLD_INFO,
-)  # fmt: skip
 
-REASONS: Final[Mapping[str, Reason]] = MappingProxyType({reason.code: reason for group in _TABLES for reason in group})
-"""Every reason by its code."""
+_KEYS: Final = "keywords"
 
 
-def explain(verdict: Verdict, trace: Trace) -> Explanation:
-    """The verdict in words. An unknown code becomes its own label; a missing detail leaves the label as sentence."""
-    return explain_reason(verdict.reason, verdict.details, trace, verdict.entry)
-
-
-def explain_reason(code: str, details: Mapping[str, Json], trace: Trace, entry: int | None = None) -> Explanation:
-    """A reason code in words, about one entry or about the whole run."""
-    reason = REASONS.get(code)
-    if reason is None:
-        label = one_line(code.replace("_", " ")).capitalize() or "No reason given"
-        return Explanation(label, label, "", NEUTRAL)
-    known = known_details(details, trace, entry)
-    sentence = fill(reason.sentence, known) or reason.label
-    return Explanation(reason.label, sentence, fill(reason.fix, known) or "", reason.tone)
-
-
-def explain_stage(record: StageRecord, trace: Trace) -> str:
-    """What a stage did as a whole: its note or error, then who came in and who went on."""
-    sentences: list[str] = []
-    if record.status is StageStatus.FAILED:
-        failure = explain_reason("stage_failed", {"error": record.error or record.note}, trace).sentence
-        sentences.append(failure if failure.endswith((".", "!", "?")) else f"{failure}.")
-    if record.note and (record.status is not StageStatus.FAILED or record.error):
-        sentence = explain_reason(record.note, record.details, trace).sentence
-        sentences.append(sentence if sentence.endswith(".") else f"{sentence}.")
-    if record.status is StageStatus.RAN or not sentences:
-        sentences.append(_movement(record))
-    return " ".join(sentences)
-
-
-def _movement(record: StageRecord) -> str:
-    """`8 entries came in, 2 were removed, 6 went on.`"""
-    came, went = len(record.entered), len(record.left)
-    if record.status is StageStatus.SKIPPED:
-        return "Skipped."
-    refused = len(record.with_outcome(Outcome.REFUSED))
-    changed = len(record.with_outcome(Outcome.CHANGED))
-    steps = [
-        plural(count, forms)
-        for count, forms in (
-            (record.added, "# was added|# were added"),
-            (record.removed, "# was removed|# were removed"),
-            (changed, "# was changed|# were changed"),
-            (refused, "# was refused|# were refused"),
+def nothing_found(trace: Trace) -> str:
+    """What the keys were looked for in, and three ways to let more in, as things stand in this run."""
+    keywords = trace.stage(_KEYS)
+    details = keywords.details if keywords is not None else {}
+    messages, characters, depth = (details.get(name) for name in ("messages", "characters", "depth"))
+    found = ""
+    ran = keywords is not None and keywords.status is StageStatus.RAN
+    if ran and isinstance(messages, int) and isinstance(characters, int):
+        found = (
+            f"Searched: {plural(messages, 'no message|the last message|the last # messages')} "
+            f"({plural(characters, '# character|# characters')}), "
+            f"for the keys of {plural(trace.index_size, '# entry|# entries')}. None occurs there. "
         )
-        if count
-    ]
-    if steps:
-        return ", ".join([plural(came, "No entry|# entry|# entries") + " came in", *steps, f"{went:,} went on"]) + "."
-    return plural(came, "No entry came in.|1 entry went through.|# entries went through.")
+    deeper = f"raise the scan depth, which is {depth}" if isinstance(depth, int) and depth else "raise the scan depth"
+    off = [name for stage, name in (("recursion", "recursive scan"), ("BM25", "fuzzy search")) if _is_off(trace, stage)]
+    more = f"switch on {' or '.join(off)}" if off else "make entries constant that are always needed"
+    return f"{found}To let more in: {deeper}; give entries keys that the chat uses; or {more}."
 
 
-def known_details(details: Mapping[str, Json], trace: Trace, entry: int | None) -> Mapping[str, Json]:
-    """The details with everything that the trace adds to them; a detail of the same name wins."""
-    known: dict[str, Json] = {}
-    ref = None if entry is None else trace.entries.get(entry)
-    if ref is not None:
-        known.update(title=ref.title, vault=ref.vault, priority=ref.priority, note_tokens=ref.tokens)
-        known.update(_room(details, trace, entry, ref.tokens))
-    known |= details
-    position, depth, role = (details.get(name) for name in ("position", "depth", "role"))
-    if isinstance(position, int | float) and isinstance(depth, int | float) and isinstance(role, int | float):
-        known["place"] = place(position, depth, role)
-    would = details.get("would")
-    if isinstance(would, str):
-        known["would_label"] = REASONS[would].label if would in REASONS else would
-    if details.get("in_name") is True:
-        known["named_message"] = details.get("message")
-    if details.get("refine_in_name") is True:
-        known["refine_named_message"] = details.get("refine_message")
-    if details.get("match") in ("fuzzy", "similar title"):
-        known["loose_match"] = "nearest"
-    similarity = details.get("similarity")
-    if isinstance(similarity, int | float):
-        known["alike"] = round(100 * similarity)
-    stopped_by = details.get("stopped_by")
-    if isinstance(stopped_by, int) and stopped_by in trace.entries:
-        known["stopped_by"] = trace.entries[stopped_by].title
-    terms = details.get("terms")
-    if isinstance(terms, Sequence) and not isinstance(terms, str):
-        known["terms"] = [_first(term) for term in terms]
-    return known
+def _is_off(trace: Trace, stage: str) -> bool:
+    record = trace.stage(stage)
+    return record is not None and record.status is StageStatus.SKIPPED and record.note == "off"
 
 
-def _first(value: Json) -> Json:
-    """The word of a term's row of figures."""
-    return value[0] if isinstance(value, list | tuple) and value else value
+_WOULD: Final[Mapping[str, str]] = MappingProxyType({
+    "gated_field": "would also be filtered by context: {label} of the note is {entry_value!v}, of the chat"
+                   " {context_value!v}",
+    "outside_folders": "would also be left out by the folder filter: it is in {folder!q}",
+    "blocked": "would also be left out: it is blocked in this chat",
+    "replaced_by_pin": "would also give way to a pinned note of the same title",
+    "reinjection_pause": "would also pause, because it went in recently: {left:# more generation|# more generations}",
+    "missing_requirement": "would also be dropped, because {missing!q} {missing:is|are} not in",
+    "excluded_by": "would also be dropped, because it excludes {titles!q}",
+    "already_in_context": "would also be stripped, because the same text went in before",
+    "over_entry_cap": "would also be cut by the entry limit: {cap:# entry is|# entries are} in before it",
+    "over_budget": "would also be cut by the budget[: needs {needs:# more token|# more tokens}]",
+    "behind_cut": "would also be cut by the budget[: needs {needs:# more token|# more tokens}]",
+    "truncated": "would be shortened by the budget, from {original_tokens:# token|# tokens} to {tokens}",
+})  # fmt: skip
+"""What later stages would have said of an entry that a run held in."""
+
+_PHRASES: Final = frozenset(
+    {
+        "high", "medium", "low", "strict", "moderate", "lenient", "exact title", "similar title", "fuzzy",
+        "truncated", "over_budget", "AI search temporarily paused", "too few entries or categories",
+        "AI calls are paused", "the answer names no category", "it would leave too few", "nothing is cached yet",
+        "the candidates or the settings changed", "the cached selection had no conversation",
+        "the same conversation and candidates", "the same candidates, whatever was said",
+        "no new lines in the conversation", "the conversation is another one", "the vault changed",
+        "earlier lines changed or left the window", "the new lines name no entry", "no cached AI selection",
+    }
+)  # fmt: skip
+"""Texts in details that are DeepLore's own words."""
 
 
-def _room(details: Mapping[str, Json], trace: Trace, entry: int | None, tokens: float) -> Mapping[str, Json]:
-    """What would have let the entry in whole, as far as the trace tells."""
-    room: dict[str, Json] = {}
-    limit = token_limit(trace)
-    original, needs = details.get("original_tokens"), details.get("needs")
-    if limit is not None and limit.maximum is not None:
-        if needs is None and isinstance(original, int | float):
-            others = sum(injection.tokens for injection in positional(trace) if injection.entry != entry)
-            needs = room["needs"] = others + original - limit.maximum
-        if isinstance(needs, int | float):
-            room["new_budget"] = limit.maximum + needs
-    rival = last_room(trace, tokens)
-    if rival is not None and rival.entry != entry:
-        room.update(rival=rival.title, rival_priority=rank(rival.priority))
-    return room
+_CUT: Final = "Cut by the budget"
+_NEEDS: Final = "{size}[, needs {needs} more tokens than were free|, %s]"
+
+VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
+    reasons=table(_MATCH, _SELECT, _GATE, _BUDGET, _STAGE, _RUN),
+    widening=nothing_found,
+    held_back=(
+        "Nothing came in: {refused} of {entries:# entry|# entries} {refused:was|were} found "
+        + SEARCHED
+        + " but held back."
+    ),
+    origins={
+        "constant": ("constant", "bootstrap"),
+        "keyword": ("key_hit", "active_character"),
+        "recursion": ("recursion",),
+        "fuzzy": ("fuzzy",),
+        "cascade": ("cascade", "wiki_link"),
+        "pinned": ("pinned",),
+        "AI": ("ai_pick",),
+    },
+    unasked=frozenset({"constant", "offered"}),
+    key_stage=_KEYS,
+    tells_keys=frozenset({"key_hit", "relabeled", "refine_blocked"}),
+    key_lacks={
+        "refine_blocked": "None of its refine keys ({refine_keys!q}) is in "
+        "[{searched:the scanned text|the last message|the last # messages}|the scanned text]."
+    },
+    parts={
+        "ai_not_selected": "ai",
+        "prefilter_dropped": "ai",
+        "below_confidence": "ai",
+        "fallback_dropped": "no choice",
+        "not_offered": "not offered",
+        "nothing_offered": "not offered",
+        "over_entry_cap": "entries",
+    },
+    groups={
+        "gated_field": "Filtered by context[: {label}]",
+        "over_budget": _CUT,
+        "behind_cut": _CUT,
+        "truncated": "Shortened by the budget",
+    },
+    cuts={
+        "over_entry_cap": "[the limit of {cap} entries was reached|entry limit reached]",
+        "over_budget": _NEEDS % "did not fit",
+        "behind_cut": _NEEDS % "the budget had stopped before it",
+    },
+    counts_all=True,
+    would=_WOULD,
+    notes={"deeplore_notebook": "notebook", "deeplore_ai_notepad": "AI notepad"},
+    modes=frozenset({"keywords-only", "two-stage", "ai-only"}),
+    phrases=_PHRASES,
+    tags=re.compile(r"deeplore_(override_)?p-?\d+_d[\d.]+_r-?\d+|deeplore_(constants|lore|notebook|ai_notepad)"),
+)

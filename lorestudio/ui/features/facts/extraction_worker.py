@@ -13,7 +13,7 @@ from lorestudio.domain.tokens import TokenCounter
 from lorestudio.studio.project.answering import AnswerKind, Asked, Source, load_recorded, make_answers
 from lorestudio.systems.facts.session import Drawn, FactsSession, facts_cost
 from lorestudio.systems.facts.threads import Passage
-from lorestudio.ui.features.memories.store import Place
+from lorestudio.ui.features.facts.store import Place
 from lorestudio.ui.shell.jobs import StoppableRun
 from lorestudio.ui.shell.words import Notice, count, shorten, tr
 from lorestudio.ui.state.replay_worker import Withdrawn

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from lorestudio.trace.reason import Reason, Tone
+from lorestudio.trace.limits import token_limit
+from lorestudio.trace.model import Trace
+from lorestudio.trace.vocabulary import Reason, Remark, Tone, Vocabulary, table
+from lorestudio.trace.wording import fill, number_words, plural
 
 GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
 
@@ -99,4 +102,60 @@ _STAGES: Final = (
            details=("included", "total")),
 )  # fmt: skip
 
-RECAP_REASONS: Final = (*_TREE, *_WALK, *_RUNNING, *_STAGES)
+_NONE = "No message has a recap that takes part"
+_RECAPS = "{included:# message recap fits|# message recaps fit} ({total:# token|# tokens}[ of {limit}])"
+
+
+def _sentence(trace: Trace) -> str:
+    """How many message recaps fit, how much of the chat is hidden, and what goes into the prompt."""
+    parts: list[str] = []
+    walk = trace.stage("inclusion walk")
+    if walk is not None and walk.note == "recap_off":
+        return "Recap memory is off for this chat, so nothing goes into the prompt."
+    if walk is not None:
+        parts.append((fill(_RECAPS, walk.details) if walk.left else None) or _NONE)
+    hiding = trace.stage("auto-hide")
+    hidden = sum(verdict.reason == "recap_hidden" for verdict in hiding.verdicts) if hiding is not None else 0
+    if hidden:
+        parts.append(plural(hidden, "# message is hidden|# messages are hidden"))
+    return f"{', '.join(parts)}{', and' if parts else ''} {_injected(trace)}.".lstrip()
+
+
+def _injected(trace: Trace) -> str:
+    if not trace.injections:
+        return "no running recap goes into the prompt"
+    limit = token_limit(trace)
+    room = "" if limit is None or limit.maximum is None else f" of {number_words(limit.maximum)}"
+    item = trace.injections[0]
+    name = item.title[:1].lower() + item.title[1:].replace(",", "")
+    return f"{name} goes into the prompt ({number_words(item.tokens)}{room} tokens)"
+
+
+def _widening(_trace: Trace) -> str:
+    return (
+        "Recap memory tells what the chat remembers of itself; nothing was remembered before this reply. Have recaps "
+        "made in the Recap pane."
+    )
+
+
+def _remarks(trace: Trace) -> tuple[Remark, ...]:
+    walk = trace.stage("inclusion walk")
+    if walk is None or walk.left or walk.note == "recap_off" or trace.injections:
+        return ()
+    return (
+        Remark(
+            "Recap memory puts in what happened in the chat, in short. Have recaps made of it first.",
+            (("recap.run", "Make what is due"), ("pane.recap", "Open Recap")),
+        ),
+    )
+
+
+VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
+    reasons=table(_TREE, _WALK, _RUNNING, _STAGES),
+    of_notes=False,
+    not_notes="recap_no_recap",
+    sentence=_sentence,
+    remarks=_remarks,
+    widening=_widening,
+    without_text=frozenset({"recap_no_memory"}),
+)

@@ -1,3 +1,4 @@
+import pickle
 import re
 from dataclasses import replace
 
@@ -10,12 +11,19 @@ from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.systems.deeplore.reasons import REASONS, explain, explain_reason, explain_stage
+from lorestudio.systems.registry import WORDS as VOCABULARIES
+from lorestudio.trace.budget import ORIGINS
+from lorestudio.trace.explain import explain, explain_reason, explain_stage
+from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Limit, Outcome, Phase, StageRecord, StageStatus, Verdict
-from lorestudio.trace.reason import Explanation, Tone
+from lorestudio.trace.summary import summary
+from lorestudio.trace.vocabulary import COMMON, PLAIN, Explanation, Reason, Tone, Vocabulary, table
 from lorestudio.trace.wording import WORDS, fields
 from tests.trace import examples
 from tests.trace.examples import CROWN, MOUSE, OATH, SKARN, TAVERN, story
+
+REASONS = {code: reason for words in VOCABULARIES.values() for code, reason in words.reasons.items()}
+"""Those of all systems."""
 
 FIELD = {"field": "era", "label": "Era", "entry_value": ["old"], "context_value": None, "operator": "match_any",
          "tolerance": "strict"}  # fmt: skip
@@ -84,8 +92,46 @@ def about_oath(code, **details):
 
 
 def test_every_code_of_the_contract_is_in_the_table():
-    assert set(DOCUMENTED) <= set(REASONS)
+    assert set(DOCUMENTED) <= set(VOCABULARIES["deeplore"].reasons)
     assert all(code == reason.code for code, reason in REASONS.items())
+
+
+def test_no_code_means_two_things():
+    """Neither in one system nor between two of them: what several say alike is in the table common to all."""
+    own = [code for words in VOCABULARIES.values() for code in words.reasons.keys() - COMMON.keys()]
+    assert len(own) == len(set(own))
+    assert all(words.reasons[code] is COMMON[code] for words in VOCABULARIES.values() for code in COMMON)
+    with pytest.raises(ValueError, match="constant is there twice"):
+        table([Reason("constant", Tone.GOOD, "Constant", "It is here.")])
+
+
+@pytest.mark.parametrize("name", VOCABULARIES)
+def test_a_vocabulary_speaks_of_reasons_that_its_table_has(name):
+    words = VOCABULARIES[name]
+    groups = [words.unasked, words.tells_keys, words.ranked, words.without_text, words.takes_no_part, words.elsewhere]
+    groups += [words.key_lacks, words.parts, words.groups, words.cuts, words.would, *words.origins.values()]
+    assert {code for group in groups for code in group} <= words.reasons.keys()
+    assert words.origins.keys() <= {origin.word for origin in ORIGINS}
+    assert not fields(words.widening(examples.trace(words=words)))
+
+
+def test_a_trace_of_an_unknown_system_can_be_read():
+    unknown = replace(story(), system="later", words=PLAIN)
+    assert explain_reason("key_hit", {"key": "oath"}, unknown, OATH).sentence == "Key hit"
+    assert summary(unknown).startswith("5 entries matched, 1 was pinned, 1 was gated out")
+    assert Journeys(unknown).fate(TAVERN).explain(unknown).label == "Gated field"
+
+
+def test_a_system_calls_its_candidates_what_they_are():
+    memories = examples.trace(words=VOCABULARIES["facts"])
+    assert explain_stage(examples.stage("a", Phase.GATE, (1, 2), (1, 2)), memories) == "2 memories went through."
+    assert explain_stage(examples.stage("a", Phase.GATE), memories) == "No memory came in."
+
+
+def test_a_packed_trace_finds_its_words_again():
+    """The words themselves are not packed: thousands of traces share them."""
+    for words in (VOCABULARIES["recap"], Vocabulary(candidates="page|pages")):
+        assert pickle.loads(pickle.dumps(words)) is words  # noqa: S301  # packed in this process
 
 
 @pytest.mark.parametrize("code", DOCUMENTED)
@@ -133,7 +179,8 @@ def test_intended_silence_is_neutral(code):
 
 @pytest.mark.parametrize("code", REASONS)
 def test_a_missing_detail_falls_back_to_the_label(code):
-    explanation = explain_reason(code, {}, examples.trace())
+    words = next(words for words in VOCABULARIES.values() if code in words.reasons)
+    explanation = explain_reason(code, {}, examples.trace(words=words))
     assert explanation.sentence == REASONS[code].label or not fields(REASONS[code].sentence)
     assert "{" not in explanation.fix
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from lorestudio.systems.facts.picture import FactsPicture, PassageRow, Provenance
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory
-from lorestudio.ui.features.memories.table import day_words
+from lorestudio.ui.features.facts.table import day_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
 from lorestudio.ui.widgets.pane import EmptyState

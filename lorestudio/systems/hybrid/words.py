@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from lorestudio.trace.reason import Reason, Tone
+from lorestudio.trace.model import Trace
+from lorestudio.trace.vocabulary import Reason, Tone, Vocabulary, table
 
 GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
 
-HYBRID: Final = (
+_REASONS: Final = (
     Reason("hy_key", GOOD, "Key found", "The key {key!q} occurs in the newest messages.", details=("key",)),
     Reason(
         "hy_eligible", NEUTRAL, "Looked at",
@@ -68,3 +69,21 @@ HYBRID: Final = (
            "No candidate has a vector that fits the one of the chat, so keys alone decide.",
            "Choose a model that makes embeddings; the vectors of all notes are then made anew."),
 )  # fmt: skip
+
+
+def _widening(_trace: Trace) -> str:
+    return (
+        "To widen the search: raise “Exchanges looked at”, add keys that the chat uses, or let vectors come first "
+        "(Settings of the system)."
+    )
+
+
+VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
+    reasons=table(_REASONS),
+    widening=_widening,
+    origins={"constant": ("constant",), "keyword": ("hy_key",), "similar": ("hy_ranked",)},
+    unasked=frozenset({"constant", "hy_eligible"}),
+    tells_keys=frozenset({"hy_key", "hy_eligible"}),
+    rank_stage="semantic rank",
+    ranked=frozenset({"hy_ranked"}),
+)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from lorestudio.trace.reason import Reason, Tone
+from lorestudio.trace.model import Trace
+from lorestudio.trace.vocabulary import Reason, Remark, Tone, Vocabulary, table
 
 GOOD, NEUTRAL, WARNING = Tone.GOOD, Tone.NEUTRAL, Tone.WARNING
 
-FACTS: Final = (
+_REASONS: Final = (
     Reason(
         "fm_later", NEUTRAL, "Not yet known",
         "It was drawn out of messages #{first} to #{last}, which were not all written at this point.",
@@ -66,3 +67,31 @@ FACTS: Final = (
     Reason("fm_unweighed", NEUTRAL, "Not weighed",
            "“Forgetting”, “Weight of newness” and “Weight of variety” are off."),
 )  # fmt: skip
+
+
+def _widening(_trace: Trace) -> str:
+    return (
+        "No memory came into question. Have facts drawn out of the chat in the Memories pane, or lower the thresholds "
+        "(Settings of the system)."
+    )
+
+
+def _remarks(trace: Trace) -> tuple[Remark, ...]:
+    if all(record.note != "fm_nothing_kept" for record in trace.stages):
+        return ()
+    return (
+        Remark(
+            "Fact memory puts in what it remembers of the chat. Have facts drawn out of it first.",
+            (("memories.extract", "Draw out facts"), ("pane.memories", "Open Memories")),
+        ),
+    )
+
+
+VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
+    reasons=table(_REASONS),
+    candidates="memory|memories",
+    of_notes=False,
+    not_notes="fm_no_memory",
+    remarks=_remarks,
+    widening=_widening,
+)

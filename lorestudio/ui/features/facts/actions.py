@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QMenu
 
 from lorestudio.systems.facts.picture import MemoryRow
 from lorestudio.systems.facts.system import SOURCE
-from lorestudio.ui.features.memories.extraction import MemoryCost, MemoryWork
-from lorestudio.ui.features.memories.extraction_worker import FAILED, Wish
-from lorestudio.ui.features.memories.pane import ROW_MENU, MemoriesPane
-from lorestudio.ui.features.memories.store import SYSTEM, MemoryDesk
-from lorestudio.ui.features.memories.table import as_markdown, short_source, spoken_source
+from lorestudio.ui.features.facts.extraction import MemoryCost, MemoryWork
+from lorestudio.ui.features.facts.extraction_worker import FAILED, Wish
+from lorestudio.ui.features.facts.pane import ROW_MENU, MemoriesPane
+from lorestudio.ui.features.facts.store import SYSTEM, MemoryDesk
+from lorestudio.ui.features.facts.table import as_markdown, short_source, spoken_source
 from lorestudio.ui.shell.command_group import CommandGroup
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, shorten, tr
 from lorestudio.ui.widgets import dialogs

@@ -1,0 +1,91 @@
+"""The files of lorebooks that World Info's settings name, and what a person may learn of a file before it is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
+from lorestudio.exchange.lorebooks.reading import load_lorebook
+from lorestudio.exchange.problems import InputError
+from lorestudio.settings.worldinfo import BY_BOOKS, VAULT, WorldInfoSettings
+
+_FIELDS: Final = {
+    BookRole.GLOBAL: "book",
+    BookRole.CHARACTER: "character_books",
+    BookRole.CHAT: "chat_books",
+    BookRole.PERSONA: "persona_books",
+}
+"""The settings with the files of each role."""
+
+
+@dataclass(frozen=True, slots=True)
+class BookFile:
+    """A lorebook's file and whose book it is."""
+
+    path: str
+    role: BookRole
+
+
+def book_files(settings: WorldInfoSettings) -> tuple[BookFile, ...]:
+    """The files that the settings name, by role and in their order."""
+    return tuple(
+        BookFile(line.strip(), role)
+        for role, name in _FIELDS.items()
+        for line in str(getattr(settings, name)).splitlines()
+        if line.strip()
+    )
+
+
+def with_book_files(settings: WorldInfoSettings, files: Iterable[BookFile]) -> WorldInfoSettings:
+    """The settings with these files in place of those they named; a setting that says to scan the vault gives way."""
+    listed = list(files)
+    update: dict[str, Json] = {
+        name: "\n".join(file.path for file in listed if file.role is role) for role, name in _FIELDS.items()
+    }
+    if listed and settings.source == VAULT:
+        update["source"] = BY_BOOKS
+    return settings.model_copy(update=update)
+
+
+def book_file(text: str) -> BookFile:
+    """A file as the command line names it: `FILE`, or `ROLE:FILE`. Raises InputError where it cannot be read.
+
+    Without a role a card's book is the character's, and any other one is global.
+    """
+    role, colon, path = text.partition(":")
+    if colon and role in set(BookRole):
+        return BookFile(path, BookRole(role))
+    return BookFile(text, load_lorebook(Path(text).expanduser()).role)
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """A file as it was looked at: the book, or a sentence why there is none."""
+
+    file: BookFile
+    book: Lorebook | None = None
+    problem: str = ""
+
+
+def look_at(files: Iterable[BookFile]) -> tuple[LookedAt, ...]:
+    """Each file read, for a person to see. Waits for the disk."""
+    return tuple(_looked_at(file) for file in files)
+
+
+def added_file(path: Path) -> BookFile:
+    """A file with the role that its content suggests. Waits for the disk."""
+    try:
+        return BookFile(str(path), load_lorebook(path).role)
+    except InputError:
+        return BookFile(str(path), BookRole.GLOBAL)  # looking at it says what is wrong
+
+
+def _looked_at(file: BookFile) -> LookedAt:
+    try:
+        return LookedAt(file, load_lorebook(Path(file.path).expanduser(), file.role))
+    except InputError as error:
+        return LookedAt(file, problem=str(error))

@@ -1,0 +1,224 @@
+"""What a retrieval system says about itself in the traces of its runs, so that no view has to ask which one it was.
+
+A reason is an entry of the table of reason codes. Templates are written as `trace.wording` says. Besides a verdict's
+own details they may use what a trace knows:
+
+- `title`, `vault`, `priority`, `note_tokens` of the entry the reason is about;
+- `place` in words, where the details have position, depth and role;
+- `named_message`, the message where the key is in the speaker's name (detail `in_name`), and
+  `refine_named_message`, the same of the refine key;
+- `alike`, the detail `similarity` in percent;
+- `would_label`, the label of the reason code in the detail `would`;
+- `needs`, the tokens that a shortened entry was short of; `new_budget`, the token budget that would let the entry in
+  whole; `rival` and `rival_priority`, the last injected entry that it could have stood before, and its priority.
+
+Tones: silence that its author asked for (another folder, a cooldown, a guide) is neutral; what looks like a mistake is
+a warning and always has a fix.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final, Generic, TypeVar
+
+from lorestudio.trace.wording import one_line
+
+
+class Tone(StrEnum):
+    """How a reason is meant."""
+
+    GOOD = "good"
+    NEUTRAL = "neutral"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One reason code: `label` for a cell, templates of the sentence and the fix, and the details that come with it."""
+
+    code: str
+    tone: Tone
+    label: str
+    sentence: str
+    fix: str = ""
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A reason filled in for one decision; `fix` is empty where there is nothing to change."""
+
+    label: str
+    sentence: str
+    fix: str
+    tone: Tone
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What to know about a run besides its outcome; `actions` of the window, each with its title, do something about
+    it.
+    """
+
+    text: str
+    actions: tuple[tuple[str, str], ...] = ()
+
+
+SEARCHED: Final = (
+    "in {messages:an empty text|the last message|the last # messages}[ ({characters:# character|# characters})]"
+)
+"""Where keys were looked for, filled from the details of the key stage."""
+
+OTHER_SOURCE: Final = "other_source"
+"""Says of a note of the vault that its run chose from something else."""
+
+_COMMON: Final = (
+    Reason("constant", Tone.GOOD, "Constant", "{title!q} is a constant: it comes in on every generation."),
+    Reason(
+        "guide_hidden", Tone.NEUTRAL, "Guide",
+        "{title!q} is a guide: it is for the Librarian and not for the story's prompt.",
+        "Remove the guide tag (“Guide tag”) if the note should take part.",
+    ),
+    Reason("no_prompt", Tone.NEUTRAL, "No prompt", "There was no text to hand over."),
+    Reason("stage_failed", Tone.ERROR, "Failed", "The stage failed: {error}",
+           "The message says what went wrong; mend that and run again.", details=("error",)),
+    Reason("stopped_early", Tone.NEUTRAL, "Ended early", "The run had ended early, because no entry was left."),
+    Reason("never_candidate", Tone.NEUTRAL, "Not matched",
+           "Nothing in this run brought [{title!q}|this entry] in."),
+    Reason(OTHER_SOURCE, Tone.NEUTRAL, "Not looked at",
+           "This run chose from other things than the notes of the vault.",
+           "Choose a system that looks at the notes of the vault."),
+    Reason("run_ended", Tone.WARNING, "Not placed", "The run ended while {title!q} was still a candidate.",
+           "Look at the last stage of the run; its message says why nothing went in."),
+    Reason("went_in", Tone.GOOD, "Injected", "It went in with {tokens:# token|# tokens}.", details=("tokens",)),
+)  # fmt: skip
+"""What runs of any system may say."""
+
+
+def table(*groups: Iterable[Reason]) -> Mapping[str, Reason]:
+    """Reasons by their codes, with those common to all. Raises ValueError where a code would mean two things."""
+    found: dict[str, Reason] = {}
+    for group in (_COMMON, *groups):
+        for reason in group:
+            if reason.code in found:
+                raise ValueError(f"the reason {reason.code} is there twice")
+            found[reason.code] = reason
+    return MappingProxyType(found)
+
+
+COMMON: Final = table()
+"""The reasons common to all systems by their codes."""
+
+Run = TypeVar("Run")
+"""The trace of a run. What a trace is rests on its vocabulary, so it is left open here."""
+
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+_MADE: Final[dict[int, Vocabulary[Any]]] = {}
+"""Every vocabulary of this process, of which there are as many as systems."""
+
+
+def _made(number: int) -> Vocabulary[Any]:
+    return _MADE[number]
+
+
+def _nothing(_run: object) -> str:
+    return ""
+
+
+def _no_remarks(_run: object) -> tuple[Remark, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Vocabulary(Generic[Run]):
+    """A system's own words. A system says only what is its own; what is left out reads well for any.
+
+    `reasons` is its table, to which the other fields refer by codes. Words about runs:
+
+    - `candidates` are what the run chooses from, for `wording.plural`; `of_notes` says that these are notes of the
+      vault. Of a note in a run over something else `not_notes` says so, or the reason in `elsewhere` where a stage has
+      the note that it is given for;
+    - `sentence` is the run in one sentence ("" to count its entries instead), `remarks` what else to know about it,
+      `widening` what to do where nothing came in question, and `held_back` the sentence where all was refused (details
+      `entries`, `refused`, and those of the key stage).
+
+    What its reasons mean to a view:
+
+    - `origins`: which of them brought an entry in, by the word of the origin in the budget bar;
+    - `unasked`: they let an entry in whatever the chat says; `key_stage` looks for keys in the chat, and the reasons
+      `tells_keys` name one that was found, those in `key_lacks` with a template of what was missing besides;
+    - `rank_stage` chooses by likeness, and the reasons `ranked` are its choice;
+    - `parts`: the part of the summary's sentence that counts the entry, where its phase does not say that;
+    - `groups`: the name under which the flow shows them, where it is not their label (a template);
+    - `cuts`: why the budget kept an entry out, for the budget bar (a template; `size` and `needs` are known);
+      `without_text`: those of entries that had nothing to put in; `counts_all`: its limit of entries counts all that
+      goes in;
+    - `would`: what a later stage would have said (a template).
+
+    In the prompt: `of_host` says that its texts are World Info of the host itself, which the host's scripts change, and
+    `notes` names the texts besides the lore by their tags.
+
+    What is no word of a person's and may stand in a redacted trace: `modes`, the texts in details `phrases`, and the
+    `tags` of places.
+    """
+
+    reasons: Mapping[str, Reason] = field(default_factory=lambda: COMMON)
+    candidates: str = "entry|entries"
+    of_notes: bool = True
+    not_notes: str = OTHER_SOURCE
+    elsewhere: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    sentence: Callable[[Run], str] = _nothing
+    remarks: Callable[[Run], tuple[Remark, ...]] = _no_remarks
+    widening: Callable[[Run], str] = _nothing
+    held_back: str = "Nothing came in: {refused} of {entries:# entry|# entries} {refused:was|were} kept out."
+    origins: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    unasked: frozenset[str] = frozenset()
+    key_stage: str = ""
+    tells_keys: frozenset[str] = frozenset()
+    key_lacks: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    rank_stage: str = ""
+    ranked: frozenset[str] = frozenset()
+    parts: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    groups: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    cuts: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    without_text: frozenset[str] = frozenset()
+    counts_all: bool = False
+    would: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    of_host: bool = False
+    notes: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    modes: frozenset[str] = frozenset()
+    phrases: frozenset[str] = frozenset()
+    tags: re.Pattern[str] | None = None
+
+    def __post_init__(self) -> None:
+        _MADE[id(self)] = self
+
+    def __reduce__(self) -> tuple[Callable[[int], Vocabulary[Any]], tuple[int]]:
+        """A trace that is packed within the process refers to its words; they do not go into the pack."""
+        return _made, (id(self),)
+
+    def label(self, code: str) -> str:
+        """A reason's label, or the code itself in words."""
+        reason = self.reasons.get(code)
+        return reason.label if reason is not None else one_line(code.replace("_", " ")).capitalize()
+
+    @property
+    def takes_no_part(self) -> frozenset[str]:
+        """The reasons of notes that no change of settings or of the note could bring in."""
+        return frozenset({OTHER_SOURCE, self.not_notes, *self.elsewhere.values()})
+
+
+PLAIN: Final[Vocabulary[Any]] = Vocabulary()
+"""For the trace of a system that nobody knows: codes are shown as they are."""
+
+
+def plain(_system: str) -> Vocabulary[Any]:
+    """The plain words, whatever the system is called."""
+    return PLAIN
