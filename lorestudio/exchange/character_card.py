@@ -103,11 +103,6 @@ class CharacterCard:
         """The character's name, which `{{char}}` stands for."""
         return self.data.name
 
-    @property
-    def greetings(self) -> tuple[str, ...]:
-        """The first message and the ones to choose in its place, empty ones left out."""
-        return tuple(text for text in (self.data.first_mes, *self.data.alternate_greetings) if text.strip())
-
 
 def load_card(path: Path) -> CharacterCard:
     """The card in a PNG or JSON file, told by its content. Waits for the disk. Raises InputError."""

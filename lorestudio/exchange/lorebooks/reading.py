@@ -60,11 +60,6 @@ def read_lorebook(document: Json, name: str = "", role: BookRole = BookRole.GLOB
     return Lorebook(name, tuple(entries), role, place, remarks)
 
 
-def read_book(document: Json) -> tuple[BookEntry, ...]:
-    """The entries alone. Raises BookError."""
-    return read_lorebook(document).entries
-
-
 def _form(document: Json) -> _Form:
     if isinstance(document, Sequence) and not isinstance(document, str):
         return _Form("World Info", document, _native_or_card)

@@ -104,14 +104,6 @@ class Report:
         """How many findings are of this severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
-    def of_note(self, vault: str, filename: str) -> tuple[Finding, ...]:
-        """The findings of one note."""
-        return tuple(finding for finding in self.findings if finding.note == (vault, filename))
-
-    def at_least(self, severity: Severity) -> tuple[Finding, ...]:
-        """The findings of this severity and worse."""
-        return tuple(finding for finding in self.findings if finding.severity.rank <= severity.rank)
-
 
 class _Known:
     """What is known of one note: the hits that depend on nothing else, and the findings made so far."""
