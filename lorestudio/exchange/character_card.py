@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.json_spelling import parse_record
+from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import RegexScripts, scripts_within
 
@@ -119,7 +119,7 @@ def parse_card(data: bytes, source: Path | str) -> CharacterCard:
     """The card in the bytes of a PNG or JSON file. Raises InputError naming the field that is wrong."""
     text = _from_png(data, source) if data.startswith(SIGNATURE) else data
     try:
-        document = parse_record(text.decode("utf-8-sig"))
+        document = parse_json(text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(source, "this is neither a PNG picture nor JSON in UTF-8. Choose a character card.") from error
     except ValueError as error:

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import spell
 from lorestudio.llm.client import ChatClient
 from lorestudio.llm.errors import ErrorKind, LlmError, failed, timed_out
-from lorestudio.llm.json_text import spell
 from lorestudio.llm.messages import ChatReply, ChatRequest
 
 

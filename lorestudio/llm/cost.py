@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from lorestudio.domain.json_text import spell
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.llm.json_text import spell
 from lorestudio.llm.messages import ChatRequest
 
 MESSAGE_OVERHEAD = 4

@@ -25,10 +25,10 @@ import httpx
 from httpx_sse import EventSource, ServerSentEvent
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.llm.deadline import within
 from lorestudio.llm.dialect import Answer, Dialect, Gathering, Habits, problem_text, read_problem
 from lorestudio.llm.errors import ErrorKind, LlmError, failed, timed_out
-from lorestudio.llm.json_text import parse_json, spell
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Profile
 from lorestudio.llm.redaction import Secret, cut, hide_known

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from lorestudio.domain.javascript import Json, head, length, trim
-from lorestudio.llm.json_text import parse_json, spell
+from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.llm.messages import (
     RECAP,
     RECAP_CHECK,

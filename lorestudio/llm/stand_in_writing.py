@@ -16,7 +16,7 @@ from typing import Final
 import regex
 
 from lorestudio.domain.javascript import head, length, trim
-from lorestudio.llm.json_text import spell
+from lorestudio.domain.json_text import spell
 from lorestudio.llm.messages import DRAFT, KEYS, SUMMARY, ChatRequest
 
 _WORDS: Final = """

@@ -14,8 +14,8 @@ from typing import Final
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.metadata import read_controls
-from lorestudio.exchange.json_edit import set_members
 from lorestudio.exchange.json_file import FileChange, change_of, read_file
+from lorestudio.exchange.json_spelling import set_members
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError, parse_json
 

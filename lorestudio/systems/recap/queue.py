@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Final, Literal
 
 from lorestudio.domain.javascript import Json, base36
-from lorestudio.llm.json_text import parse_json
+from lorestudio.domain.json_text import parse_json
 from lorestudio.systems.recap.records import mapping, text_of
 
 

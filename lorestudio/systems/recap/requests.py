@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.javascript import Json, trim, truthy
+from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.llm.json_text import parse_json
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.records import Record, mapping, message_text, text_of

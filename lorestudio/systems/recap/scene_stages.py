@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string, trim
-from lorestudio.llm.json_text import spell
+from lorestudio.domain.json_text import spell
 from lorestudio.systems.recap.records import mapping, text_of
 from lorestudio.systems.recap.scenes import as_object
 

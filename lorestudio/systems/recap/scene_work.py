@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.javascript import Json, trim, truthy
-from lorestudio.llm.json_text import spell
+from lorestudio.domain.json_text import spell
 from lorestudio.llm.messages import RECAP_STAGES, SCENE_RECAP, ChatRequest
 from lorestudio.systems.recap import prompts
 from lorestudio.systems.recap import scene_stages as stages

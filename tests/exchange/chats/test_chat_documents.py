@@ -14,7 +14,7 @@ from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.plain_text import lost_as_text, read_plain_text
 from lorestudio.exchange.chats.sillytavern import LoadedChat, parse_chat
-from lorestudio.exchange.json_spelling import changed_text, parse_record, same_value
+from lorestudio.exchange.json_spelling import changed_text, same_value
 from lorestudio.exchange.problems import InputError
 
 HEADER = (
@@ -259,15 +259,15 @@ def test_any_written_chat_is_read_back(said: list[tuple[str, str]], header: bool
 
 @given(spelled(), spelled())
 def test_a_changed_text_has_the_wanted_value(text: str, wanted: str) -> None:
-    value = parse_record(wanted)
+    value = parse_json(wanted)
     if "1e999" in wanted:
         return  # no spelling of its own
-    assert same_value(parse_record(changed_text(text, value)), value)  # type: ignore[arg-type]  # any value will do
+    assert same_value(parse_json(changed_text(text, value)), value)  # type: ignore[arg-type]  # any value will do
 
 
 @given(spelled())
 def test_a_text_without_a_change_stays_as_it_is(text: str) -> None:
-    assert changed_text(text, parse_record(text)) == text  # type: ignore[arg-type]  # any value will do
+    assert changed_text(text, parse_json(text)) == text  # type: ignore[arg-type]  # any value will do
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from typing import Any, Final, NoReturn, cast
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import LINE_END, LINE_START, WS, Json, code_units, trim, trim_end, truthy
+from lorestudio.domain.json_text import spell
 from lorestudio.domain.state import CachedPick
-from lorestudio.llm.json_text import spell
 from lorestudio.trace.model import ItemResult, ReplyItem, TitleMatch
 
 # From the first backtick on: the white space before it is looked at separately, or blank lines would cost their square.
