@@ -12,10 +12,9 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
-from lorestudio.exchange.chats.control_problems import control_problems
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.loading import load_chat
-from lorestudio.exchange.chats.metadata import existing_folders, read_controls
+from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.settings.store import load
