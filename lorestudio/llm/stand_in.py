@@ -22,8 +22,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import PREFILTER, SEARCH, ChatReply, ChatRequest
-from lorestudio.llm.stand_in_recap import RECAP_WRITERS
-from lorestudio.llm.stand_in_writing import COMMON_WORDS, WRITERS, WRITTEN
+from lorestudio.llm.stand_in_writing import COMMON_WORDS, RECAP_WRITERS, WRITERS, WRITTEN
 
 TITLE_WEIGHT: Final = 3.0
 LINK_WEIGHT: Final = 1.5
