@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
-from lorestudio.llm.client import ChatClient
 from lorestudio.llm.errors import ErrorKind, LlmError, failed, timed_out
+from lorestudio.llm.http_client import HttpChatClient
 from lorestudio.llm.messages import ChatReply, ChatRequest
 
 
@@ -20,7 +20,7 @@ class LiveAnswers:
     With `on_text` the reply is streamed, and `on_text` gets each piece as it arrives, on the event loop.
     """
 
-    client: ChatClient
+    client: HttpChatClient
     on_text: Callable[[str], None] | None = None
     name: str = "live"
 

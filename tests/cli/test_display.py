@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lorestudio.cli import display
+from lorestudio.cli import window as display
 from lorestudio.cli.window import has_display, missing_for_x
 
 

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from lorestudio.llm.answers import LiveAnswers, ScriptedAnswers, TypedAnswers
-from lorestudio.llm.client import client_for
 from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.http_client import client_for
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, Usage
 from lorestudio.llm.profiles import Profile
 from tests.llm.server import REQUEST, Server, chunk, completion, events, reply
