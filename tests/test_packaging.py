@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 IMPORTED_AS = {
+    "frontmatter": "python-frontmatter",
     "ahocorasick": "pyahocorasick",
     "httpx_sse": "httpx-sse",
     "PySide6": "PySide6-Essentials",

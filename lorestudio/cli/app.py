@@ -26,7 +26,6 @@ from lorestudio.cli.controls import (
     PresetOption,
     with_chosen,
 )
-from lorestudio.cli.display import has_display
 from lorestudio.cli.explain import explain
 from lorestudio.cli.facts import facts
 from lorestudio.cli.history import history
@@ -65,7 +64,7 @@ from lorestudio.cli.reports import register as register_reports
 from lorestudio.cli.runs import register as register_kept
 from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, gaps_table, graph_tables, replay_summary, replay_table
-from lorestudio.cli.window import save_picture, show_window, window_problem, writable_folder
+from lorestudio.cli.window import has_display, save_picture, show_window, window_problem, writable_folder
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.chat.notes import ChatNotes, NotesDesk
 from lorestudio.studio.chat.session_notes import NotesOutcome, SessionNotes

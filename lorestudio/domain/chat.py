@@ -116,10 +116,6 @@ class Chat:
         names = {each.name for each in self.messages if not each.is_user and each.scannable and each.name}
         return len(names) > 1 or any("gen_id" in each.extra for each in self.messages)
 
-    def prompt_view(self, until: int) -> tuple[Message, ...]:
-        """The messages before index `until` that the host hands to a generation: hidden ones are left out."""
-        return tuple(message for message in self.messages[:until] if not message.is_system)
-
     @property
     def replies(self) -> tuple[int, ...]:
         """Indices of the messages that a generation wrote: neither the user's nor hidden, and not the greeting."""

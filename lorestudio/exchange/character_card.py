@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.json_spelling import parse_record
-from lorestudio.exchange.problems import InputError
+from lorestudio.domain.json_text import parse_json
+from lorestudio.exchange.problems import InputError, Text, Texts, checked
 from lorestudio.exchange.regex_scripts import RegexScripts, scripts_within
 
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
@@ -28,20 +28,8 @@ MAX_BYTES: Final = 256 * 1024 * 1024
 """The largest file that is read as a card."""
 
 
-def _text(value: object) -> object:
-    return "" if value is None else value
-
-
-def _list(value: object) -> object:
-    return [] if value is None else value
-
-
 def _mapping(value: object) -> object:
     return {} if value is None or value == [] else value
-
-
-Text = Annotated[str, BeforeValidator(_text)]
-Texts = Annotated[tuple[str, ...], BeforeValidator(_list)]
 
 
 class DepthPrompt(BaseModel):
@@ -103,11 +91,6 @@ class CharacterCard:
         """The character's name, which `{{char}}` stands for."""
         return self.data.name
 
-    @property
-    def greetings(self) -> tuple[str, ...]:
-        """The first message and the ones to choose in its place, empty ones left out."""
-        return tuple(text for text in (self.data.first_mes, *self.data.alternate_greetings) if text.strip())
-
 
 def load_card(path: Path) -> CharacterCard:
     """The card in a PNG or JSON file, told by its content. Waits for the disk. Raises InputError."""
@@ -124,7 +107,7 @@ def parse_card(data: bytes, source: Path | str) -> CharacterCard:
     """The card in the bytes of a PNG or JSON file. Raises InputError naming the field that is wrong."""
     text = _from_png(data, source) if data.startswith(SIGNATURE) else data
     try:
-        document = parse_record(text.decode("utf-8-sig"))
+        document = parse_json(text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(source, "this is neither a PNG picture nor JSON in UTF-8. Choose a character card.") from error
     except ValueError as error:
@@ -133,12 +116,7 @@ def parse_card(data: bytes, source: Path | str) -> CharacterCard:
     if not isinstance(document, dict):
         raise InputError(source, "the card is no JSON object. Choose a character card (PNG or JSON).")
     version, fields, where = _fields(document, source)
-    try:
-        card = CardData.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in (*where, *first["loc"]))
-        raise InputError(source, f"{first['msg']}. Correct the card and choose it again.", field=place) from error
+    card = checked(CardData, fields, source, "Correct the card and choose it again.", where)
     if not card.name.strip():
         raise InputError(
             source, "the character has no name. Choose a character card.", field=".".join((*where, "name"))

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.exchange.json_file import parse_document, read_file
-from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.problems import Flag, InputError, Text, Texts, checked, unless_null
 from lorestudio.exchange.regex_scripts import RegexScripts, scripts_within
 
 NEW_CHAT: Final = "[Start a new Chat]"
@@ -48,16 +48,9 @@ MARKERS: Final = tuple(name for name in NAMES if name not in TEXTS)
 """The prompts of SillyTavern's own: those with a text, and those that stand for what comes from elsewhere."""
 
 
-def _unless_null(default: object) -> BeforeValidator:
-    return BeforeValidator(lambda value: default if value is None else value)
-
-
 def _whole(value: object) -> object:
     """Numbers may be texts in presets; a whole one stays whole."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-Text = Annotated[str, _unless_null("")]
 
 
 class PresetPrompt(BaseModel):
@@ -76,12 +69,12 @@ class PresetPrompt(BaseModel):
     role: Text = ""
     content: Text = ""
     system_prompt: bool | None = None
-    marker: Annotated[bool, _unless_null(default=False)] = False
-    injection_position: Annotated[int, _unless_null(0)] = 0
-    injection_depth: Annotated[float, _unless_null(4)] = 4
-    injection_order: Annotated[float, _unless_null(100)] = 100
-    injection_trigger: Annotated[tuple[str, ...], _unless_null(())] = ()
-    forbid_overrides: Annotated[bool, _unless_null(default=False)] = False
+    marker: Flag = False
+    injection_position: Annotated[int, unless_null(0)] = 0
+    injection_depth: Annotated[float, unless_null(4)] = 4
+    injection_order: Annotated[float, unless_null(100)] = 100
+    injection_trigger: Texts = ()
+    forbid_overrides: Flag = False
 
     @property
     def in_chat(self) -> bool:
@@ -105,7 +98,7 @@ class OrderEntry(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     identifier: Text = ""
-    enabled: Annotated[bool, _unless_null(default=False)] = False
+    enabled: Flag = False
 
 
 class PromptOrderList(BaseModel):
@@ -114,7 +107,7 @@ class PromptOrderList(BaseModel):
     model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
 
     character_id: Text = ""
-    order: Annotated[tuple[OrderEntry, ...], _unless_null(())] = ()
+    order: Annotated[tuple[OrderEntry, ...], unless_null(())] = ()
 
 
 class PresetExtensions(BaseModel):
@@ -133,113 +126,47 @@ class PresetFields(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    prompts: Annotated[tuple[PresetPrompt, ...], _unless_null(())] = ()
-    prompt_order: Annotated[tuple[PromptOrderList, ...], _unless_null(())] = ()
-    openai_max_context: Annotated[int, BeforeValidator(_whole), _unless_null(0)] = Field(default=0, ge=0)
-    openai_max_tokens: Annotated[int, BeforeValidator(_whole), _unless_null(0)] = Field(default=0, ge=0)
+    prompts: Annotated[tuple[PresetPrompt, ...], unless_null(())] = ()
+    prompt_order: Annotated[tuple[PromptOrderList, ...], unless_null(())] = ()
+    openai_max_context: Annotated[int, BeforeValidator(_whole), unless_null(0)] = Field(default=0, ge=0)
+    openai_max_tokens: Annotated[int, BeforeValidator(_whole), unless_null(0)] = Field(default=0, ge=0)
     names_behavior: int | None = None
     names_in_completion: bool | None = None
     send_if_empty: Text = ""
-    new_chat_prompt: Annotated[str, _unless_null(NEW_CHAT)] = NEW_CHAT
-    new_group_chat_prompt: Annotated[str, _unless_null(NEW_GROUP_CHAT)] = NEW_GROUP_CHAT
-    new_example_chat_prompt: Annotated[str, _unless_null(NEW_EXAMPLE)] = NEW_EXAMPLE
-    group_nudge_prompt: Annotated[str, _unless_null(GROUP_NUDGE)] = GROUP_NUDGE
-    scenario_format: Annotated[str, _unless_null("{{scenario}}")] = "{{scenario}}"
-    personality_format: Annotated[str, _unless_null("{{personality}}")] = "{{personality}}"
-    squash_system_messages: Annotated[bool, _unless_null(default=False)] = False
+    new_chat_prompt: Annotated[str, unless_null(NEW_CHAT)] = NEW_CHAT
+    new_group_chat_prompt: Annotated[str, unless_null(NEW_GROUP_CHAT)] = NEW_GROUP_CHAT
+    new_example_chat_prompt: Annotated[str, unless_null(NEW_EXAMPLE)] = NEW_EXAMPLE
+    group_nudge_prompt: Annotated[str, unless_null(GROUP_NUDGE)] = GROUP_NUDGE
+    scenario_format: Annotated[str, unless_null("{{scenario}}")] = "{{scenario}}"
+    personality_format: Annotated[str, unless_null("{{personality}}")] = "{{personality}}"
+    squash_system_messages: Flag = False
     assistant_prefill: Text = ""
     chat_completion_source: Text = ""
-    extensions: Annotated[PresetExtensions, _unless_null(PresetExtensions())] = Field(default_factory=PresetExtensions)
+    extensions: Annotated[PresetExtensions, unless_null(PresetExtensions())] = Field(default_factory=PresetExtensions)
 
 
-_USED: Final = frozenset(
-    [
-        "prompts",
-        "prompt_order",
-        "openai_max_context",
-        "openai_max_tokens",
-        "names_behavior",
-        "names_in_completion",
-        "send_if_empty",
-        "new_chat_prompt",
-        "new_group_chat_prompt",
-        "new_example_chat_prompt",
-        "group_nudge_prompt",
-        "scenario_format",
-        "personality_format",
-        "squash_system_messages",
-        "assistant_prefill",
-        "chat_completion_source",
-        "extensions",
-        "main_prompt",
-        "nsfw_prompt",
-        "jailbreak_prompt",
-        "preset_settings_openai",
-        "name",
-    ]
-)
+_USED: Final = PresetFields.model_fields.keys() | {
+    "main_prompt", "nsfw_prompt", "jailbreak_prompt", "preset_settings_openai", "name",
+}  # fmt: skip
 _OTHER_TASKS: Final = frozenset(
     ["impersonation_prompt", "assistant_impersonation", "continue_nudge_prompt", "continue_prefill", "continue_postfix"]
 )
 """For what is not done here: speaking for the person, and going on with a message."""
 
-_SAMPLING: Final = frozenset(
-    [
-        "temperature",
-        "temp_openai",
-        "top_p",
-        "top_p_openai",
-        "top_k",
-        "top_k_openai",
-        "top_a",
-        "top_a_openai",
-        "min_p",
-        "min_p_openai",
-        "seed",
-        "n",
-        "frequency_penalty",
-        "freq_pen_openai",
-        "presence_penalty",
-        "pres_pen_openai",
-        "repetition_penalty",
-        "repetition_penalty_openai",
-        "count_pen",
-        "reasoning_effort",
-        "verbosity",
-    ]
-)
-_CONNECTION: Final = frozenset(
-    [
-        "reverse_proxy",
-        "proxy_password",
-        "stream_openai",
-        "max_context_unlocked",
-        "show_external_models",
-        "bypass_status_check",
-        "azure_base_url",
-        "azure_deployment_name",
-        "azure_api_version",
-        "bind_preset_to_connection",
-        "show_thoughts",
-        "nano_gpt_model",
-        "xai_model",
-        "legacy_streaming",
-        "api_url_scale",
-        "use_ai21_tokenizer",
-        "use_google_tokenizer",
-        "use_alt_scale",
-        "api_key_openai",
-    ]
-)
+_SAMPLING: Final = frozenset({
+    "temperature", "temp_openai", "top_p", "top_p_openai", "top_k", "top_k_openai", "top_a", "top_a_openai", "min_p",
+    "min_p_openai", "seed", "n", "frequency_penalty", "freq_pen_openai", "presence_penalty", "pres_pen_openai",
+    "repetition_penalty", "repetition_penalty_openai", "count_pen", "reasoning_effort", "verbosity",
+})  # fmt: skip
+_CONNECTION: Final = frozenset({
+    "reverse_proxy", "proxy_password", "stream_openai", "max_context_unlocked", "show_external_models",
+    "bypass_status_check", "azure_base_url", "azure_deployment_name", "azure_api_version", "bind_preset_to_connection",
+    "show_thoughts", "nano_gpt_model", "xai_model", "legacy_streaming", "api_url_scale", "use_ai21_tokenizer",
+    "use_google_tokenizer", "use_alt_scale", "api_key_openai",
+})  # fmt: skip
 _CONNECTION_STARTS: Final = (
-    "openrouter_",
-    "custom_",
-    "vertexai_",
-    "windowai_",
-    "siliconflow_",
-    "workers_ai_",
-    "azure_",
-)
+    "openrouter_", "custom_", "vertexai_", "windowai_", "siliconflow_", "workers_ai_", "azure_",
+)  # fmt: skip
 _SHAPING: Final = {
     "wrap_in_quotes": "what you say in quotation marks",
     "image_inlining": "pictures",
@@ -386,13 +313,10 @@ def parse_preset(data: bytes, source: Path | str) -> ChatPreset:
             "this is JSON, but no preset of chat completion: it has neither prompts nor their order. Presets of text "
             "completion (context, instruct, system prompt) shape no chat completion.",
         )
-    try:
-        fields = PresetFields.model_validate(_with_old_texts(document))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = where + ".".join(str(part) for part in first["loc"])
-        message = f"{first['msg']}. Correct it, or save the preset again in SillyTavern."
-        raise InputError(source, message, field=place) from error
+    fields = checked(
+        PresetFields, _with_old_texts(document), source, "Correct it, or save the preset again in SillyTavern.",
+        [_SETTINGS] if where else (),
+    )  # fmt: skip
     bad = next((at for at, each in enumerate(fields.prompts) if not math.isfinite(each.injection_order)), None)
     if bad is not None:
         raise InputError(source, "an order is a number.", field=f"{where}prompts.{bad}.injection_order")

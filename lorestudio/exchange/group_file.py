@@ -11,12 +11,12 @@ from enum import IntEnum
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.character_card import CharacterCard, load_card
 from lorestudio.exchange.json_file import parse_document, read_file
-from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.problems import Flag, InputError, Text, Texts, checked, unless_null
 
 CARDS: Final = "characters"
 """The folder with the cards, beside the one with the groups."""
@@ -49,26 +49,22 @@ class Activation(IntEnum):
     POOLED = 3
 
 
-def _unless_null(default: object) -> BeforeValidator:
-    return BeforeValidator(lambda value: default if value is None else value)
-
-
 class GroupFields(BaseModel):
     """The fields of a group that a prompt is made of."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
 
-    name: Annotated[str, _unless_null("")] = ""
+    name: Text = ""
     members: tuple[str, ...]
-    disabled_members: Annotated[tuple[str, ...], _unless_null(())] = ()
-    generation_mode: Annotated[GenerationMode, _unless_null(0)] = GenerationMode.SWAP
-    generation_mode_join_prefix: Annotated[str, _unless_null("")] = ""
-    generation_mode_join_suffix: Annotated[str, _unless_null("")] = ""
-    activation_strategy: Annotated[Activation, _unless_null(0)] = Activation.NATURAL
-    allow_self_responses: Annotated[bool, _unless_null(default=False)] = False
-    chat_id: Annotated[str, _unless_null("")] = ""
-    chat_metadata: Annotated[dict[str, Any], _unless_null({})] = {}
-    past_metadata: Annotated[dict[str, Any], _unless_null({})] = {}
+    disabled_members: Texts = ()
+    generation_mode: Annotated[GenerationMode, unless_null(0)] = GenerationMode.SWAP
+    generation_mode_join_prefix: Text = ""
+    generation_mode_join_suffix: Text = ""
+    activation_strategy: Annotated[Activation, unless_null(0)] = Activation.NATURAL
+    allow_self_responses: Flag = False
+    chat_id: Text = ""
+    chat_metadata: Annotated[dict[str, Any], unless_null({})] = {}
+    past_metadata: Annotated[dict[str, Any], unless_null({})] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +144,7 @@ def _read(data: bytes, source: Path) -> tuple[GroupFields, list[str]]:
         raise InputError(
             source, "this is JSON, but no group: it has no members. Choose a file of SillyTavern's groups."
         )
-    try:
-        fields = GroupFields.model_validate(document)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(source, f"{first['msg']}. Correct it, or save the group again.", field=place) from error
+    fields = checked(GroupFields, document, source, "Correct it, or save the group again.")
     if not fields.members:
         raise InputError(source, "the group is empty. Add members in SillyTavern.", field="members")
     return fields, sorted(set(document) - _KNOWN)

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.json_spelling import parse_record
+from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
 
@@ -37,7 +37,7 @@ def read_file(path: Path) -> bytes:
 def parse_document(data: bytes, source: Path | str, what: str) -> Json:
     """The value of a JSON file from outside. Raises InputError; `what` names the thing for the sentence."""
     try:
-        return parse_record(data.decode("utf-8-sig"))
+        return parse_json(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(source, f"this is no text in UTF-8. Choose the {what}'s JSON file.") from error
     except ValueError as error:

@@ -1,48 +1,30 @@
 """Changing a JSON text where its value changes, and nowhere else.
 
-Numbers keep their spelling, texts their escapes, members their order, double ones included. Only what differs from the
-wanted value is spelled anew, as compactly or loosely as the text around it.
+Numbers keep their spelling, texts their escapes, members their order, double ones included, and the layout stays. Only
+what differs from the wanted value is spelled anew, as compactly or loosely as the text around it.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, NoReturn
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import DECODER, parse_json, spell
+
+INDENT: Final = "    "
+"""One step of indentation where the text does not show its own (spec: deeplore-ai-and-tools 4.3)."""
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
-_PLAIN: Final = re.compile(r"[^\s,\]}]+")
-_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _HALF: Final = re.compile("[\ud800-\udfff]")
 
 
-def parse_record(text: str) -> Json:
-    """The value of a JSON text, as JavaScript reads it: no NaN, and numbers of any length.
-
-    Raises ValueError saying what is wrong (JSONDecodeError where a place can be named), also for nesting too deep.
-    """
-    try:
-        value: Json = json.loads(text, parse_constant=_no_constant, parse_int=_whole)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    return value
-
-
 def spell_record(value: Json, *, loose: bool = False) -> str:
-    """A JSON value as SillyTavern writes it, with blanks behind commas and colons where `loose` is set.
-
-    Halves of surrogate pairs become escapes. Raises ValueError for NaN and infinities, and for nesting too deep.
-    """
-    separators = (", ", ": ") if loose else (",", ":")
-    try:
-        text = json.dumps(value, ensure_ascii=False, separators=separators, default=_plain, allow_nan=False)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+    """A JSON value as SillyTavern writes it: as `spell` does, with halves of surrogate pairs as escapes."""
+    return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", spell(value, loose=loose))
 
 
 def same_value(one: Json, other: Json) -> bool:
@@ -69,150 +51,198 @@ def changed_text(text: str, wanted: Mapping[str, Json]) -> str:
 
     Raises ValueError where `text` is no JSON or `wanted` cannot be spelled.
     """
+    whole = _whole(text)
     try:
-        node = _Reader(text).whole()
-        return text[: node.start] + _Writer(text, loose=_is_loose(text)).write(node, wanted) + text[node.end :]
+        return text[: whole.start] + _Writer(text, loose=_is_loose(text)).write(whole, wanted) + text[whole.end :]
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
 
-@dataclass(slots=True)
-class _Node:
-    """A value with the place of its text; members of an object with the place of each, items of a list."""
+def set_members(text: str, path: Sequence[str], values: Mapping[str, Json]) -> str:
+    """`text` with `values` as members of the object at `path`; objects that are missing on the way are made.
 
+    New members come last, laid out as those before them. `text` is a valid JSON object. Raises ValueError where it
+    is not, and where something else than an object stands on the way.
+    """
+    if not values:
+        return text
+    found = _Object.at(text, _whole(text))
+    lead, step = found.lead, INDENT
+    for depth, key in enumerate(path):
+        member = found.find(key)
+        if member is None:
+            value: Json = dict(values)
+            for name in reversed(path[depth + 1 :]):
+                value = {name: value}
+            return found.with_members({key: value}, lead, step)
+        if text[member.start] != "{":
+            raise ValueError(f'the field "{".".join(path[: depth + 1])}" holds no object')
+        outer, found = lead, _Object.at(text, member)
+        lead = found.lead if found.members else lead + step if "\n" in lead else lead
+        step = lead[len(outer) :] if lead.startswith(outer) and "\n" in outer and len(lead) > len(outer) else step
+    return found.with_members(values, lead, step)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A value and the place of its text; of a member also its key and where the key's quote stands."""
+
+    value: Json
     start: int
     end: int
-    value: Json
-    members: list[tuple[str, int, _Node]] = field(default_factory=list)
-    items: list[_Node] = field(default_factory=list)
+    key: str = ""
+    place: int = 0
 
 
-class _Reader:
-    """Reads a text that is known to be JSON into nodes."""
+def _whole(text: str) -> _Part:
+    """The value of a text. Raises ValueError where it is no JSON."""
+    start = _skip(text, 0)
+    return _Part(parse_json(text), start, len(text.rstrip(" \t\n\r")))
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        parse_record(text)
 
-    def whole(self) -> _Node:
-        return self._value(self._skip(0))
+def _parts(text: str, outer: _Part) -> Iterator[_Part]:
+    """The members of an object, or the items of a list."""
+    keyed, key = isinstance(outer.value, dict), ""
+    at = _skip(text, outer.start + 1)
+    while text[at] not in "}]":
+        place = at
+        if keyed:
+            key, at = DECODER.raw_decode(text, at)
+            at = _skip(text, _skip(text, at) + 1)
+        value, end = DECODER.raw_decode(text, at)
+        yield _Part(value, at, end, key, place)
+        at = _skip(text, end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
 
-    def _skip(self, place: int) -> int:
-        found = _SPACE.match(self._text, place)
-        return found.end() if found else place
 
-    def _value(self, start: int) -> _Node:
-        opening = self._text[start]
-        if opening == "{":
-            return self._object(start)
-        if opening == "[":
-            return self._list(start)
-        found = (_STRING if opening == '"' else _PLAIN).match(self._text, start)
-        end = found.end() if found else start
-        return _Node(start, end, parse_record(self._text[start:end]))
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found is not None else at
 
-    def _object(self, start: int) -> _Node:
-        value: dict[str, Json] = {}
-        node = _Node(start, start, value)
-        place = self._skip(start + 1)
-        while self._text[place] != "}":
-            name = self._value(place)
-            inner = self._value(self._skip(self._skip(name.end) + 1))
-            key = str(name.value)
-            node.members.append((key, place, inner))
-            value[key] = inner.value
-            place = self._skip(inner.end)
-            if self._text[place] == ",":
-                place = self._skip(place + 1)
-        node.end = place + 1
-        return node
 
-    def _list(self, start: int) -> _Node:
-        value: list[Json] = []
-        node = _Node(start, start, value)
-        place = self._skip(start + 1)
-        while self._text[place] != "]":
-            inner = self._value(place)
-            node.items.append(inner)
-            value.append(inner.value)
-            place = self._skip(inner.end)
-            if self._text[place] == ",":
-                place = self._skip(place + 1)
-        node.end = place + 1
-        return node
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """An object of a text, from its `{` to behind its `}`."""
+
+    text: str
+    start: int
+    end: int
+    members: tuple[_Part, ...]
+
+    @classmethod
+    def at(cls, text: str, part: _Part) -> _Object:
+        """The object that a value is. Raises ValueError where it is none."""
+        if text[part.start] != "{":
+            raise ValueError("the text holds no object")
+        return cls(text, part.start, part.end, tuple(_parts(text, part)))
+
+    def find(self, key: str) -> _Part | None:
+        """The member of that name; of several the last, which is the one that counts."""
+        return next((member for member in reversed(self.members) if member.key == key), None)
+
+    @property
+    def lead(self) -> str:
+        """The white space before a member: a line end and its indentation, a blank, or nothing."""
+        if not self.members:
+            return ""
+        before = _skip(self.text, self.members[-2].end) if len(self.members) > 1 else self.start
+        return self.text[before + 1 : self.members[-1].place]
+
+    def colon(self, lead: str) -> str:
+        """The colon of the last member with the white space around it."""
+        if not self.members:
+            return ": " if lead else ":"
+        member = self.members[-1]
+        return self.text[DECODER.raw_decode(self.text, member.place)[1] : member.start]
+
+    def with_members(self, values: Mapping[str, Json], lead: str, step: str) -> str:
+        """The whole text with these members, new ones behind `lead`."""
+        colon = self.colon(lead)
+        edits: list[tuple[int, int, str]] = []
+        added: list[str] = []
+        for key, value in values.items():
+            written, member = _laid_out(value, lead, step, colon), self.find(key)
+            if member is not None:
+                edits.append((member.start, member.end, written))
+            else:
+                added.append(f"{json.dumps(key, ensure_ascii=False)}{colon}{written}")
+        joined = f",{lead}".join(added)
+        if added and self.members:
+            edits.append((self.members[-1].end, self.members[-1].end, f",{lead}{joined}"))
+        elif added:
+            closing = lead[: -len(step)] if "\n" in lead and lead.endswith(step) else ""
+            edits.append((self.start + 1, self.end - 1, f"{lead}{joined}{closing}"))
+        text = self.text
+        for start, end, written in sorted(edits, reverse=True):
+            text = text[:start] + written + text[end:]
+        return text
+
+
+def _laid_out(value: Json, lead: str, step: str, colon: str) -> str:
+    if "\n" not in lead:
+        return json.dumps(value, ensure_ascii=False, separators=(", " if lead else ",", colon))
+    return json.dumps(value, ensure_ascii=False, indent=step).replace("\n", lead)  # those inside of texts are escaped
 
 
 class _Writer:
-    """Writes the text of a node with another value."""
+    """Writes the text of a value with another one."""
 
     def __init__(self, text: str, *, loose: bool) -> None:
         self._text = text
         self._loose = loose
 
-    def write(self, node: _Node, wanted: Json) -> str:
-        if same_value(node.value, wanted):
-            return self._text[node.start : node.end]
-        if isinstance(node.value, dict) and isinstance(wanted, Mapping):
-            return self._object(node, wanted)
-        if isinstance(node.value, list) and isinstance(wanted, Sequence) and not isinstance(wanted, str):
-            return self._list(node, wanted)
+    def write(self, part: _Part, wanted: Json) -> str:
+        if same_value(part.value, wanted):
+            return self._text[part.start : part.end]
+        if isinstance(part.value, dict) and isinstance(wanted, Mapping):
+            return self._object(part, wanted)
+        if isinstance(part.value, list) and isinstance(wanted, Sequence) and not isinstance(wanted, str):
+            return self._list(part, wanted)
         return spell_record(wanted, loose=self._loose)
 
-    def _object(self, node: _Node, wanted: Mapping[str, Json]) -> str:
-        last = {key: place for place, (key, _start, _inner) in enumerate(node.members)}
+    def _object(self, part: _Part, wanted: Mapping[str, Json]) -> str:
+        members = list(_parts(self._text, part))
+        last = {member.key: place for place, member in enumerate(members)}
         pieces: list[tuple[str | None, str]] = []
-        end = node.start + 1
-        for place, (key, start, inner) in enumerate(node.members):
-            gap, end = self._text[end:start], inner.end
-            if key not in wanted:
+        end = part.start + 1
+        for place, member in enumerate(members):
+            gap, end = self._text[end : member.place], member.end
+            if member.key not in wanted:
                 continue
             # Of double members JavaScript reads the last, so that one alone has to say what is wanted.
-            value = self.write(inner, wanted[key]) if last[key] == place else self._text[inner.start : inner.end]
-            pieces.append((gap if place else None, self._text[start : inner.start] + value))
+            counts = last[member.key] == place
+            value = self.write(member, wanted[member.key]) if counts else self._text[member.start : member.end]
+            pieces.append((gap if place else None, self._text[member.place : member.start] + value))
         added = {key: value for key, value in wanted.items() if key not in last}
         if added:
             pieces.append((None, spell_record(added, loose=self._loose)[1:-1]))
-        return self._within(node, [start for _key, start, _inner in node.members], pieces, end)
+        return self._within(part, members, pieces, end)
 
-    def _list(self, node: _Node, wanted: Sequence[Json]) -> str:
-        items = node.items
+    def _list(self, part: _Part, wanted: Sequence[Json]) -> str:
+        items = list(_parts(self._text, part))
         most = min(len(items), len(wanted))
         first = next((at for at in range(most) if not same_value(items[at].value, wanted[at])), most)
         rest = next((at for at in range(most - first) if not same_value(items[-1 - at].value, wanted[-1 - at])), None)
         rest = most - first if rest is None else rest
         old, new = items[first : len(items) - rest], wanted[first : len(wanted) - rest]
-        ends = [node.start + 1, *(item.end for item in items)]
+        ends = [part.start + 1, *(item.end for item in items)]
         gaps = [self._text[ends[at] : item.start] if at else None for at, item in enumerate(items)]
         middle = [(gaps[first + at], self.write(*pair)) for at, pair in enumerate(zip(old, new, strict=False))]
         middle += [(None, spell_record(value, loose=self._loose)) for value in new[len(old) :]]
         kept = [(gap, self._text[item.start : item.end]) for gap, item in zip(gaps, items, strict=True)]
         pieces = [*kept[:first], *middle, *kept[len(items) - rest :]]
-        return self._within(node, [item.start for item in items], pieces, ends[-1])
+        return self._within(part, items, pieces, ends[-1])
 
-    def _within(self, node: _Node, starts: Sequence[int], pieces: Sequence[tuple[str | None, str]], end: int) -> str:
-        """The pieces between the brackets of a node, each behind the gap that was before it, or the usual one."""
+    def _within(self, part: _Part, inner: Sequence[_Part], pieces: Sequence[tuple[str | None, str]], end: int) -> str:
+        """The pieces between the brackets, each behind the gap that was before it, or the usual one."""
         usual = ", " if self._loose else ","
-        inner = "".join((gap or usual if at else "") + piece for at, (gap, piece) in enumerate(pieces))
-        opening = self._text[node.start : starts[0]] if starts else self._text[node.start]
-        return opening + inner + self._text[end : node.end]
+        written = "".join((gap or usual if at else "") + piece for at, (gap, piece) in enumerate(pieces))
+        opening = self._text[part.start : inner[0].place] if inner else self._text[part.start]
+        return opening + written + self._text[end : part.end]
 
 
 def _is_loose(text: str) -> bool:
     """Whether the text has a blank behind the colon of its first member."""
     found = re.match(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:(\s?)', text)
     return bool(found and found[1])
-
-
-def _whole(digits: str) -> int | float:
-    # Python refuses to make an integer of thousands of digits; to JavaScript it is a number like others.
-    return int(digits) if len(digits) < 400 else float(digits)
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _plain(value: object) -> dict[str, Json]:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{type(value).__name__} is no JSON value")

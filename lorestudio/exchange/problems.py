@@ -1,8 +1,14 @@
-"""What is wrong with a file from outside, said so that it can be found and mended."""
+"""Files from outside checked field by field: what is wrong is said so that it can be found and mended."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ValidationError
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class InputError(ValueError):
@@ -19,3 +25,25 @@ class InputError(ValueError):
         if field:
             where.append(f"field “{field}”")
         super().__init__(f"{', '.join(where)}: {message}")
+
+
+def unless_null(default: object) -> BeforeValidator:
+    """A field's value where the file says `null`."""
+    return BeforeValidator(lambda value: default if value is None else value)
+
+
+Text = Annotated[str, unless_null("")]
+Texts = Annotated[tuple[str, ...], unless_null(())]
+Flag = Annotated[bool, unless_null(default=False)]
+
+
+def checked(
+    kind: type[_Model], fields: object, source: Path | str, advice: str, where: Sequence[object] = ()
+) -> _Model:
+    """The fields as a model. Raises InputError naming the first one that is wrong; `where` is the path to them."""
+    try:
+        return kind.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in (*where, *first["loc"]))
+        raise InputError(source, f"{first['msg']}. {advice}", field=place) from error

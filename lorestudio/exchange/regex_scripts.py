@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import regex
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from lorestudio.domain.javascript import DOT, to_number
 from lorestudio.domain.patterns import Pattern, PatternError, compile_pattern
 from lorestudio.exchange.json_file import parse_document, read_file
-from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.problems import Flag, InputError, Text, Texts, checked, unless_null
 
 _FLAGS: Final = frozenset("gmixXsuUAJ")
 """The flags that SillyTavern looks for behind the last slash; JavaScript itself knows g, i, m, s and u of them."""
@@ -46,10 +46,6 @@ _IN_PROMPTS: Final = frozenset({Placement.USER_INPUT, Placement.AI_OUTPUT, Place
 _NOT_HERE: Final = {Placement.SLASH_COMMAND: "slash commands", Placement.REASONING: "reasoning"}
 
 
-def _unless_null(default: object) -> BeforeValidator:
-    return BeforeValidator(lambda value: default if value is None else value)
-
-
 def _depth(value: object) -> object:
     number = math.nan if value is None else to_number(value)
     return None if math.isnan(number) else number
@@ -65,14 +61,14 @@ class _Fields(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    scriptName: Annotated[str, _unless_null("")] = ""  # noqa: N815  # SillyTavern's name
-    findRegex: Annotated[str, _unless_null("")] = ""  # noqa: N815  # SillyTavern's name
-    replaceString: Annotated[str, _unless_null("")] = ""  # noqa: N815  # SillyTavern's name
-    trimStrings: Annotated[tuple[str, ...], _unless_null(())] = ()  # noqa: N815  # SillyTavern's name
-    placement: Annotated[tuple[int, ...], _unless_null(())] = ()
-    disabled: Annotated[bool, _unless_null(default=False)] = False
-    markdownOnly: Annotated[bool, _unless_null(default=False)] = False  # noqa: N815  # SillyTavern's name
-    promptOnly: Annotated[bool, _unless_null(default=False)] = False  # noqa: N815  # SillyTavern's name
+    scriptName: Text = ""  # noqa: N815  # SillyTavern's name
+    findRegex: Text = ""  # noqa: N815  # SillyTavern's name
+    replaceString: Text = ""  # noqa: N815  # SillyTavern's name
+    trimStrings: Texts = ()  # noqa: N815  # SillyTavern's name
+    placement: Annotated[tuple[int, ...], unless_null(())] = ()
+    disabled: Flag = False
+    markdownOnly: Flag = False  # noqa: N815  # SillyTavern's name
+    promptOnly: Flag = False  # noqa: N815  # SillyTavern's name
     substituteRegex: Annotated[int, BeforeValidator(_substitution)] = 0  # noqa: N815  # SillyTavern's name
     minDepth: Annotated[float | None, BeforeValidator(_depth)] = None  # noqa: N815  # SillyTavern's name
     maxDepth: Annotated[float | None, BeforeValidator(_depth)] = None  # noqa: N815  # SillyTavern's name
@@ -163,13 +159,7 @@ def read_scripts(value: object, source: Path | str, where: str = "") -> RegexScr
     scripts: list[RegexScript] = []
     for at, item in enumerate(value):
         place = f"{where}.{at}" if where else f"{at}"
-        try:
-            fields = _Fields.model_validate(item)
-        except ValidationError as error:
-            first = error.errors()[0]
-            inner = ".".join(str(part) for part in (place, *first["loc"]))
-            message = f"{first['msg']}. Correct the script, or export it again."
-            raise InputError(source, message, field=inner) from error
+        fields = checked(_Fields, item, source, "Correct the script, or export it again.", (place,))
         scripts.append(_script(fields, at))
     return RegexScripts(tuple(scripts), tuple(_remarks(scripts)))
 

@@ -112,11 +112,6 @@ class ScenarioRecord:
         return InputError(self.source, message, self.line, self.prefix + field)
 
 
-def read_scenarios(path: Path) -> list[Scenario]:
-    """All scenarios of a file, in order. Raises InputError as `read_records` does."""
-    return [record.scenario for record in read_records(path)]
-
-
 def read_records(path: Path) -> list[ScenarioRecord]:
     """All scenarios of a file with their places; a `.gz` file is unpacked, a recorded line's `scenario` is taken.
 

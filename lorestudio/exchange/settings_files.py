@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.json_edit import INDENT, set_members
 from lorestudio.exchange.json_file import FileChange, change_of, read_file
+from lorestudio.exchange.json_spelling import INDENT, set_members
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Declaration, Value
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations, effective_values, same, sanitise, setting_value

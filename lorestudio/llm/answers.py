@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm.client import ChatClient
+from lorestudio.domain.json_text import spell
 from lorestudio.llm.errors import ErrorKind, LlmError, failed, timed_out
-from lorestudio.llm.json_text import spell
-from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
+from lorestudio.llm.http_client import HttpChatClient
+from lorestudio.llm.messages import ChatReply, ChatRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class LiveAnswers:
     With `on_text` the reply is streamed, and `on_text` gets each piece as it arrives, on the event loop.
     """
 
-    client: ChatClient
+    client: HttpChatClient
     on_text: Callable[[str], None] | None = None
     name: str = "live"
 
@@ -53,30 +53,6 @@ class TypedAnswers:
         if text is None:
             raise LlmError(ErrorKind.ABORTED, "nobody typed an answer")
         return ChatReply(text, source=self.label)
-
-
-@dataclass(frozen=True, slots=True)
-class EditedAnswers:
-    """A person looks over another source's reply and may change it. None from `edit` means that the person declined."""
-
-    source: AnswerSource
-    edit: Callable[[ChatRequest, ChatReply], Awaitable[str | None]]
-    name: str = "edited"
-
-    @property
-    def label(self) -> str:
-        """The source, and that somebody looks it over."""
-        return f"{self.source.label}, looked over by you"
-
-    async def answer(self, request: ChatRequest) -> ChatReply:
-        """The reply as the person leaves it. Raises LlmError, of kind `aborted` when the person declined."""
-        reply = await self.source.answer(request)
-        text = await self.edit(request, reply)
-        if text is None:
-            raise LlmError(ErrorKind.ABORTED, "the answer was not accepted")
-        if text == reply.text:
-            return reply
-        return replace(reply, text=text, value=None, source=f"{reply.source}, edited by you", repeatable=False)
 
 
 @dataclass(slots=True)

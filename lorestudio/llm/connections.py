@@ -8,7 +8,7 @@ from pathlib import Path
 
 import platformdirs
 
-from lorestudio.llm.client import ChatClient, client_for
+from lorestudio.llm.http_client import HttpChatClient, client_for
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.profiles import Profile, ProfileFile, load_profiles, save_profiles
 
@@ -28,7 +28,7 @@ class Connections:
 
     path: Path
     keys: Keys = field(default_factory=Keys)
-    make_client: Callable[[Profile, Keys], ChatClient] = client_for
+    make_client: Callable[[Profile, Keys], HttpChatClient] = client_for
 
     def load(self) -> ProfileFile:
         """The profiles. Raises SettingsError."""
@@ -38,7 +38,7 @@ class Connections:
         """Write the profiles; what could not be read stays. Raises ProfileError or SettingsError."""
         save_profiles(self.path, file.profiles, file.unreadable)
 
-    def client(self, profile: Profile) -> ChatClient:
+    def client(self, profile: Profile) -> HttpChatClient:
         """The client of a profile."""
         return self.make_client(profile, self.keys)
 

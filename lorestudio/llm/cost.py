@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from lorestudio.domain.json_text import spell
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.llm.json_text import spell
-from lorestudio.llm.messages import PREFILTER, ChatReply, ChatRequest, Usage
+from lorestudio.llm.messages import ChatRequest
 
 MESSAGE_OVERHEAD = 4
 """Tokens that a message costs beside its text, as chat formats have it; a rule of thumb, part of the estimate."""
@@ -73,35 +73,3 @@ def estimate(
 
 def _plural(word: str, count: int) -> str:
     return word if count == 1 else f"{word}s"
-
-
-@dataclass(frozen=True, slots=True)
-class UsageStats:
-    """What was asked since the session began; adding to it makes a new one.
-
-    Category calls count in `hierarchical_calls` and not in `calls`, as in DeepLore. Tokens are those that providers
-    reported, and only for replies that a provider was asked for; `replayed` counts the others.
-    """
-
-    calls: int = 0
-    cached_hits: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    hierarchical_calls: int = 0
-    replayed: int = 0
-
-    def with_reply(self, kind: str, reply: ChatReply) -> UsageStats:
-        """A request of that kind was answered; counts even if the answer proves unusable."""
-        spent = reply.usage if reply.live else Usage()
-        return replace(
-            self,
-            calls=self.calls + (kind != PREFILTER),
-            hierarchical_calls=self.hierarchical_calls + (kind == PREFILTER),
-            input_tokens=self.input_tokens + spent.input,
-            output_tokens=self.output_tokens + spent.output,
-            replayed=self.replayed + (not reply.live),
-        )
-
-    def with_cache_hit(self) -> UsageStats:
-        """A selection came from the result cache; nobody was asked."""
-        return replace(self, cached_hits=self.cached_hits + 1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm.json_text import spell
+from lorestudio.domain.json_text import spell
 from lorestudio.llm.messages import ChatRequest, Usage
 
 _INPUT: Final = ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_eval_count")

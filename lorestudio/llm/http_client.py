@@ -15,23 +15,55 @@ import logging
 import re
 import ssl
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Generator, Mapping
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import httpx
 from httpx_sse import EventSource, ServerSentEvent
 
 from lorestudio.domain.javascript import Json
-from lorestudio.llm.deadline import within
+from lorestudio.domain.json_text import parse_json, spell
+from lorestudio.llm.anthropic import AnthropicMessages
 from lorestudio.llm.dialect import Answer, Dialect, Gathering, Habits, problem_text, read_problem
 from lorestudio.llm.errors import ErrorKind, LlmError, failed, timed_out
-from lorestudio.llm.json_text import parse_json, spell
+from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatReply, ChatRequest
-from lorestudio.llm.profiles import Profile
+from lorestudio.llm.openai_compatible import OpenAiCompatible
+from lorestudio.llm.profiles import Api, KeySource, Profile
 from lorestudio.llm.redaction import Secret, cut, hide_known
+
+GRACE_S: Final = 0.5
+"""How long a cancelled exchange may take to close its connection (spec: deeplore-ai-and-tools 1.3, backup timer)."""
+
+_Result = TypeVar("_Result")
+
+
+async def within(seconds: float, work: Coroutine[Any, Any, _Result]) -> _Result:
+    """The result of `work`, or TimeoutError after `seconds`; at most GRACE_S later if it does not stop by itself.
+
+    When the waiting task is cancelled, `work` is cancelled and has closed its connection before this returns.
+    """
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.wait({task}, timeout=max(seconds, 0))
+    except asyncio.CancelledError:
+        await _stop(task)
+        raise
+    if not task.done():
+        await _stop(task)
+        raise TimeoutError
+    return task.result()
+
+
+async def _stop(task: asyncio.Task[Any]) -> None:
+    task.cancel()
+    # What it ends with is of no interest any more, but has to be fetched, or asyncio complains that nobody did.
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    await asyncio.wait({task}, timeout=GRACE_S)
+
 
 CONNECT_S: Final = 10.0
 """How long connecting may take; the profile's timeout where that is shorter."""
@@ -44,10 +76,6 @@ _EVENT_STREAM: Final = "text/event-stream"
 _TITLE = re.compile(r"<title[^>]*>(.{0,200}?)</title>", re.IGNORECASE | re.DOTALL)
 
 _log = logging.getLogger(__name__)
-_Result = TypeVar("_Result")
-
-KeyReader = Callable[[], Secret | None]
-"""Gives the key; may wait for the person, so it is called in a thread. Raises LlmError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +96,7 @@ class _Exchange:
 class HttpChatClient:
     """A connection as `profile` describes it, in the words of `dialect`.
 
-    `read_key` gives the key where the profile has one. `transport` replaces the network in tests and is then shared by
+    `keys` give the key where the profile has one. `transport` replaces the network in tests and is then shared by
     all exchanges.
     """
 
@@ -76,7 +104,7 @@ class HttpChatClient:
         self,
         profile: Profile,
         dialect: Dialect,
-        read_key: KeyReader | None = None,
+        keys: Keys | None = None,
         *,
         transport: httpx.AsyncBaseTransport | None = None,
         max_bytes: int = MAX_BYTES,
@@ -85,7 +113,7 @@ class HttpChatClient:
         self.profile = profile
         self.dialect = dialect
         self.max_bytes = max_bytes
-        self._read_key = read_key
+        self._keys = keys or Keys()
         self._transport = transport
         self._timer = timer
         self._habits = Habits(schema=profile.supports_schema)
@@ -117,7 +145,8 @@ class HttpChatClient:
     async def prepare(self, request: ChatRequest) -> _Exchange:
         """Add what the profile says; the time limit does not run while the person unlocks the keyring."""
         profile = self.profile
-        secret = await asyncio.to_thread(self._read_key) if self._read_key else None
+        keyed = profile.key_source != KeySource.NONE
+        secret = await asyncio.to_thread(self._keys.read, profile) if keyed else None
         return _Exchange(
             request,
             request.model or profile.model,
@@ -310,7 +339,10 @@ class HttpChatClient:
 
 
 class HttpReplyStream:
-    """A reply as it arrives; see `lorestudio.llm.client.ReplyStream`."""
+    """A reply as it arrives. Entering sends the request, leaving closes the connection, also half-way.
+
+    Iterating gives the pieces of the text in order, once, and raises LlmError when the reply breaks off.
+    """
 
     def __init__(self, client: HttpChatClient, request: ChatRequest, timer: Callable[[], float]) -> None:
         self._client = client
@@ -399,6 +431,16 @@ class HttpReplyStream:
         piece = self._client.dialect.piece(body)
         self._gathered.add(piece)
         return piece.text
+
+
+_DIALECTS: Final[dict[Api, type[Dialect]]] = {Api.OPENAI: OpenAiCompatible, Api.ANTHROPIC: AnthropicMessages}
+
+
+def client_for(
+    profile: Profile, keys: Keys | None = None, transport: httpx.AsyncBaseTransport | None = None
+) -> HttpChatClient:
+    """A client that talks as `profile` says. Does nothing yet: the key is read when a request is sent."""
+    return HttpChatClient(profile, _DIALECTS[profile.api](), keys, transport=transport)
 
 
 class _TooLargeError(Exception):

@@ -18,7 +18,7 @@ from lorestudio.llm.http_client import HttpChatClient
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.llm.openai_compatible import OpenAiCompatible
-from lorestudio.llm.profiles import KeySource, Profile
+from lorestudio.llm.profiles import Profile
 
 KIND: Final = "embedding"
 
@@ -65,9 +65,7 @@ class HttpEmbedder:
     def __init__(
         self, profile: Profile, keys: Keys | None = None, transport: httpx.AsyncBaseTransport | None = None
     ) -> None:
-        keys = keys or Keys()
-        read_key = None if profile.key_source == KeySource.NONE else lambda: keys.read(profile)
-        self._client = HttpChatClient(profile, _Embeddings(), read_key, transport=transport, max_bytes=64 * 1024 * 1024)
+        self._client = HttpChatClient(profile, _Embeddings(), keys, transport=transport, max_bytes=64 * 1024 * 1024)
         self._profile = profile
         self._batch = MOST_TEXTS
 

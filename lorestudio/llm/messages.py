@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import spell
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.json_text import spell
 
 SEARCH: Final = "search"
 """The request that selects entries."""

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.json_text import parse_json, spell
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, Usage
 
 FORMAT_VERSION: Final = 1

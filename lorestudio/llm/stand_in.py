@@ -19,11 +19,10 @@ from functools import lru_cache
 from typing import Final
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import spell
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.json_text import spell
 from lorestudio.llm.messages import PREFILTER, SEARCH, ChatReply, ChatRequest
-from lorestudio.llm.stand_in_recap import RECAP_WRITERS
-from lorestudio.llm.stand_in_writing import COMMON_WORDS, WRITERS, WRITTEN
+from lorestudio.llm.stand_in_writing import COMMON_WORDS, RECAP_WRITERS, WRITERS, WRITTEN
 
 TITLE_WEIGHT: Final = 3.0
 LINK_WEIGHT: Final = 1.5

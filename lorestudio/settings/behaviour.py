@@ -14,7 +14,6 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Choice = Literal["deeplore", "fixed"]
-DEEPLORE: Final = "deeplore"
 FIXED: Final = "fixed"
 
 

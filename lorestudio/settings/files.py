@@ -6,7 +6,9 @@ import json
 import os
 import secrets
 import shutil
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
+
+from lorestudio.domain import json_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,21 +44,14 @@ def parse_json(data: bytes, path: Path) -> Json:
             f"{path}, line {line}, byte {column}: not UTF-8 text. Save the file with UTF-8 encoding."
         ) from None
     try:
-        value: Json = json.loads(text, parse_constant=_no_constant)
+        return json_text.parse_json(text)
     except json.JSONDecodeError as error:
         raise SettingsError(
             f"{path}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}). "
             "Correct this place, or use a backup of the file."
         ) from None
-    except RecursionError:
-        raise SettingsError(f"{path}: lists or objects are nested too deeply. Use a backup of the file.") from None
     except ValueError as error:
         raise SettingsError(f"{path}: not valid JSON ({error}). Correct the file, or use a backup.") from None
-    return value
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def json_bytes(value: Json) -> bytes:

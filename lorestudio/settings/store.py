@@ -8,7 +8,6 @@ Settings under names of the person's choice: one JSON file per profile, in the l
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -77,32 +76,6 @@ def read_stored(data: bytes, path: Path) -> Stored:
         return Stored(_LAYOUTS[keys], values, sanitise(values))
     except RecursionError:
         raise SettingsError(f"{path}: a setting holds too deeply nested lists. Use a backup of the file.") from None
-
-
-def save(path: Path, settings: DeepLoreSettings, base: DeepLoreSettings | None = None) -> None:
-    """Write `settings` into the file at `path` in one step; a missing file is made in the studio's own layout.
-
-    In an existing file only the settings that differ from `base` change (what was loaded; without it, what the file
-    says now), so values of odd types, unknown keys and changes made elsewhere in the meantime stay. Before a file of
-    SillyTavern's is changed, a copy `<name>.<digest>.bak` is laid beside it; SillyTavern must not be running, it would
-    overwrite the change. Raises SettingsError when the file cannot be understood or written.
-    """
-    try:
-        if not path.exists():
-            write_atomically(path, json_bytes(new_document(settings)))
-            return
-        data = read_bytes(path)
-        document = parse_json(data, path)
-        changed = merged(document, settings, base, path)
-        if changed == document:
-            return
-        if _location(document, path) == _SILLYTAVERN:
-            backup = path.with_name(f"{path.name}.{hashlib.sha256(data).hexdigest()[:12]}.bak")
-            write_atomically(backup, data)
-        write_atomically(path, json_bytes(changed))
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise SettingsError(f"{path} cannot be written ({reason}). Check folder, permissions and free space.") from None
 
 
 def new_document(settings: DeepLoreSettings) -> dict[str, Json]:

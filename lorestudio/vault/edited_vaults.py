@@ -13,12 +13,11 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.vault import conflicts
 from lorestudio.vault.entries import ParseRules, read_fields
 from lorestudio.vault.files import VaultError, index_order
 from lorestudio.vault.folder_scan import KnownFile, KnownVault, text_digest
 from lorestudio.vault.front_matter import BOM
-from lorestudio.vault.index import Assembly, definition_path, digest_of, folders_of, notes_of
+from lorestudio.vault.index import Assembly, definition_path, digest_of, finalized, folders_of, notes_of, resolve
 from lorestudio.vault.index_refresh import VaultState, known_definitions
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ class EditedVaults:
     def _assembly(self, vaults: Sequence[KnownVault]) -> Assembly:
         """What `index.assemble` makes of these vaults."""
         parsed, left_out = notes_of(vaults)
-        resolved = tuple(conflicts.resolve(parsed, self._mode))
+        resolved = tuple(resolve(parsed, self._mode))
         entries = tuple(self._entries(resolved))
         before = self.state.index
         alike = len(entries) == len(before.entries) and all(
@@ -151,8 +150,7 @@ class EditedVaults:
         before = self.state.index.entries
         for place, source in enumerate(sources):
             if source < 0 or source in concerned:
-                entry = _entry(resolved[place], titles, place)
-                yield before[source] if source == place and _same_references(entry, before[source]) else entry
+                yield finalized(resolved[place], titles, place, before[source] if source == place else None)
             elif source == place:
                 yield before[source]
             else:
@@ -193,34 +191,3 @@ def _names(each: EntryFields) -> Iterator[str]:
     yield from each["requires"]
     yield from each["excludes"]
     yield from each["cascade_links"]
-
-
-def _entry(each: EntryFields, titles: Mapping[str, str], place: int) -> Entry:
-    """One entry: references that no title answers to are taken out, and kept as written beside them (spec 1.13)."""
-    links = tuple(titles[name] for link in each["links"] if (name := link.lower()) in titles)
-    entry = Entry(id=place, resolved_links=links, **each)
-    requires = _existing(each["requires"], titles)
-    excludes = _existing(each["excludes"], titles)
-    cascade_links = _existing(each["cascade_links"], titles)
-    return replace(
-        entry,
-        requires=requires,
-        excludes=excludes,
-        cascade_links=cascade_links,
-        written_requires=None if requires == each["requires"] else each["requires"],
-        written_excludes=None if excludes == each["excludes"] else each["excludes"],
-        written_cascade_links=None if cascade_links == each["cascade_links"] else each["cascade_links"],
-    )
-
-
-def _same_references(one: Entry, other: Entry) -> bool:
-    return (one.resolved_links, one.requires, one.excludes, one.cascade_links) == (
-        other.resolved_links,
-        other.requires,
-        other.excludes,
-        other.cascade_links,
-    )
-
-
-def _existing(names: tuple[str, ...], titles: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(name for name in names if name.lower() in titles)

@@ -127,19 +127,19 @@ class _Walk:
                 self._add_subfolder(prefix + item.name, item.path, above, level + 1)
 
     def _add_file(self, filename: str, path: Path) -> None:
-        if _is_text(filename):
+        if is_text(filename):
             self.found.append((filename, path))
             return
         self._leave_out(
             filename, NoteProblem.UNREADABLE,
-            f"The name of “{_shown(filename)}” is not valid text, so the file is left out. Rename it.",
+            f"The name of “{shown_name(filename)}” is not valid text, so the file is left out. Rename it.",
         )  # fmt: skip
 
     def _add_subfolder(self, filename: str, path: Path, above: frozenset[str], level: int) -> None:
         if level >= MAX_LEVELS:
             self._leave_out(
                 filename, NoteProblem.TOO_DEEP,
-                f"The folder “{_shown(filename)}” lies {level} levels deep, and DeepLore lists {MAX_LEVELS - 1}. "
+                f"The folder “{shown_name(filename)}” lies {level} levels deep, and DeepLore lists {MAX_LEVELS - 1}. "
                 "Move it up.",
             )  # fmt: skip
             return
@@ -147,7 +147,7 @@ class _Walk:
         if real in above:
             self._leave_out(
                 filename, NoteProblem.LOOP,
-                f"The folder “{_shown(filename)}” is a link to a folder around it, so it is not followed. "
+                f"The folder “{shown_name(filename)}” is a link to a folder around it, so it is not followed. "
                 "Remove the link.",
             )  # fmt: skip
             return
@@ -159,7 +159,7 @@ class _Walk:
         self.add_folder(f"{filename}/", listing, above | {real}, level)
 
     def _leave_out(self, filename: str, problem: NoteProblem, message: str) -> None:
-        self.left_out.append(LeftOutNote(_shown(filename), self.vault, problem, message))
+        self.left_out.append(LeftOutNote(shown_name(filename), self.vault, problem, message))
 
 
 def _never() -> bool:
@@ -225,6 +225,11 @@ def read_listed(filename: str, path: Path, vault: str, *, keep_bom: bool = False
         data = path.read_bytes()
     except OSError as error:
         return LeftOutNote(filename, vault, _problem(error), _trouble(filename, error))
+    return decoded(filename, data, vault, keep_bom=keep_bom)
+
+
+def decoded(filename: str, data: bytes, vault: str, *, keep_bom: bool = False) -> NoteFile | LeftOutNote:
+    """A file's bytes as its text, or why they are none."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -247,7 +252,7 @@ def _problem(error: OSError) -> NoteProblem:
 
 def _trouble(filename: str, error: OSError) -> str:
     return (
-        f"“{_shown(filename)}” cannot be read: {_reason(error)}. Check that it still exists and that you have the "
+        f"“{shown_name(filename)}” cannot be read: {_reason(error)}. Check that it still exists and that you have the "
         "permission to read it."
     )
 
@@ -257,7 +262,7 @@ def _reason(error: OSError) -> str:
     return error.strerror or str(error) or type(error).__name__
 
 
-def _is_text(name: str) -> bool:
+def is_text(name: str) -> bool:
     """False for a name with bytes that no text has, which the system hands over as lone surrogates."""
     try:
         name.encode()
@@ -266,5 +271,6 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _shown(name: str) -> str:
+def shown_name(name: str) -> str:
+    """The name with what is no text in it replaced."""
     return name.encode("utf-8", "replace").decode()

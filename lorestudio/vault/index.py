@@ -1,25 +1,105 @@
-"""From the files of the vaults to the index that a run takes (spec: deeplore-engine 1.12, 1.13)."""
+"""From the files of the vaults to the index that a run takes (spec: deeplore-engine 1.12, 1.13, errata).
+
+Entries of the same title are settled on the way, in one vault or in several.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, Folder, LeftOutNote, VaultIndex
-from lorestudio.domain.javascript import trim
-from lorestudio.vault import conflicts
+from lorestudio.domain.entry import (
+    BUILT_IN_FIELDS,
+    Entry,
+    FieldDefinition,
+    Folder,
+    LeftOutNote,
+    ParserWarning,
+    VaultIndex,
+)
+from lorestudio.domain.javascript import Json, to_string, trim, truthy
+from lorestudio.domain.tokens import CHARS_4, TokenCounter
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.entries import EntryFields, ParseRules, read_fields
+from lorestudio.vault.files import VaultFiles
 from lorestudio.vault.folder_scan import KnownFile, KnownVault, text_digest
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
-    from lorestudio.domain.tokens import TokenCounter
-    from lorestudio.settings.deeplore import DeepLoreSettings
-    from lorestudio.vault.files import VaultFiles
+def resolve(entries: Sequence[EntryFields], mode: str) -> list[EntryFields]:
+    """The entries that remain: titles are equal when their lower-case forms are.
+
+    `first` keeps the first of each title; `last` the last one, at the first one's place; `merge` folds all into the
+    first; every other mode keeps all.
+    """
+    if mode not in ("first", "last", "merge"):
+        return list(entries)
+    chosen: dict[str, EntryFields] = {}
+    for entry in entries:
+        title = entry["title"].lower()
+        first = chosen.get(title)
+        if first is None or mode == "last":
+            chosen[title] = entry
+        elif mode == "merge":
+            chosen[title] = _merged(first, entry)
+    return list(chosen.values())
+
+
+def _merged(first: EntryFields, later: EntryFields) -> EntryFields:
+    """A copy of `first` with what `later` adds; all that is not named here stays the first one's."""
+    result = first.copy()
+    result["keys"] = _union(first["keys"], later["keys"])
+    result["tags"] = _union(first["tags"], later["tags"])
+    result["links"] = _union(first["links"], later["links"])
+    result["requires"] = _union(first["requires"], later["requires"])
+    result["excludes"] = _union(first["excludes"], later["excludes"])
+    result["constant"] = first["constant"] or later["constant"]
+    result["seed"] = first["seed"] or later["seed"]
+    result["bootstrap"] = first["bootstrap"] or later["bootstrap"]
+    result["guide"] = first["guide"] or later["guide"]
+    result["summary"] = first["summary"] or later["summary"]
+    if trim(later["content"]):
+        content = f"{first['content']}\n\n---\n\n{later['content']}"
+        result["content"] = content
+        result["tokens"] = CHARS_4.count(content)
+    warnings: list[ParserWarning] = []
+    result["custom_fields"] = _merged_fields(first, later, warnings)
+    result["warnings"] = (*first["warnings"], *warnings)
+    return result
+
+
+def _union(first: tuple[str, ...], later: tuple[str, ...]) -> tuple[str, ...]:
+    """Each text once, in order of appearance; a list that nothing is added to keeps its repetitions."""
+    return tuple(dict.fromkeys((*first, *later))) if later else first
+
+
+def _merged_fields(first: EntryFields, later: EntryFields, warnings: list[ParserWarning]) -> Mapping[str, Json]:
+    fields = dict(first["custom_fields"])
+    for name, value in later["custom_fields"].items():
+        present = fields.get(name)
+        if not isinstance(value, tuple):
+            if present is None and value is not None:
+                fields[name] = value
+        elif value and isinstance(present, int | float) and truthy(present):
+            # The original gives up on the whole index here.
+            warnings.append(_merge_conflict(name, present, first, later))
+        elif value:
+            # A text counts as the list of its characters.
+            existing = present if isinstance(present, str | tuple) else ()
+            fields[name] = tuple(dict.fromkeys((*existing, *value)))
+    return fields
+
+
+def _merge_conflict(name: str, value: float, first: EntryFields, later: EntryFields) -> ParserWarning:
+    return ParserWarning(
+        "W_MERGE_CONFLICT",
+        name,
+        f"The list in “{later['filename']}” cannot be merged with the value {to_string(value)} in "
+        f"“{first['filename']}”, so that value stays. DeepLore itself cannot build its index from these two notes.",
+        f"Write {name} as a list in both notes.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +162,7 @@ def assemble(
     An entry of `previous` that would come out the same is taken over as the same object, and so is the whole index.
     """
     parsed, left_out = notes_of(vaults)
-    resolved = tuple(conflicts.resolve(parsed, mode))
+    resolved = tuple(resolve(parsed, mode))
     entries = _finalized(resolved, previous)
     index = VaultIndex(
         entries=entries,
@@ -130,47 +210,47 @@ class _FinalFields(EntryFields):
     written_cascade_links: tuple[str, ...] | None
 
 
+def finalized(fields: EntryFields, titles: Mapping[str, str], position: int, earlier: Entry | None) -> Entry:
+    """The entry at that place of the index; `earlier`, made of the same fields, where it would come out the same.
+
+    References that no title answers to are taken out, and kept as written beside them (spec 1.13). `titles` are those
+    that links lead to, by lower case.
+    """
+    links = tuple([titles[name] for link in fields["links"] if (name := link.lower()) in titles])
+    requires = _existing(fields["requires"], titles)
+    excludes = _existing(fields["excludes"], titles)
+    cascade_links = _existing(fields["cascade_links"], titles)
+    if earlier is not None and (
+        (earlier.id, earlier.resolved_links, earlier.requires, earlier.excludes, earlier.cascade_links)
+        == (position, links, requires, excludes, cascade_links)
+    ):  # fmt: skip
+        return earlier
+    final: _FinalFields = {
+        **fields,
+        "resolved_links": links,
+        "requires": requires,
+        "excludes": excludes,
+        "cascade_links": cascade_links,
+        "written_requires": None if requires is fields["requires"] else fields["requires"],
+        "written_excludes": None if excludes is fields["excludes"] else fields["excludes"],
+        "written_cascade_links": None if cascade_links is fields["cascade_links"] else fields["cascade_links"],
+    }
+    return Entry(position, **final)
+
+
 def _finalized(parsed: Sequence[EntryFields], previous: Assembly | None) -> tuple[Entry, ...]:
-    """Entries with their ids; references that no title answers to are taken out, and kept as written beside them."""
     # Of several spellings of a title, the last entry's is the one that links lead to.
     titles = {fields["title"].lower(): fields["title"] for fields in parsed}
     # The fields are compared by identity: only what was not parsed again can come out the same.
     earlier = {} if previous is None else dict(zip(map(id, previous.fields), previous.index.entries, strict=True))
-    entries = []
-    for position, fields in enumerate(parsed):
-        requires = _existing(fields["requires"], titles)
-        excludes = _existing(fields["excludes"], titles)
-        cascade_links = _existing(fields["cascade_links"], titles)
-        resolved_links = tuple([titles[name] for link in fields["links"] if (name := link.lower()) in titles])
-        entry = earlier.get(id(fields))
-        if entry is None or not (
-            entry.id == position
-            and entry.resolved_links == resolved_links
-            and entry.requires == requires
-            and entry.excludes == excludes
-            and entry.cascade_links == cascade_links
-        ):
-            final: _FinalFields = {
-                **fields,
-                "resolved_links": resolved_links,
-                "requires": requires,
-                "excludes": excludes,
-                "cascade_links": cascade_links,
-                "written_requires": None if requires is fields["requires"] else fields["requires"],
-                "written_excludes": None if excludes is fields["excludes"] else fields["excludes"],
-                "written_cascade_links": None if cascade_links is fields["cascade_links"] else fields["cascade_links"],
-            }
-            entry = Entry(position, **final)
-        entries.append(entry)
-    return tuple(entries)
+    return tuple([finalized(fields, titles, place, earlier.get(id(fields))) for place, fields in enumerate(parsed)])
 
 
 def _existing(names: tuple[str, ...], titles: Mapping[str, str]) -> tuple[str, ...]:
     """The names that are titles; the very same tuple where all are."""
-    for name in names:
-        if name.lower() not in titles:
-            return tuple([name for name in names if name.lower() in titles])
-    return names
+    if all(name.lower() in titles for name in names):
+        return names
+    return tuple([name for name in names if name.lower() in titles])
 
 
 def folders_of(entries: Sequence[Entry]) -> tuple[Folder, ...]:

@@ -8,19 +8,17 @@ When the index is made anew before a generation (spec: deeplore-engine 1.13, "Wh
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.vault.entries import ParseRules, read_fields
-from lorestudio.vault.folder_scan import KnownFile, KnownVault, ScannedVault, parser_key, scan_folder
+from lorestudio.vault.folder_scan import KnownFile, KnownVault, ScannedVault, parser_key
 from lorestudio.vault.index import Assembly, FieldDefinitions, assemble, definition_path, field_definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from lorestudio.domain.tokens import TokenCounter
     from lorestudio.settings.deeplore import DeepLoreSettings
@@ -91,35 +89,6 @@ class Refreshed:
     parsed: int = 0
     finalised: bool = True
     failures: tuple[str, ...] = ()
-
-
-def refresh(
-    previous: VaultState | None,
-    folders: Sequence[Path],
-    settings: DeepLoreSettings,
-    counter: TokenCounter,
-    on_progress: Callable[[int, int], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
-    *,
-    clock_ns: Callable[[], int] = time.time_ns,
-) -> Refreshed:
-    """Look at the folders and take in what has changed since `previous`, which is of the same folders.
-
-    The result is the one that a build from nothing gives; entries that are the same as before are the same objects.
-    Raises VaultError where a folder cannot be read, and ReadingCancelledError.
-    """
-    path = definition_path(settings)
-    scanned: list[ScannedVault] = []
-    parser = None
-    for number, folder in enumerate(folders):
-        known = {} if previous is None else previous.files(number, parser)
-        found = scan_folder(folder, known, None, on_progress, cancelled, definition_path=path, clock_ns=clock_ns)
-        if parser is None:
-            parser = current_parser(previous, found, settings, counter)
-            if previous is not None and known and not previous.files(number, parser):
-                found = scan_folder(folder, {}, None, on_progress, cancelled, definition_path=path, clock_ns=clock_ns)
-        scanned.append(found)
-    return update(previous, scanned, settings, counter)
 
 
 def current_parser(

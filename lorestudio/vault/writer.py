@@ -138,14 +138,15 @@ def digest(path: Path) -> str:
     return digest_of(_read(path))
 
 
-def encode_note(path: Path, text: str) -> bytes:
-    """The bytes that `text` has on disk; `path` is for the message. Raises SaveError where it has none."""
+def encode_note(path: Path | str, text: str) -> bytes:
+    """The bytes that `text` has on disk; `path`, or a name, is for the message. Raises SaveError where it has none."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
+        name = path.name if isinstance(path, Path) else path
         raise SaveError(
-            f"“{path.name}” was not saved: line {line} contains half of a character, which no file can hold. "
+            f"“{name}” was not saved: line {line} contains half of a character, which no file can hold. "
             "Delete it and save again."
         ) from error
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from lorestudio.cli import display
-from lorestudio.cli.display import has_display, missing_for_x
+from lorestudio.cli import window as display
+from lorestudio.cli.window import has_display, missing_for_x
 
 
 def test_nothing_set_is_no_display() -> None:

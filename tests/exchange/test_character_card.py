@@ -56,7 +56,7 @@ def test_version_2_in_a_picture() -> None:
     card = parse_card(picture(chara=V2), "card.png")
     assert (card.version, card.name) == (2, "Ottoline")
     assert card.data.system_prompt == "Be brief. {{original}}"
-    assert card.greetings == ("You are early.", "Sit.")
+    assert (card.data.first_mes, *card.data.alternate_greetings) == ("You are early.", "Sit.", " ")
     depth = card.data.extensions.depth_prompt
     assert (depth.prompt, depth.depth, depth.role) == ("Hums.", 2, "user")
 

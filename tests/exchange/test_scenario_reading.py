@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.exchange.scenario_file import read_records, read_scenarios
+from lorestudio.exchange.scenario_file import read_records
 
 SCENARIO: dict[str, Any] = {
     "id": "one",
@@ -34,12 +34,12 @@ def written(tmp_path: Path, data: str | bytes, name: str = "s.json") -> Path:
 
 
 def ids(path: Path) -> list[str]:
-    return [item.id for item in read_scenarios(path)]
+    return [item.scenario.id for item in read_records(path)]
 
 
 def refused(tmp_path: Path, data: str | bytes, name: str = "s.json") -> InputError:
     with pytest.raises(InputError) as caught:
-        read_scenarios(written(tmp_path, data, name))
+        read_records(written(tmp_path, data, name))
     assert str(tmp_path / name) in str(caught.value)
     return caught.value
 
@@ -68,7 +68,7 @@ def test_what_a_file_may_be(tmp_path: Path, text: str, expected: list[str]) -> N
 
 
 def test_what_a_scenario_need_not_say(tmp_path: Path) -> None:
-    (read,) = read_scenarios(written(tmp_path, json.dumps(SCENARIO)))
+    (read,) = (record.scenario for record in read_records(written(tmp_path, json.dumps(SCENARIO))))
     assert (read.rng_seed, read.tokenizer, read.character, read.settings) == (0, "chars4", "", {})
     generation = read.generations[0]
     assert (generation.type, generation.context_size, generation.character) == ("normal", 8192, None)
@@ -179,4 +179,4 @@ def test_garbage_behind_the_gz_mark(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"gone\.json: the file cannot be read: No such file"):
-        read_scenarios(tmp_path / "gone.json")
+        read_records(tmp_path / "gone.json")

@@ -8,9 +8,9 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from lorestudio.llm.answers import EditedAnswers, LiveAnswers, ScriptedAnswers, TypedAnswers
-from lorestudio.llm.client import client_for
+from lorestudio.llm.answers import LiveAnswers, ScriptedAnswers, TypedAnswers
 from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.http_client import client_for
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, Usage
 from lorestudio.llm.profiles import Profile
 from tests.llm.server import REQUEST, Server, chunk, completion, events, reply
@@ -67,24 +67,6 @@ def test_typed_answers() -> None:
 
 def test_a_person_may_decline() -> None:
     assert failure(TypedAnswers(says(None))).kind is ErrorKind.ABORTED
-
-
-def test_edited_answers() -> None:
-    script = ScriptedAnswers({"search": [{"json": ["A"]}] * 3})
-
-    def edit(to: str | None) -> EditedAnswers:
-        async def change(request: ChatRequest, reply: ChatReply) -> str | None:
-            assert (request, reply.value) == (REQUEST, ["A"])
-            return to
-
-        return EditedAnswers(script, change)
-
-    assert edit("x").label == "scripted answers, looked over by you"
-    changed = answered(edit('["B"]'))
-    assert (changed.content, changed.source, changed.repeatable) == ('["B"]', "scripted answers, edited by you", False)
-    same = answered(edit('["A"]'))
-    assert (same.content, same.source) == (["A"], "scripted answers")
-    assert failure(edit(None)).kind is ErrorKind.ABORTED
 
 
 def test_script_goes_by_kind_and_in_order() -> None:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lorestudio.domain.tokens import CHARS_4, CharacterEstimate
-from lorestudio.llm.cost import CostEstimate, UsageStats, estimate
-from lorestudio.llm.messages import ChatReply, ChatRequest, Usage
+from lorestudio.llm.cost import CostEstimate, estimate
+from lorestudio.llm.messages import ChatRequest
 
 EXACT = CharacterEstimate("letters", 1, exact=True)
 ONE = ChatRequest("search", "s" * 10, "u" * 20, max_tokens=100)
@@ -40,12 +40,3 @@ def test_sentences() -> None:
     )
     assert CostEstimate(1, 0, 5, 6).sentence == "1 call to the provider: 5 tokens sent, at most 6 received."
     assert CostEstimate(0, 2).sentence == "No calls to a provider are needed. 2 answers already recorded."
-
-
-def test_usage_stats() -> None:
-    live = ChatReply("x", Usage(100, 10), live=True)
-    replayed = ChatReply("x", Usage(100, 10))
-    stats = UsageStats().with_reply("search", live).with_reply("prefilter", live).with_reply("search", replayed)
-    assert stats == UsageStats(calls=2, input_tokens=200, output_tokens=20, hierarchical_calls=1, replayed=1)
-    assert stats.with_cache_hit().cached_hits == 1
-    assert stats.cached_hits == 0

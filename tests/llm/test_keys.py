@@ -6,8 +6,8 @@ import keyring.backends.fail
 import keyring.errors
 import pytest
 
-from lorestudio.llm.client import client_for
 from lorestudio.llm.errors import ErrorKind, LlmError
+from lorestudio.llm.http_client import client_for
 from lorestudio.llm.keys import SERVICE, Keys
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.llm.profiles import KeySource, Profile

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.llm.dialect import problem_text, read_answer, read_problem, read_usage
-from lorestudio.llm.json_text import parse_json, spell
 from lorestudio.llm.messages import Usage
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.settings.files import SettingsError, write_atomically
-from lorestudio.settings.store import load, merged, save
+from lorestudio.settings.files import SettingsError, json_bytes, write_atomically
+from lorestudio.settings.store import load, merged, new_document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,10 +32,6 @@ def path(tmp_path: Path) -> Path:
 
 def write(path: Path, document: object) -> None:
     path.write_text(json.dumps(document), encoding="utf-8")
-
-
-def read(path: Path) -> dict[str, object]:
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("document", [DEEPLORE, SILLYTAVERN, OWN], ids=["plain", "sillytavern", "own"])
@@ -88,9 +84,6 @@ def test_a_file_that_is_no_settings_file_is_refused_with_its_place(
         load(path)
     message = str(caught.value)
     assert all(part in message for part in [str(path), *parts]), message
-    with pytest.raises(SettingsError):
-        save(path, DeepLoreSettings(scan_depth=1))
-    assert path.read_bytes() == content
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
@@ -98,88 +91,6 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
         load(tmp_path / "absent.json")
     with pytest.raises(SettingsError, match=r"Give the settings file|cannot be read"):
         load(tmp_path)
-
-
-def test_a_new_file_holds_what_differs_and_is_read_back(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "tuned.json"
-    settings = DeepLoreSettings(scan_depth=6, injection_template="ż {{content}}")
-    save(path, settings)
-    assert read(path) == {
-        "format": "lorestudio-deeplore-settings",
-        "version": 1,
-        "deeplore_settings_version": 3,
-        "settings": {"scanDepth": 6, "injectionTemplate": "ż {{content}}"},
-    }
-    result = load(path)
-    assert result.settings == settings
-    assert not result.problems
-
-
-@pytest.mark.parametrize("keys", [(), ("extension_settings", "deeplore_enhanced"), ("settings",)])
-def test_only_changed_settings_change(path: Path, keys: tuple[str, ...]) -> None:
-    document = {(): DEEPLORE, ("settings",): OWN}.get(keys, SILLYTAVERN)
-    write(path, document)
-    settings = load(path).settings.model_copy(update={"max_entries": 12})
-    save(path, settings)
-    inner: object = read(path)
-    expected = json.loads(json.dumps(document))
-    place = expected
-    for key in keys:
-        place = place[key]
-    place["maxEntries"] = 12
-    assert inner == expected  # "6" is still a text, unknown keys and everything around are there
-    assert load(path).settings == settings
-
-
-def test_a_setting_can_go_back_to_its_default(path: Path) -> None:
-    write(path, {"scanDepth": 9})
-    save(path, DeepLoreSettings())
-    assert read(path) == {"scanDepth": 4}
-
-
-def test_saving_what_is_there_does_not_touch_the_file(path: Path) -> None:
-    path.write_text('{"scanDepth":"9",   "x":1}', encoding="utf-8")
-    save(path, load(path).settings)
-    assert path.read_text(encoding="utf-8") == '{"scanDepth":"9",   "x":1}'
-
-
-def test_a_change_made_elsewhere_survives_when_the_base_is_given(path: Path) -> None:
-    write(path, {"scanDepth": 4})
-    base = load(path).settings
-    write(path, {"scanDepth": 8})
-    save(path, base.model_copy(update={"max_entries": 12}), base)
-    assert read(path) == {"scanDepth": 8, "maxEntries": 12}
-
-
-def test_sillytavern_gets_its_indentation_and_a_backup(path: Path) -> None:
-    write(path, SILLYTAVERN)
-    before = path.read_bytes()
-    save(path, DeepLoreSettings(enabled=True, scan_depth=7))
-    assert path.read_text(encoding="utf-8").startswith('{\n    "firstRun": false,\n    "extension_settings": {\n')
-    assert "żuraw \\ud800" in path.read_text(encoding="utf-8")
-    [backup] = path.parent.glob("settings.json.*.bak")
-    assert backup.read_bytes() == before
-
-
-def test_merging_leaves_the_document_alone() -> None:
-    document = json.loads(json.dumps(SILLYTAVERN))
-    result = merged(document, DeepLoreSettings(enabled=True, scan_depth=7))
-    assert document == SILLYTAVERN
-    assert result["extension_settings"]["deeplore_enhanced"]["scanDepth"] == 7
-
-
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(path, {"scanDepth": 4})
-    before = path.read_bytes()
-
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(SettingsError, match="No space left on device"):
-        save(path, DeepLoreSettings(scan_depth=5))
-    assert path.read_bytes() == before
-    assert list(path.parent.iterdir()) == [path]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions and links of POSIX")
@@ -194,8 +105,63 @@ def test_permissions_and_links_stay(tmp_path: Path) -> None:
     assert target.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_number_that_json_cannot_spell_is_refused(path: Path) -> None:
-    path.write_text('{"x": 1e999}', encoding="utf-8")
+def test_a_new_file_holds_what_differs_and_is_read_back(path: Path) -> None:
+    settings = DeepLoreSettings(scan_depth=6, injection_template="ż {{content}}")
+    document = new_document(settings)
+    assert document["settings"] == {"scanDepth": 6, "injectionTemplate": "ż {{content}}"}
+    write_atomically(path, json_bytes(document))
+    result = load(path)
+    assert result.settings == settings
+    assert not result.problems
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(path, {"scanDepth": 4})
+    before = path.read_bytes()
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        write_atomically(path, b"{}")
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_number_that_json_cannot_spell_is_refused() -> None:
     with pytest.raises(SettingsError, match="cannot be written as JSON"):
-        save(path, DeepLoreSettings(scan_depth=5))
-    assert path.read_text(encoding="utf-8") == '{"x": 1e999}'
+        json_bytes({"x": float("inf")})
+
+
+@pytest.mark.parametrize("keys", [(), ("extension_settings", "deeplore_enhanced"), ("settings",)])
+def test_only_changed_settings_change(path: Path, keys: tuple[str, ...]) -> None:
+    document = {(): DEEPLORE, ("settings",): OWN}.get(keys, SILLYTAVERN)
+    write(path, document)
+    settings = load(path).settings.model_copy(update={"max_entries": 12})
+    inner = merged(document, settings)
+    expected = json.loads(json.dumps(document))
+    place = expected
+    for key in keys:
+        place = place[key]
+    place["maxEntries"] = 12
+    assert inner == expected  # "6" is still a text, unknown keys and everything around are there
+    write(path, inner)
+    assert load(path).settings == settings
+
+
+def test_a_setting_can_go_back_to_its_default() -> None:
+    assert merged({"scanDepth": 9}, DeepLoreSettings()) == {"scanDepth": 4}
+
+
+def test_a_change_made_elsewhere_survives_when_the_base_is_given() -> None:
+    base = DeepLoreSettings(scan_depth=4)
+    changed = base.model_copy(update={"max_entries": 12})
+    assert merged({"scanDepth": 8}, changed, base) == {"scanDepth": 8, "maxEntries": 12}
+
+
+def test_merging_leaves_the_document_alone() -> None:
+    document = json.loads(json.dumps(SILLYTAVERN))
+    result = merged(document, DeepLoreSettings(enabled=True, scan_depth=7))
+    assert document == SILLYTAVERN
+    assert result["extension_settings"]["deeplore_enhanced"]["scanDepth"] == 7

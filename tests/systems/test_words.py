@@ -11,7 +11,7 @@ from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.systems.registry import WORDS as VOCABULARIES
+from lorestudio.systems.registry import KINDS
 from lorestudio.trace.budget import ORIGINS
 from lorestudio.trace.explain import explain, explain_reason, explain_stage
 from lorestudio.trace.journey import Journeys

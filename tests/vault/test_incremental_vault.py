@@ -6,7 +6,7 @@ import dataclasses
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count, zip_longest
 from pathlib import Path
 from typing import Any
@@ -16,18 +16,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
+from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.files import NoteFile, VaultError, VaultFiles
 from lorestudio.vault.folder import read_folder
 from lorestudio.vault.folder_scan import SETTLING_NS, ScannedVault, scan_folder
-from lorestudio.vault.index import build_index
+from lorestudio.vault.index import build_index, definition_path
 from lorestudio.vault.index_refresh import (
     IndexChanges,
     Refreshed,
     VaultState,
     changes_between,
-    refresh,
+    current_parser,
     state_of,
     update,
 )
@@ -36,6 +36,29 @@ SETTINGS = DeepLoreSettings()
 DEFINITIONS = "DeepLore/field-definitions.yaml"
 SEASON = "fields:\n  - name: season\n    label: Season\n"
 FIELDS = [field.name for field in dataclasses.fields(Entry)]
+
+
+def refresh(
+    previous: VaultState | None,
+    folders: Sequence[Path],
+    settings: DeepLoreSettings,
+    counter: TokenCounter,
+    *,
+    clock_ns: Callable[[], int] = time.time_ns,
+) -> Refreshed:
+    """What has changed in the folders since `previous`, which is of the same folders."""
+    path = definition_path(settings)
+    scanned: list[ScannedVault] = []
+    parser = None
+    for number, folder in enumerate(folders):
+        known = {} if previous is None else previous.files(number, parser)
+        found = scan_folder(folder, known, definition_path=path, clock_ns=clock_ns)
+        if parser is None:
+            parser = current_parser(previous, found, settings, counter)
+            if previous is not None and known and not previous.files(number, parser):
+                found = scan_folder(folder, {}, definition_path=path, clock_ns=clock_ns)
+        scanned.append(found)
+    return update(previous, scanned, settings, counter)
 
 
 def lore(body: str = "", **front: str) -> str:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 from lorestudio.domain.tokens import CHARS_4
-from lorestudio.vault.conflicts import resolve
 from lorestudio.vault.entries import EntryFields, ParseRules, read_fields
+from lorestudio.vault.index import resolve
 
 
 def note(front: str, body: str, vault: str = "V", title: str = "T") -> EntryFields:

@@ -111,10 +111,6 @@ class ChatDocument:
         ends = _LINE_ENDS[self.format]
         return (BOM if self.bom else "") + _joined(pieces, newline, ends, final=self.ends_with_newline)
 
-    def bytes_for(self, chat: Chat) -> bytes:
-        """The bytes of the file with this chat in it. Raises ValueError where something cannot be spelled."""
-        return self.text_for(chat).encode("utf-8", "surrogateescape")
-
     def until(self, chat: Chat, count: int) -> ChatDocument:
         """The document for a chat that begins like this one and ends after `count` messages, in a file of its own."""
         lines = {message.line for message in chat.messages[count:]}

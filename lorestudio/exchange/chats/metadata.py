@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lorestudio.domain.entry import Folder, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
@@ -53,11 +53,7 @@ def with_controls(
         ("deeplore_blocks", controls.blocks, there.blocks),
     ):
         if now != before:
-            items = metadata.get(key)
-            spelled = {
-                rules[0]: item for item in (items if isinstance(items, list) else ()) if (rules := _rules([item]))
-            }
-            changes[key] = [spelled.get(rule, {"title": rule.title, "vaultSource": rule.vault}) for rule in now]
+            changes[key] = written_rules(now, metadata.get(key))
     if controls.folders not in (there.folders, existing_folders(there.folders, known)):
         changes["deeplore_folder_filter"] = list(controls.folders) or None
     if controls.context != there.context:
@@ -69,6 +65,12 @@ def with_controls(
     )
     changes |= {key: text for key, text, before in texts if text != before}
     return {**metadata, **changes} if changes else metadata
+
+
+def written_rules(rules: Sequence[EntryRule], before: Json) -> list[Json]:
+    """Rules as DeepLore writes them; those that stand in the file already keep their spelling there."""
+    spelled = {known[0]: item for item in (before if isinstance(before, list) else ()) if (known := _rules([item]))}
+    return [spelled.get(rule, {"title": rule.title, "vaultSource": rule.vault}) for rule in rules]
 
 
 def existing_folders(folders: Iterable[str], known: Iterable[Folder]) -> tuple[str, ...]:
@@ -125,3 +127,75 @@ def _text(value: Json) -> str:
 
 def _mapping(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
+
+
+def control_problems(metadata: Mapping[str, Json]) -> tuple[str, ...]:
+    """A sentence for each part of the metadata that `read_controls` has to pass over, in the order of the keys."""
+    return (
+        *_rule_problems(metadata, "deeplore_pins"),
+        *_rule_problems(metadata, "deeplore_blocks"),
+        *_folder_problems(metadata),
+        *_context_problems(metadata),
+        *(
+            f"{key} is {_kind(metadata[key])} and no text, so it counts as empty."
+            for key in ("deeplore_notebook", "deeplore_ai_notepad", "deeplore_lastScribeSummary")
+            if metadata.get(key) is not None and not isinstance(metadata[key], str)
+        ),
+    )
+
+
+def _rule_problems(metadata: Mapping[str, Json], key: str) -> Iterator[str]:
+    value = metadata.get(key)
+    if value is None:
+        return
+    if not isinstance(value, list | tuple):
+        yield f"{key} is {_kind(value)} and no list, so it counts as empty."
+        return
+    for number, item in enumerate(value, start=1):
+        if isinstance(item, Mapping):
+            title = item.get("title")
+            if not isinstance(title, str) or not title:
+                yield f"{key}, item {number}: it has no title, so it fits no entry."
+        elif not isinstance(item, str):
+            yield f"{key}, item {number}: it is {_kind(item)} and names no entry, so it is passed over."
+        elif not item:
+            yield f"{key}, item {number}: the title is empty, so it fits no entry."
+
+
+def _folder_problems(metadata: Mapping[str, Json]) -> Iterator[str]:
+    key = "deeplore_folder_filter"
+    value = metadata.get(key)
+    if value is None:
+        return
+    if not isinstance(value, list | tuple):
+        yield f"{key} is {_kind(value)} and no list of folders, so all folders are used."
+        return
+    for number, item in enumerate(value, start=1):
+        if not isinstance(item, str):
+            yield f"{key}, item {number}: it is {_kind(item)} and no folder, so it is passed over."
+
+
+def _context_problems(metadata: Mapping[str, Json]) -> Iterator[str]:
+    key = "deeplore_context"
+    value = metadata.get(key)
+    if value is None:
+        return
+    if not isinstance(value, Mapping):
+        yield f"{key} is {_kind(value)} and no object of fields and values, so it counts as empty."
+        return
+    for name, item in value.items():
+        items = item if isinstance(item, list | tuple) else [item]
+        if any(isinstance(each, Mapping | list | tuple) for each in items):
+            yield f"{key}, field “{name}”: its value is {_kind(item)}; write a text or a list of texts."
+
+
+def _kind(value: Json) -> str:
+    if value is None:
+        return "empty"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "a text"
+    return "an object" if isinstance(value, Mapping) else "a list"

@@ -48,33 +48,30 @@ def message_record(message: Message) -> Mapping[str, Json]:
     seen = read_message(raw) if raw or message.line is not None else None
     if seen is not None and seen == message and same_value(seen.extra, message.extra):
         return raw
-    fields: dict[str, Json] = {
+    fields = _fields(message)
+    if not message.is_thoughts and not (seen is not None and seen.is_thoughts):
+        del fields["is_thoughts"]
+    if not message.swipes and not (seen is not None and seen.swipes):
+        del fields["swipes"], fields["swipe_id"]
+    if seen is None:
+        return {key: value for key, value in fields.items() if value is not None}
+    as_read = _fields(seen)
+    return {**raw, **{key: value for key, value in fields.items() if not same_value(value, as_read[key])}}
+
+
+def _fields(message: Message) -> dict[str, Json]:
+    """Everything that a record holds of a message, in SillyTavern's order."""
+    return {
         "name": message.name,
         "is_user": message.is_user,
         "is_system": message.is_system,
         "send_date": message.send_date,
         "mes": message.text,
         "extra": message.extra,
+        "is_thoughts": message.is_thoughts,
+        "swipes": list(message.swipes),
+        "swipe_id": message.swipe_id,
     }
-    if message.is_thoughts or (seen is not None and seen.is_thoughts):
-        fields["is_thoughts"] = message.is_thoughts
-    if message.swipes or (seen is not None and seen.swipes):
-        fields |= {"swipes": list(message.swipes), "swipe_id": message.swipe_id}
-    if seen is None:
-        return {key: value for key, value in fields.items() if value is not None}
-    as_read: dict[str, Json] = {
-        "name": seen.name,
-        "is_user": seen.is_user,
-        "is_system": seen.is_system,
-        "send_date": seen.send_date,
-        "mes": seen.text,
-        "extra": seen.extra,
-        "is_thoughts": seen.is_thoughts,
-        "swipes": list(seen.swipes),
-        "swipe_id": seen.swipe_id,
-    }
-    changed = {key: value for key, value in fields.items() if not same_value(value, as_read[key])}
-    return {**raw, **changed}
 
 
 def header_record(chat: Chat, there: Mapping[str, Json] = EMPTY) -> Mapping[str, Json]:

@@ -12,9 +12,9 @@ from typing import Final
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatLine, LineKind
 from lorestudio.exchange.chats.records import METADATA, read_message
-from lorestudio.exchange.json_spelling import parse_record
 from lorestudio.exchange.problems import InputError
 
 __all__ = ["LoadedChat", "parse_chat", "read_message"]
@@ -92,7 +92,7 @@ def _read_line(line: str) -> tuple[Mapping[str, Json] | None, str]:
     if _BAD_BYTE.search(line):
         return None, "is not UTF-8 text"
     try:
-        record = parse_record(line)
+        record = parse_json(line)
     except json.JSONDecodeError as error:
         return None, f"is no JSON ({error.msg}, column {error.colno})"
     except ValueError as error:

@@ -13,9 +13,9 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.exchange.chats.metadata import read_controls
-from lorestudio.exchange.json_edit import set_members
+from lorestudio.exchange.chats.metadata import read_controls, written_rules
 from lorestudio.exchange.json_file import FileChange, change_of, read_file
+from lorestudio.exchange.json_spelling import set_members
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError, parse_json
 
@@ -121,16 +121,12 @@ def _plain(value: object) -> str:
 
 
 def _written(key: StateKey, value: object, before: Json) -> Json:
-    """A choice as DeepLore writes it; rules that stand in the file already keep their spelling there."""
+    """A choice as DeepLore writes it."""
     if isinstance(value, Mapping):
         return dict(value)
     if not isinstance(value, tuple):
         return str(value)
-    if key.field == "folders":
-        return list(value) or None
-    there = [item for item in before if isinstance(item, str | Mapping)] if isinstance(before, list) else []
-    spelled = {rules[0]: item for item in there if (rules := read_controls({"deeplore_pins": [item]}).pins)}
-    return [spelled.get(rule, {"title": rule.title, "vaultSource": rule.vault}) for rule in value]
+    return list(value) or None if key.field == "folders" else written_rules(value, before)
 
 
 def _header(path: Path, data: bytes) -> tuple[int, int, Mapping[str, Json]]:

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.character_card import SIGNATURE, CharacterCard, parse_card
 from lorestudio.exchange.json_file import read_file
-from lorestudio.exchange.json_spelling import parse_record
 from lorestudio.exchange.lorebooks.books import BookRole, Lorebook
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookError, Place
 from lorestudio.exchange.lorebooks.foreign import of_agnaistic, of_card, of_novelai, of_risu
@@ -58,11 +58,6 @@ def read_lorebook(document: Json, name: str = "", role: BookRole = BookRole.GLOB
         entries.append(native_entry(raws[-1], key))
     remarks = (*_about_book(document, form), *_about_entries(raws, entries))
     return Lorebook(name, tuple(entries), role, place, remarks)
-
-
-def read_book(document: Json) -> tuple[BookEntry, ...]:
-    """The entries alone. Raises BookError."""
-    return read_lorebook(document).entries
 
 
 def _form(document: Json) -> _Form:
@@ -191,7 +186,7 @@ def load_lorebook(path: Path, role: BookRole | None = None) -> Lorebook:
     if data.startswith(SIGNATURE):
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
     try:
-        document = parse_record(data.decode("utf-8-sig"))
+        document = parse_json(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise InputError(path, f"this is neither a PNG picture nor JSON in UTF-8. {ADVICE}") from None
     except json.JSONDecodeError as error:

@@ -13,8 +13,7 @@ from enum import StrEnum
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.exchange.chats.control_problems import control_problems
-from lorestudio.exchange.chats.metadata import existing_folders, read_controls
+from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.studio.project.project import Project
 
 __all__ = [

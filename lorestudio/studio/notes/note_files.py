@@ -23,6 +23,7 @@ from lorestudio.vault.links.targets import NOTE_SUFFIX, base_name
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.property_texts import split_places
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
+from lorestudio.vault.note.yaml_handler import compose_note
 from lorestudio.vault.writer import read_note
 
 FOLDER: Final = "templates"
@@ -40,9 +41,9 @@ class Template:
     filename: str = ""
 
 
-def _built_in(name: str, tag: str, body: str, fields: str = "") -> Template:
-    front = f'---\ntags:\n  - lorebook\n  - {tag}\nkeys:\n  - "{_BY_TITLE}"\npriority: 50\n{fields}summary: ""\n---\n'
-    return Template(name, f"{front}\n# {_BY_TITLE}\n\n{body}")
+def _built_in(name: str, tag: str, body: str, **fields: Json) -> Template:
+    properties = {"tags": ["lorebook", tag], "keys": [_BY_TITLE], "priority": 50, **fields, "summary": ""}
+    return Template(name, compose_note(properties, f"\n# {_BY_TITLE}\n\n{body}", alike=True))
 
 
 BUILT_IN: Final = (
@@ -53,7 +54,7 @@ BUILT_IN: Final = (
     _built_in("place", "location", "What one sees first.\n\nWho is here:\n\nWhat happens here:\n\nWhat lies near:\n"),
     _built_in("faction", "faction", "What they are after.\n\nMembers:\n\nMeans:\n\nFriends and enemies:\n"),
     _built_in("event", "event", "What happened, and when.\n\nWho took part:\n\nWhat came of it:\n"),
-    _built_in("rule", "rule", "What always holds in this world.\n\nExceptions:\n", "constant: false\n"),
+    _built_in("rule", "rule", "What always holds in this world.\n\nExceptions:\n", constant=False),
 )  # fmt: skip
 """A note of each kind that lore is mostly made of."""
 

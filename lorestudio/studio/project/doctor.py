@@ -31,6 +31,7 @@ LIBRARIES: Final = (
     "platformdirs",
     "pyahocorasick",
     "pydantic",
+    "python-frontmatter",
     "pyuca",
     "rank-bm25",
     "rapidfuzz",

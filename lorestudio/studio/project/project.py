@@ -13,10 +13,9 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
-from lorestudio.exchange.chats.control_problems import control_problems
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.loading import load_chat
-from lorestudio.exchange.chats.metadata import existing_folders, read_controls
+from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import Behaviour

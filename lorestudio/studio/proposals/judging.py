@@ -15,7 +15,7 @@ from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
-from lorestudio.domain.javascript import Json, fold, length, trim
+from lorestudio.domain.javascript import fold, length, trim
 from lorestudio.llm.messages import ChatReply
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
@@ -35,6 +35,7 @@ from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import safe_name
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import apply_edits
+from lorestudio.vault.note.yaml_handler import compose_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +109,8 @@ def note_text(title: str, keys: Sequence[str], summary: str, content: str, tag: 
     becomes plain text too. Raises ValueError where a property cannot hold its value.
     """
     title = trim(title.replace("[[", "").replace("]]", "").lstrip("# \t"))
-    text = f"# {title}\n\n{harmless(content, title, titles)}\n"
-    properties: list[tuple[str, Json]] = [("tags", [tag]), ("keys", list(keys)), ("priority", PRIORITY)]
-    if summary:
-        properties.append(("summary", summary))
-    for name, value in properties:
-        text = apply_edits(text, [NoteDocument(text).set(name, value)])
-    return text
+    properties = {"tags": [tag], "keys": list(keys), "priority": PRIORITY, **({"summary": summary} if summary else {})}
+    return compose_note(properties, f"# {title}\n\n{harmless(content, title, titles)}\n", alike=True)
 
 
 def harmless(content: str, title: str, titles: Collection[str]) -> str:

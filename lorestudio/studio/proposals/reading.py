@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.javascript import Json, fold, head, length, trim
-from lorestudio.llm.json_text import values_in
+from lorestudio.domain.json_text import values_in
 from lorestudio.llm.messages import ChatReply
 from lorestudio.studio.proposals.model import Remark
 

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Final
 
 from lorestudio.domain.javascript import Json, to_number, trim
@@ -18,6 +18,7 @@ from lorestudio.llm.messages import ChatRequest
 from lorestudio.settings.deeplore import DeepLoreSettings, tool_model
 from lorestudio.vault import front_matter
 from lorestudio.vault.files import safe_name
+from lorestudio.vault.note.yaml_handler import compose_note, read_properties
 
 KIND: Final = "scribe"
 TAG: Final = "lorebook-session"
@@ -64,11 +65,10 @@ class SessionNote:
     @property
     def markdown(self) -> str:
         """The file: front matter with tag, moment (UTC, ISO 8601) and character, a heading, the text."""
-        moment = self.written.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         name = " ".join(self.character.split())
-        return (
-            f"---\ntags: [{TAG}]\ndate: {moment}\ncharacter: {_quoted(name)}\n---\n"
-            f"# Session: {name or _NO_NAME}, {self.written:%Y-%m-%d %H:%M}\n\n{self.text}\n"
+        return compose_note(
+            {"tags": [TAG], "date": self.written.astimezone(UTC), "character": name},
+            f"# Session: {name or _NO_NAME}, {self.written:%Y-%m-%d %H:%M}\n\n{self.text}\n",
         )
 
 
@@ -132,14 +132,18 @@ def stored(note: SessionNote, chat_length: int) -> dict[str, Json]:
 
 def read_past(filename: str, text: str) -> PastNote:
     """A note as it was read from the scribe folder, whoever wrote it."""
-    head, body = front_matter.split(text.replace("\r\n", "\n"))
-    fields = front_matter.parse(head) if head is not None else {}
-    character, date = fields.get("character"), fields.get("date")
+    try:
+        fields, body = read_properties(text.replace("\r\n", "\n"))
+        problem = ""
+    except ValueError as error:
+        fields, body, problem = {}, front_matter.split(text)[1], str(error)
+    character = fields.get("character")
     return PastNote(
         filename,
         character if isinstance(character, str) else "",
-        _moment(date) if isinstance(date, str) else None,
+        _moment(fields.get("date")),
         _HEADING.sub("", body, count=1).strip() if _HEADING.match(body) else body.strip(),
+        problem,
     )
 
 
@@ -153,19 +157,9 @@ def _age(note: PastNote) -> float:
     return -math.inf if note.date is None else note.date.timestamp()
 
 
-def _moment(text: str) -> datetime | None:
-    """A date as ISO 8601 has it; without a time zone it is local."""
+def _moment(value: object) -> datetime | None:
+    """A date as YAML or a text in ISO 8601 has it; without a time zone it is local."""
     try:
-        return datetime.fromisoformat(text).astimezone()
+        return datetime.fromisoformat(value.isoformat() if isinstance(value, date) else str(value)).astimezone()
     except (ValueError, OverflowError):
         return None
-
-
-def _quoted(name: str) -> str:
-    """A YAML text that DeepLore's reader and a YAML library understand alike, wherever there is one."""
-    if '"' not in name and "\\" not in name:
-        return f'"{name}"'
-    if "'" not in name:
-        return f"'{name}'"
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lorestudio.domain.javascript import Json, trim, truthy
+from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
 from lorestudio.domain.resources import prompt_text
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.json_text import parse_json
 from lorestudio.llm.messages import RECAP_CHECK, AnswerSource, ChatReply, ChatRequest, NoAnswers
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from lorestudio.domain.javascript import Json, base36
+from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.json_text import parse_json
 from lorestudio.settings.files import write_atomically
 from lorestudio.systems.recap.records import mapping, text_of
 

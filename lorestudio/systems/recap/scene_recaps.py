@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.javascript import Json, trim, truthy
+from lorestudio.domain.json_text import spell
 from lorestudio.domain.resources import prompt_text
-from lorestudio.llm.json_text import spell
 from lorestudio.llm.messages import RECAP_STAGES, RUNNING_RECAP, SCENE_RECAP, ChatReply, ChatRequest
 from lorestudio.systems.recap.asking import WorkContext, answer_value, stripped, unusable
 from lorestudio.systems.recap.chat import RecapChat

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from lorestudio.domain.javascript import Json, base36, code_units, head, length, to_string, trim, truthy
-from lorestudio.llm.json_text import parse_json, spell
+from lorestudio.domain.json_text import parse_json, spell
 from lorestudio.systems.recap.records import Record, get_data, mapping, namespace, set_data, text_of, with_values
 
 Range: TypeAlias = tuple[int, int]

@@ -13,7 +13,7 @@ from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.index import definition_path
-from lorestudio.vault.lint import entry_config, keywords, left_out
+from lorestudio.vault.lint import entry_config, keywords
 from lorestudio.vault.lint.content import comments, dollars, idle_places, long_entries, macros, summaries
 from lorestudio.vault.lint.facts import VaultFacts
 from lorestudio.vault.lint.fixes import Repair, repair, work_out
@@ -59,7 +59,7 @@ VAULT_CHECKS: Final[tuple[VaultCheck, ...]] = (
 )  # fmt: skip
 """What an entry is asked with regard to all the others."""
 
-LEFT_OUT_CHECKS: Final[tuple[NoteCheck, ...]] = (left_out.reasons, left_out.near_misses, document_problems)
+LEFT_OUT_CHECKS: Final[tuple[NoteCheck, ...]] = (entry_config.reasons, entry_config.near_misses, document_problems)
 """What a note that gave no entry is asked."""
 
 _OWN: Final = attrgetter(
@@ -103,14 +103,6 @@ class Report:
     def count(self, severity: Severity) -> int:
         """How many findings are of this severity."""
         return sum(finding.severity is severity for finding in self.findings)
-
-    def of_note(self, vault: str, filename: str) -> tuple[Finding, ...]:
-        """The findings of one note."""
-        return tuple(finding for finding in self.findings if finding.note == (vault, filename))
-
-    def at_least(self, severity: Severity) -> tuple[Finding, ...]:
-        """The findings of this severity and worse."""
-        return tuple(finding for finding in self.findings if finding.severity.rank <= severity.rank)
 
 
 class _Known:
@@ -250,7 +242,7 @@ def _own_hits(note: Note, rules: Rules) -> Iterator[Hit]:
         for check in LEFT_OUT_CHECKS:
             yield from check(note, rules)
     else:
-        yield from left_out.lost_titles(note, rules)
+        yield from entry_config.lost_titles(note, rules)
 
 
 def _findings(known: _Known, facts: VaultFacts) -> Iterator[Finding]:
@@ -289,7 +281,7 @@ def _settings_findings(scope: Scope) -> Iterator[Finding]:
     check = check_of("F51")
     for message in scope.index.field_errors:
         told = message.removeprefix(f"{path}: ")
-        line = left_out.line_in(told)
+        line = entry_config.line_in(told)
         yield Finding("F51", check.severity, vault, path, None, "", line, told, check.advice)
 
 

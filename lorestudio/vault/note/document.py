@@ -283,10 +283,6 @@ class NoteDocument:
         raw = write_value(take_apart(found.raw), found.name, value, self._list_style)
         return self._checked(self._replacing(found, raw), {**_values(self.text), found.name: value}, found.name)
 
-    def set_body(self, text: str) -> TextEdit:
-        """The edit that gives the note this body; the front matter stays."""
-        return narrowed(self.body_start, self.body, text)
-
     def remove(self, name: str, line: int | None = None) -> TextEdit:
         """The edit that takes a property out; of one name written several times, all, or the one in `line`.
 

@@ -148,11 +148,11 @@ def spellings(value: Json, preferred: str = "", *, flow: bool = False, item: boo
     is neither text, number, boolean nor None.
     """
     if not isinstance(value, str):
-        yield _figures(value)
+        yield figures(value)
         return
     if preferred:
         yield from _quoted(value, preferred, escapes=item)
-    if _plain_is_safe(value, flow=flow):
+    if plain_is_safe(value, flow=flow):
         yield value
     for quote in ('"', "'"):
         if quote != preferred:
@@ -220,7 +220,8 @@ def _is_block_scalar(raw: str, name: str) -> bool:
     )
 
 
-def _figures(value: Json) -> str:
+def figures(value: Json) -> str:
+    """A value that is no text, as both readers take it. Raises ValueError for any other, in words."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -257,7 +258,7 @@ def _quoted(text: str, quote: str, *, escapes: bool) -> Iterator[str]:
         yield '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _plain_is_safe(text: str, *, flow: bool) -> bool:
+def plain_is_safe(text: str, *, flow: bool = False) -> bool:
     """Whether no reader of YAML 1.1 or 1.2 takes the bare text for something else; DeepLore is asked later."""
     return not (
         not text

@@ -6,7 +6,6 @@ Which notes a vault behind Obsidian's plugin has: its folders are listed one by 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -18,8 +17,7 @@ import httpx
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.files import ChangedOnDisk, NoteFile, SaveError, VaultError, VaultFiles, index_order
-from lorestudio.vault.folder import MAX_FILE_BYTES, MAX_LEVELS, describe_bad_encoding
-from lorestudio.vault.front_matter import BOM
+from lorestudio.vault.folder import MAX_FILE_BYTES, MAX_LEVELS, decoded, describe_bad_encoding, is_text, shown_name
 from lorestudio.vault.obsidian.address import ObsidianAddress
 from lorestudio.vault.obsidian.breaker import CircuitBreaker, CircuitBreakers
 from lorestudio.vault.obsidian.requests import (
@@ -31,6 +29,7 @@ from lorestudio.vault.obsidian.requests import (
     TooLargeError,
     open_session,
 )
+from lorestudio.vault.writer import digest_of, encode_note
 
 R = TypeVar("R")
 
@@ -56,8 +55,8 @@ class Listing:
             if not plain or plain.startswith(".") or "/" in plain:
                 continue
             filename = prefix + plain
-            if not _is_text(filename):
-                shown = filename.encode("utf-8", "replace").decode()
+            if not is_text(filename):
+                shown = shown_name(filename)
                 self._leave_out(
                     shown, NoteProblem.UNREADABLE, f"The name of “{shown}” is not valid text. Rename it in Obsidian."
                 )
@@ -95,14 +94,6 @@ async def all_of(jobs: Sequence[Coroutine[Any, Any, R]]) -> list[R]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 REQUEST_S: Final = 15.0
@@ -201,7 +192,7 @@ class ObsidianVault:
         async with self._open() as session:
             data = (await session.get(filename)).body
         try:
-            return data.decode("utf-8"), hashlib.sha256(data).hexdigest()
+            return data.decode("utf-8"), digest_of(data)
         except UnicodeDecodeError as error:
             raise VaultError(describe_bad_encoding(filename, data, error)) from error
 
@@ -211,14 +202,7 @@ class ObsidianVault:
         `expected_digest` is what `read_note` gave; None says that the note does not exist yet. Raises ChangedOnDisk
         where the vault holds something else, with nothing written, and SaveError where saving fails.
         """
-        try:
-            data = text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            line = text.count("\n", 0, error.start) + 1
-            raise SaveError(
-                f"“{filename}” was not saved: line {line} contains half of a character, which no file can hold. "
-                "Delete it and save again."
-            ) from error
+        data = encode_note(filename, text)
         try:
             async with self._open() as session:
                 version = await self._compare(session, filename, expected_digest)
@@ -233,7 +217,7 @@ class ObsidianVault:
                 f"“{filename}” was not saved: the note was changed in Obsidian at the same moment. Compare the two "
                 "versions and decide which one to keep.",
             )
-        return hashlib.sha256(data).hexdigest()
+        return digest_of(data)
 
     @staticmethod
     async def _compare(session: Session, filename: str, expected_digest: str | None) -> dict[str, str]:
@@ -255,7 +239,7 @@ class ObsidianVault:
             raise ChangedOnDisk(
                 Path(filename), f"“{filename}” was not saved: a note of that name exists already. Choose another name."
             )
-        if hashlib.sha256(current.body).hexdigest() != expected_digest:
+        if digest_of(current.body) != expected_digest:
             raise ChangedOnDisk(
                 Path(filename),
                 f"“{filename}” was not saved: the note has changed in Obsidian since it was opened. Compare the two "
@@ -278,10 +262,7 @@ class ObsidianVault:
             )  # fmt: skip
         except FileError as error:
             return LeftOutNote(filename, vault, NoteProblem.UNREADABLE, f"“{filename}” was not fetched. {error}")
-        try:
-            return NoteFile(filename, data.decode("utf-8").removeprefix(BOM))
-        except UnicodeDecodeError as error:
-            return LeftOutNote(filename, vault, NoteProblem.BAD_ENCODING, describe_bad_encoding(filename, data, error))
+        return decoded(filename, data, vault)
 
     def _open(self) -> AbstractAsyncContextManager[Session]:
         """A connection with the key, for a few requests."""

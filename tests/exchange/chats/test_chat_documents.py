@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.chats.plain_text import lost_as_text, read_plain_text
 from lorestudio.exchange.chats.sillytavern import LoadedChat, parse_chat
-from lorestudio.exchange.json_spelling import changed_text, parse_record, same_value
+from lorestudio.exchange.json_spelling import changed_text, same_value
 from lorestudio.exchange.problems import InputError
 
 HEADER = (
@@ -39,6 +40,10 @@ def loaded(text: str) -> LoadedChat:
     return parse_chat(text, "chat.jsonl")
 
 
+def bytes_for(document: ChatDocument, chat: Chat) -> bytes:
+    return document.text_for(chat).encode("utf-8", "surrogateescape")
+
+
 def with_text(chat: Chat, place: int, text: str) -> Chat:
     messages = list(chat.messages)
     messages[place] = replace(messages[place], text=text)
@@ -53,7 +58,7 @@ def test_an_unchanged_chat_is_written_byte_for_byte(tmp_path: Path, end: str, fi
     path = tmp_path / "chat.jsonl"
     path.write_bytes(text.encode())
     found = load_chat(path)
-    assert found.document.bytes_for(found.chat) == text.encode()
+    assert bytes_for(found.document, found.chat) == text.encode()
 
 
 def test_a_line_of_bytes_that_are_no_text_is_broken_and_stays(tmp_path: Path) -> None:
@@ -62,8 +67,8 @@ def test_a_line_of_bytes_that_are_no_text_is_broken_and_stays(tmp_path: Path) ->
     path.write_bytes(data)
     found = load_chat(path)
     assert found.problems == ("Line 2 is not UTF-8 text; it was left out and stays in the file.",)
-    assert found.document.bytes_for(with_text(found.chat, 0, "New.")).startswith(data[: data.index(FIRST.encode())])
-    assert found.document.bytes_for(found.chat) == data
+    assert bytes_for(found.document, with_text(found.chat, 0, "New.")).startswith(data[: data.index(FIRST.encode())])
+    assert bytes_for(found.document, found.chat) == data
 
 
 def test_a_changed_message_changes_its_own_field_and_nothing_else() -> None:
@@ -217,7 +222,7 @@ def files(draw: st.DrawFn) -> str:
 def test_any_file_is_written_as_it_was_read(text: str) -> None:
     found = loaded(text)
     data = text.encode("utf-8", "surrogateescape")
-    assert found.document.bytes_for(found.chat) == data
+    assert bytes_for(found.document, found.chat) == data
 
 
 @given(files(), st.data())
@@ -255,15 +260,15 @@ def test_any_written_chat_is_read_back(said: list[tuple[str, str]], header: bool
 
 @given(spelled(), spelled())
 def test_a_changed_text_has_the_wanted_value(text: str, wanted: str) -> None:
-    value = parse_record(wanted)
+    value = parse_json(wanted)
     if "1e999" in wanted:
         return  # no spelling of its own
-    assert same_value(parse_record(changed_text(text, value)), value)  # type: ignore[arg-type]  # any value will do
+    assert same_value(parse_json(changed_text(text, value)), value)  # type: ignore[arg-type]  # any value will do
 
 
 @given(spelled())
 def test_a_text_without_a_change_stays_as_it_is(text: str) -> None:
-    assert changed_text(text, parse_record(text)) == text  # type: ignore[arg-type]  # any value will do
+    assert changed_text(text, parse_json(text)) == text  # type: ignore[arg-type]  # any value will do
 
 
 @pytest.mark.parametrize(
@@ -293,7 +298,7 @@ def test_any_plain_text_is_written_as_it_was_read(text: str) -> None:
         return
     if any("\ud800" <= each <= "\udfff" for each in text):
         return
-    assert found.document.bytes_for(found.chat) == text.encode()
+    assert bytes_for(found.document, found.chat) == text.encode()
 
 
 def test_a_changed_message_of_a_plain_text() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lorestudio.exchange.chats.control_problems import control_problems
+from lorestudio.exchange.chats.metadata import control_problems
 
 
 def test_a_sound_chat_has_nothing_to_tell() -> None:

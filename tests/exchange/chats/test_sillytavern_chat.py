@@ -88,12 +88,6 @@ def test_hidden_narrator_and_tool_messages_are_not_searched(record: dict[str, An
     assert loaded.chat.replies == ()
 
 
-def test_only_hidden_messages_are_kept_from_the_prompt() -> None:
-    hidden, narrator = said("secret", is_system=True), said("Rain.", extra={"type": "narrator"})
-    chat = parsed(HEADER, said("Hello."), hidden, narrator).chat
-    assert [message.text for message in chat.prompt_view(3)] == ["Hello.", "Rain."]
-
-
 def test_a_group_chat_has_no_header_and_takes_its_names_from_the_messages() -> None:
     loaded = parsed(
         said("Rain.", name="Narrator", extra={"type": "narrator"}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lorestudio.exchange.lorebooks.entry import BookError, Extra, Place
-from lorestudio.exchange.lorebooks.reading import read_book, read_lorebook
+from lorestudio.exchange.lorebooks.reading import read_lorebook
 
 
 def remarks(entry: dict[str, object]) -> str:
@@ -18,7 +18,7 @@ def test_every_field_of_an_entry_is_read() -> None:
         "ignoreBudget": True, "matchScenario": True, "matchPersonaDescription": True, "group": "one, two",
         "characterFilter": {"isExclude": True, "names": ["Skarn"], "tags": ["t1"]},
     }  # fmt: skip
-    entry = read_book({"entries": {"4": raw}})[0]
+    entry = read_lorebook({"entries": {"4": raw}}).entries[0]
     assert (entry.vectorized, entry.place, entry.outlet, entry.triggers) == (True, Place.OUTLET, "lore", ("swipe",))
     assert (entry.ignores_budget, entry.extras) == (True, (Extra.PERSONA, Extra.SCENARIO))
     assert (entry.groups, entry.group, entry.tags) == (("one", "two"), "one, two", ("t1",))
@@ -79,7 +79,7 @@ def test_the_book_in_a_card() -> None:
 
 def test_a_cards_entry_is_on_only_where_it_says_so() -> None:
     entries = [{"keys": ["a"], "enabled": True}, {"keys": ["a"]}]
-    assert [entry.disabled for entry in read_book({"entries": entries})] == [False, True]
+    assert [entry.disabled for entry in read_lorebook({"entries": entries}).entries] == [False, True]
 
 
 def test_books_of_other_programs() -> None:
@@ -90,7 +90,7 @@ def test_books_of_other_programs() -> None:
     agnai = {"kind": "memory", "entries": [memory]}
     risu = {"type": "risu", "data": [{**lore, "insertorder": 4, "activationPercent": 30}]}
     novel = {"lorebookVersion": 5, "entries": [tale]}
-    one, two, three = (read_book(document)[0] for document in (agnai, risu, novel))
+    one, two, three = (read_lorebook(document).entries[0] for document in (agnai, risu, novel))
     assert (one.keys, one.comment, one.content, one.order, one.disabled) == (("k",), "N", "T", 7, True)
     assert (two.keys, two.secondary, two.constant, two.order, two.probability) == (("a", "b"), ("c",), True, 4, 30)
     assert (three.keys, three.comment, three.content, three.order, three.disabled) == (("k",), "N", "T", 400, False)
@@ -99,7 +99,7 @@ def test_books_of_other_programs() -> None:
 
 
 def test_a_bare_list_is_a_book_and_a_word_is_none() -> None:
-    assert [entry.keys for entry in read_book([{"key": ["a"]}, {"key": ["b"]}])] == [("a",), ("b",)]
+    assert [entry.keys for entry in read_lorebook([{"key": ["a"]}, {"key": ["b"]}]).entries] == [("a",), ("b",)]
     for document in ("word", 3, {"type": "risu"}, {"character_book": {}}):
         with pytest.raises(BookError):
-            read_book(document)
+            read_lorebook(document)

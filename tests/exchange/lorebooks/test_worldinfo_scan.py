@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.tokens import CharacterEstimate
 from lorestudio.exchange.lorebooks.entry import BookError, Extra, Logic, Place, split_decorators
 from lorestudio.exchange.lorebooks.keys import Matching, occurs
-from lorestudio.exchange.lorebooks.reading import read_book
+from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.macros import Macros
 from lorestudio.systems.worldinfo.haystack import Source
@@ -23,7 +23,7 @@ ONCE = PLAIN.model_copy(update={"recursive": False})
 
 
 def entries(*raws):
-    return read_book({"entries": {str(place): {"uid": place, **raw} for place, raw in enumerate(raws)}})
+    return read_lorebook({"entries": {str(place): {"uid": place, **raw} for place, raw in enumerate(raws)}}).entries
 
 
 def scan(
@@ -382,12 +382,12 @@ def test_a_wider_scan_is_followed_by_recursion_even_where_nothing_was_put_aside(
 
 
 def test_old_files_and_embedded_books_are_read():
-    old = read_book({"entries": {"0": {"key": "a, b", "content": "x", "order": "7"}}})[0]
+    old = read_lorebook({"entries": {"0": {"key": "a, b", "content": "x", "order": "7"}}}).entries[0]
     assert (old.keys, old.order, old.selective, old.depth) == (("a", "b"), 7, True, 4)
-    card = read_book(
+    card = read_lorebook(
         {"entries": [{"keys": ["a"], "secondary_keys": ["b"], "content": "x", "enabled": False, "insertion_order": 3,
                       "position": "after_char", "extensions": {"depth": 9, "sticky": 2}}]}
-    )[0]  # fmt: skip
+    ).entries[0]  # fmt: skip
     assert (card.keys, card.secondary, card.disabled, card.order, card.place, card.depth, card.sticky) == (
         ("a",), ("b",), True, 3, Place.AFTER, 9, 2,
     )  # fmt: skip
@@ -397,7 +397,7 @@ def test_old_files_and_embedded_books_are_read():
 @pytest.mark.parametrize(("document", "words"), [({}, "entries: a lorebook"), ({"entries": {"3": 1}}, r"entries\.3")])
 def test_what_is_no_lorebook_is_said(document, words):
     with pytest.raises(BookError, match=words):
-        read_book(document)
+        read_lorebook(document)
 
 
 def test_every_loop_tells_its_parts():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lorestudio.llm.json_text import spell
+from lorestudio.domain.json_text import spell
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.studio.project.answering import (
     RESERVED_NAMES,

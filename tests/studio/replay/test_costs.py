@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.json_text import spell
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4
 from lorestudio.llm.cost import MESSAGE_OVERHEAD, CostEstimate
-from lorestudio.llm.json_text import spell
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.llm.stand_in import StandInAnswers

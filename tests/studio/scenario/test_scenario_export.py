@@ -13,7 +13,7 @@ import pytest
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.tokens import CharacterEstimate
 from lorestudio.exchange.problems import InputError
-from lorestudio.exchange.scenario_file import read_scenarios, scenario_bytes
+from lorestudio.exchange.scenario_file import read_records, scenario_bytes
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.behaviour import Behaviour
@@ -199,4 +199,4 @@ def test_a_file_without_the_studios_own_fields_is_read_as_before(project: Projec
         "id", "clock_start_ms", "rng_seed", "tokenizer", "settings", "vaults", "character", "messages", "metadata",
         "generations",
     }  # fmt: skip
-    assert read_scenarios(path) == [exported.scenario]
+    assert [record.scenario for record in read_records(path)] == [exported.scenario]

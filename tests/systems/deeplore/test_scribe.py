@@ -91,7 +91,7 @@ def test_the_file_of_a_note():
     note = SessionNote("Ottoline", WRITTEN, "They met.\n\nShe left.")
     assert note.filename == "Ottoline - 2026-03-01 00-30-05.md"  # both parts local
     assert note.markdown == (
-        '---\ntags: [lorebook-session]\ndate: 2026-02-28T22:30:05.123Z\ncharacter: "Ottoline"\n---\n'
+        "---\ntags:\n  - lorebook-session\ndate: 2026-02-28T22:30:05.123Z\ncharacter: Ottoline\n---\n"
         "# Session: Ottoline, 2026-03-01 00:30\n\nThey met.\n\nShe left.\n"
     )
 

@@ -512,15 +512,6 @@ def test_one_broken_line_leaves_the_others_alone() -> None:
     assert document.find("h").reading is None
 
 
-def test_the_body() -> None:
-    text = "\ufeff---\na: 1\n---\nOld body"
-    document = NoteDocument(text)
-    assert document.set_body("Old body") == TextEdit(len(text), len(text), "")
-    assert document.set_body("Old  body") == TextEdit(len(text) - 4, len(text) - 4, " ")
-    assert apply_edits(text, [document.set_body("")]) == "\ufeff---\na: 1\n---\n"
-    assert apply_edits("plain", [NoteDocument("plain").set_body("new")]) == "new"
-
-
 def test_applying_edits() -> None:
     assert (
         apply_edits("abcdef", [TextEdit(4, 5, "X"), TextEdit(0, 1, ""), TextEdit(2, 2, "1"), TextEdit(2, 2, "2")])

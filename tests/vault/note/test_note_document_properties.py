@@ -387,12 +387,6 @@ def test_what_has_no_reading_is_read_alike(text: str) -> None:
         assert equal(found.value, read) or (found.value == [] and read is None)
 
 
-@given(st.text(max_size=30), st.text(max_size=30))
-def test_the_body_is_replaced(before: str, after: str) -> None:
-    document = NoteDocument("---\na: 1\n---\n" + before)
-    assert edited(document, document.set_body(after)) == "---\na: 1\n---\n" + after
-
-
 ITEM_LINES = st.sampled_from(
     ["a", "b b", "'c'", '"d"', '"e: f"', "g # h", "'a # b'", "Foo: bar", "5", "true", "x\\\\y", '"p\\"q"', "é"]
 )

@@ -16,8 +16,8 @@ from typing import Any, Final, cast
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, code_units, trim, truthy
+from lorestudio.domain.json_text import spell, values_in
 from lorestudio.domain.state import CachedPick
-from lorestudio.llm.json_text import spell, values_in
 from lorestudio.trace.model import ItemResult, ReplyItem, TitleMatch
 
 _PREFERRED: Final = ("results", "entries", "titles", "selected")

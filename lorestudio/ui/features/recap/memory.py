@@ -23,6 +23,7 @@ from lorestudio.settings.files import SettingsError
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.systems.recap.chat_file import alters_runs, with_recaps
 from lorestudio.systems.recap.overview import PromptAt, QueuePicture, RecapPicture, picture, prompt_at
 from lorestudio.systems.recap.session import (
     RecapEdits,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.exchange.json_edit import set_members
+from lorestudio.exchange.json_spelling import set_members
 
 DEEP = """{
     "power": 1.0,
