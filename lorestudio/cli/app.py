@@ -66,10 +66,8 @@ from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, gaps_table, graph_tables, replay_summary, replay_table
 from lorestudio.cli.window import has_display, save_picture, show_window, window_problem, writable_folder
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.chat.notes import ChatNotes, NotesDesk
-from lorestudio.studio.chat.session_notes import NotesOutcome, SessionNotes
-from lorestudio.studio.graph.analysis import study
-from lorestudio.studio.graph.export import gaps_json, graph_json
+from lorestudio.studio.chat.session_notes import ChatNotes, NotesDesk, NotesOutcome, SessionNotes
+from lorestudio.studio.graph.analysis import gaps_json, graph_json, study
 from lorestudio.studio.graph.graph import build_graph
 from lorestudio.studio.project.answering import AnswerKind, live_cost, load_recorded, note_cost
 from lorestudio.studio.project.doctor import examine

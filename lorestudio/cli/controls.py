@@ -13,8 +13,15 @@ import typer
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.chat.context_fields import ContextField, context_fields
-from lorestudio.studio.chat.controls import Part, fitting, toggled, with_value, without_field
+from lorestudio.studio.chat.controls import (
+    ContextField,
+    ControlsPart,
+    context_fields,
+    fitting,
+    toggled,
+    with_value,
+    without_field,
+)
 from lorestudio.studio.chat.presets import Preset, PresetFolder, apply_preset, read_preset
 from lorestudio.studio.project.project import Project
 
@@ -76,7 +83,10 @@ def with_chosen(project: Project, chosen: Chosen) -> Project:
         controls = applied.controls
         problems += tuple(f"preset “{preset.name}”: {sentence}" for sentence in applied.missing)
     controls = _context(project, controls, chosen.context)
-    for option, part, titles in (("--pin", Part.PINS, chosen.pins), ("--block", Part.BLOCKS, chosen.blocks)):
+    for option, part, titles in (
+        ("--pin", ControlsPart.PINS, chosen.pins),
+        ("--block", ControlsPart.BLOCKS, chosen.blocks),
+    ):
         for title in titles:
             controls = _with_rule(project, controls, part, title, option)
     if chosen.folders:
@@ -121,11 +131,11 @@ def _spelled(field: ContextField, text: str) -> Json:
     return text if known is None else known.text
 
 
-def _with_rule(project: Project, controls: ChatControls, part: Part, title: str, option: str) -> ChatControls:
+def _with_rule(project: Project, controls: ChatControls, part: ControlsPart, title: str, option: str) -> ChatControls:
     entries = fitting(EntryRule(title), project.index)
     if not entries:
         raise InputError(option, f"no entry is called “{title}”.{_near(title, _titles(project))}")
-    rules = controls.pins if part is Part.PINS else controls.blocks
+    rules = controls.pins if part is ControlsPart.PINS else controls.blocks
     if all(any(rule.matches(entry) for rule in rules) for entry in entries):
         return controls
     return toggled(controls, part, entries, project.index)

@@ -12,8 +12,9 @@ from rich.text import Text
 
 from lorestudio.cli.output import clear_messages, say, say_all
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_log import ChangeLog, default_folder
-from lorestudio.studio.notes.snapshots import Snapshot
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.snapshots import NoteSnapshot
+from lorestudio.vault.data_folder import default_folder
 
 NoteArgument = Annotated[Path, typer.Argument(metavar="NOTE", help="The file of the note; it may be deleted by now.")]
 ShowOption = Annotated[int | None, typer.Option("--show", metavar="N", min=1, help="Print version N.")]
@@ -41,7 +42,7 @@ def history(note: NoteArgument, show: ShowOption = None, restore: RestoreOption 
         say_all(log.problems)
 
 
-def _numbered(path: Path, found: tuple[Snapshot, ...], number: int, option: str) -> Snapshot:
+def _numbered(path: Path, found: tuple[NoteSnapshot, ...], number: int, option: str) -> NoteSnapshot:
     """The version with this number, the newest being 1. Raises InputError where there is none."""
     if number > len(found):
         there = f"The oldest is {len(found)}" if found else "None was kept"
@@ -49,7 +50,7 @@ def _numbered(path: Path, found: tuple[Snapshot, ...], number: int, option: str)
     return found[number - 1]
 
 
-def _restore(log: ChangeLog, path: Path, snapshot: Snapshot) -> None:
+def _restore(log: ChangeLog, path: Path, snapshot: NoteSnapshot) -> None:
     wanted = log.snapshots.restoring(path, snapshot)
     if all(change.is_idle for change in wanted.changes):
         typer.echo(f"“{path.name}” has this text already.")
@@ -61,7 +62,7 @@ def _restore(log: ChangeLog, path: Path, snapshot: Snapshot) -> None:
         say(f"to undo this: lorestudio history “{path.name}” --restore 1, or undo it in the window.")
 
 
-def _table(found: tuple[Snapshot, ...]) -> Table:
+def _table(found: tuple[NoteSnapshot, ...]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("version", justify="right", no_wrap=True)
     table.add_column("kept", no_wrap=True)
@@ -72,7 +73,7 @@ def _table(found: tuple[Snapshot, ...]) -> Table:
     return table
 
 
-def _when(snapshot: Snapshot) -> str:
+def _when(snapshot: NoteSnapshot) -> str:
     return f"{snapshot.time.astimezone():%Y-%m-%d %H:%M:%S}"
 
 

@@ -13,10 +13,12 @@ import typer
 from lorestudio.cli.options import JsonOption
 from lorestudio.cli.output import FAILED, clear_messages, say, say_all
 from lorestudio.domain.javascript import Json
-from lorestudio.studio.notes.change_log import ChangeLog, ChangeSet, NoteChange, default_folder
-from lorestudio.studio.notes.renaming import Wanted, plan_rename
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.renaming import NewName, plan_rename
 from lorestudio.studio.notes.search import FoundNote, SearchOptions, Where, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
+from lorestudio.vault.data_folder import default_folder
 from lorestudio.vault.links.references import Excerpt
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
@@ -71,7 +73,7 @@ def rename_note(
         if not dry_run:
             say_all(log.mend_interrupted())
         notes = read_vault_notes(vault)
-        planned = plan_rename([notes], notes.path(find_note(notes, note)), Wanted(title=new))
+        planned = plan_rename([notes], notes.path(find_note(notes, note)), NewName(title=new))
         for change in planned.changes.changes:
             typer.echo("".join(difference(notes.folder, change)), nl=False)
         say_all(planned.remarks)
@@ -92,7 +94,7 @@ def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption
             typer.echo("\n".join(_links_text(notes, filename)))
 
 
-def difference(folder: Path, change: NoteChange) -> Iterator[str]:
+def difference(folder: Path, change: NoteFileChange) -> Iterator[str]:
     """What happens to one file, as `git diff` shows it."""
     old, new = (path.relative_to(folder).as_posix() for path in (change.path, change.new_path or change.path))
     if old != new:

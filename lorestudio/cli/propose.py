@@ -26,20 +26,21 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.chat.tool_calls import Asking
-from lorestudio.studio.notes.change_log import ChangeLog, default_folder
+from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.note_locks import NoteLocks, default_locks
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.proposals.accepting import change_of, write_accepted
 from lorestudio.studio.proposals.judging import Judge
 from lorestudio.studio.proposals.making import Ended, Maker, default_records, proposals_cost, record_of
-from lorestudio.studio.proposals.model import Plan, Proposal, ProposalKind
+from lorestudio.studio.proposals.model import Proposal, ProposalKind, ProposalPlan
 from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
+from lorestudio.vault.data_folder import default_folder
 
 _NO_NEWLINE: Final = "\\ No newline at end of file\n"
 
 
-def print_proposals(project: Project, made: Sequence[Proposal], plan: Plan) -> None:
+def print_proposals(project: Project, made: Sequence[Proposal], plan: ProposalPlan) -> None:
     """Every proposal with what is to be known about it and its difference; what was skipped is said on stderr."""
     for proposal in made:
         typer.echo(f"{proposal.title} ({_file(project, proposal.path)})")
@@ -64,7 +65,7 @@ def _counts(proposal: Proposal) -> str:
 def print_json(
     project: Project,
     made: Sequence[Proposal],
-    plan: Plan,
+    plan: ProposalPlan,
     written: Sequence[Path],
     refused: Sequence[tuple[Path, str]],
 ) -> None:
@@ -268,7 +269,7 @@ def locks(
         typer.echo("\n".join(str(path.relative_to(folder)) for path in found) or "No note is locked in the studio.")
 
 
-def _run(project: Project, answers: str, make_plan: Callable[[Guard, str], Plan], wanted: _Wanted) -> None:
+def _run(project: Project, answers: str, make_plan: Callable[[Guard, str], ProposalPlan], wanted: _Wanted) -> None:
     """Plan for a model, tell the cost, ask, show, and write what is accepted."""
     guard, records = _guard(), default_records()
     asked = answering(answers, project, record_of(project, records))
@@ -305,7 +306,7 @@ def _run(project: Project, answers: str, make_plan: Callable[[Guard, str], Plan]
 _HAVE_ALL: Final = " Notes that have a summary are asked about with --again."
 
 
-def _ask(project: Project, asked: Answering, plan: Plan, *, quiet: bool) -> tuple[list[Proposal], Ended]:
+def _ask(project: Project, asked: Answering, plan: ProposalPlan, *, quiet: bool) -> tuple[list[Proposal], Ended]:
     """Ask with a progress bar on the error stream. After Ctrl+C what was answered is on record already."""
     made: list[Proposal] = []
     maker = Maker(Asking(asked.source, merged=project.settings.ai_force_user_role), Judge.of(project))

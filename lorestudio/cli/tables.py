@@ -13,8 +13,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.studio.graph.analysis import GraphStudy
-from lorestudio.studio.graph.export import community_name
+from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.project.doctor import Finding
 from lorestudio.studio.project.modes import Mode
 from lorestudio.studio.project.project import Project

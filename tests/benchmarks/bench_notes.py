@@ -13,8 +13,8 @@ from pathlib import Path
 
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.graph.recursion_links import all_wakes, wakes_of
-from lorestudio.studio.notes.renaming import Wanted, plan_rename
+from lorestudio.studio.graph.recursion_links import WakeFinder
+from lorestudio.studio.notes.renaming import NewName, plan_rename
 from lorestudio.studio.notes.search import SearchOptions, parse_query, search
 from lorestudio.studio.notes.vault_notes import VaultNotes, read_vault_notes
 from lorestudio.systems.deeplore.index import DeepLoreIndex
@@ -50,7 +50,7 @@ def measure(vault: VaultNotes) -> None:
     text = index.notes[name].text
     timed("one note's text changed", lambda: index.changed(name, f"{text} more"))
     timed("one note's title changed", lambda: index.changed(name, text.replace("# ", "# New ")))
-    timed("plan of a rename", lambda: plan_rename([vault], vault.path(name), Wanted("New name")))
+    timed("plan of a rename", lambda: plan_rename([vault], vault.path(name), NewName("New name")))
     for told, query, options in QUERIES:
         parsed = parse_query(query, options)
         timed(f"search: {told}", lambda parsed=parsed: list(search(vault, parsed)))  # type: ignore[misc]  # bound now
@@ -67,8 +67,9 @@ def main(count: int) -> None:
         measure(vaults[0])
         settings = DeepLoreSettings()
         engine = DeepLoreIndex(build_index([read_folder(folder)], settings, CHARS_4))
-        timed("all wakes", lambda: all_wakes(engine, settings))
-        timed("wakes of one entry", lambda: wakes_of(engine, settings, engine.visible[0]))
+        finder = WakeFinder(engine.vault, settings)
+        timed("all wakes", lambda: [finder.wakes(entry) for entry in engine.visible])
+        timed("wakes of one entry", lambda: finder.wakes(engine.visible[0]))
 
 
 if __name__ == "__main__":

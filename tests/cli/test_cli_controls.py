@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.studio.chat.controls import Part
+from lorestudio.studio.chat.controls import ControlsPart
 from lorestudio.studio.chat.presets import Preset, PresetFolder
 from lorestudio.trace.serialize import from_json
 
@@ -61,7 +61,7 @@ def test_only_some_folders(injected: Callable[..., list[set[str]]], vault: Path)
 
 
 def test_a_preset_by_name_and_by_file(injected: Callable[..., list[set[str]]]) -> None:
-    preset = Preset("Storm", ChatControls(pins=(EntryRule("Old Bell"),)), frozenset({Part.PINS}))
+    preset = Preset("Storm", ChatControls(pins=(EntryRule("Old Bell"),)), frozenset({ControlsPart.PINS}))
     path = PresetFolder().save(preset)
     assert all("Old Bell" in titles for titles in injected("--preset", "storm"))
     assert all("Old Bell" in titles for titles in injected("--preset", path))
@@ -69,7 +69,7 @@ def test_a_preset_by_name_and_by_file(injected: Callable[..., list[set[str]]]) -
 
 
 def test_what_of_a_preset_the_vault_does_not_have_is_told(lorestudio: Run, vault: Path, chat: Path) -> None:
-    PresetFolder().save(Preset("Storm", ChatControls(pins=(EntryRule("Wasp"),)), frozenset({Part.PINS})))
+    PresetFolder().save(Preset("Storm", ChatControls(pins=(EntryRule("Wasp"),)), frozenset({ControlsPart.PINS})))
     result = lorestudio("replay", vault, "--chat", chat, "--preset", "Storm", "--json")
     assert result.exit_code == 0
     assert "preset “Storm”: It pins “Wasp”" in result.stderr

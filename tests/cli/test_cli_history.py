@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from lorestudio.studio.notes.change_log import ChangeLog, ChangeSet, NoteChange, default_folder
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
+from lorestudio.vault.data_folder import default_folder
 from lorestudio.vault.writer import digest
 
 Run = Callable[..., Result]
@@ -26,7 +28,7 @@ def test_listing_showing_and_restoring(lorestudio: Run, log: ChangeLog, vault: P
     note = vault / "Lamp.md"
     first = note.read_bytes()
     log.snapshots.save(note, "zwölf\r\n", digest(note))
-    log.apply(ChangeSet("Batch [1]", (NoteChange(note, "zwölf\r\n", "three"),)))
+    log.apply(ChangeSet("Batch [1]", (NoteFileChange(note, "zwölf\r\n", "three"),)))
     result = lorestudio("history", note)
     assert result.exit_code == 0
     heading, newer, older = lines(result)
@@ -63,7 +65,7 @@ def test_a_deleted_note_comes_back(
 ) -> None:
     note = vault / "Lamp.md"
     text = note.read_text(encoding="utf-8")
-    log.apply(ChangeSet("Delete Lamp", (NoteChange(note, text, None),)))
+    log.apply(ChangeSet("Delete Lamp", (NoteFileChange(note, text, None),)))
     monkeypatch.chdir(vault)
     assert "before “Delete Lamp”" in lorestudio("history", "Lamp.md").stdout
     assert lorestudio("history", "Lamp.md", "--restore", 1).exit_code == 0
@@ -88,7 +90,7 @@ def test_a_note_without_history(lorestudio: Run, vault: Path) -> None:
 def test_a_note_that_was_moved(lorestudio: Run, log: ChangeLog, vault: Path) -> None:
     note, target = vault / "Lamp.md", vault / "Lantern.md"
     text = note.read_text(encoding="utf-8")
-    log.apply(ChangeSet("Rename", (NoteChange(note, text, text, target),)))
+    log.apply(ChangeSet("Rename", (NoteFileChange(note, text, text, target),)))
     assert str(target) in lorestudio("history", note).stdout.replace("\n", "")
     assert "before “Rename”" in lorestudio("history", target).stdout
 

@@ -24,7 +24,7 @@ from lorestudio.studio.project.answering import AnswerKind, Connections, Source
 from lorestudio.studio.proposals.accepting import change_of, change_set, write_accepted
 from lorestudio.studio.proposals.judging import Judge, SearchableChat, harmless, note_text
 from lorestudio.studio.proposals.making import PAUSE_S, Ended, Maker, proposal_answers, proposals_cost, record_of
-from lorestudio.studio.proposals.model import Plan, Proposal, ProposalKind
+from lorestudio.studio.proposals.model import Proposal, ProposalKind, ProposalPlan
 from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
 from lorestudio.vault.front_matter import parse, split
 from tests.studio.proposal_world import BELL, CROWN, DAWNKEEP, SKARN, Saying, messages, project_at, titles
@@ -40,7 +40,7 @@ GOOD_DRAFT = json.dumps(
 )
 
 
-def run(project, plan: Plan, answers, cancel: CancelToken | None = None) -> tuple[list[Proposal], Ended]:
+def run(project, plan: ProposalPlan, answers, cancel: CancelToken | None = None) -> tuple[list[Proposal], Ended]:
     made: list[Proposal] = []
     maker = Maker(Asking(answers), Judge.of(project))
     ended = asyncio.run(maker.run(plan.tasks, lambda _place, proposal: made.append(proposal), cancel))

@@ -22,6 +22,7 @@ from lorestudio.trace.wording import WORDS, fields
 from tests.trace import examples
 from tests.trace.examples import CROWN, MOUSE, OATH, SKARN, TAVERN, story
 
+VOCABULARIES = {name: kind.words for name, kind in KINDS.items()}
 REASONS = {code: reason for words in VOCABULARIES.values() for code, reason in words.reasons.items()}
 """Those of all systems."""
 

@@ -1,43 +1,25 @@
-"""Changing what a person chose for a chat: pins, blocks, folder filter, context, notes and the active character.
+"""What a person chose for a chat: pins, blocks, folder filter, context, notes and the active character.
 
 Every function takes the choices as they are and returns others; nothing is run or written here. What a choice means is
-decided by the engine (spec: deeplore-engine 5.1, 5.2, 5.9).
+decided by the engine (spec: deeplore-engine 5.1, 5.2, 5.9). The fields of the context are those of the vault: what can
+be chosen, and how many entries have it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.studio.project.project import Project
 
-__all__ = [
-    "IN_CHAT_FILE",
-    "Part",
-    "changed_parts",
-    "context_values",
-    "fitting",
-    "has_rule",
-    "rule_for",
-    "rules_for",
-    "same_value",
-    "toggled",
-    "unusable",
-    "with_folder",
-    "with_value",
-    "without_field",
-    "without_folder",
-    "without_rule",
-    "without_value",
-]
 
-
-class Part(StrEnum):
+class ControlsPart(StrEnum):
     """The parts of a chat's choices, named as in `ChatControls`."""
 
     PINS = "pins"
@@ -49,7 +31,7 @@ class Part(StrEnum):
     CHARACTER = "character"
 
 
-IN_CHAT_FILE = frozenset(Part) - {Part.CHARACTER}
+IN_CHAT_FILE = frozenset(ControlsPart) - {ControlsPart.CHARACTER}
 """The parts that a chat file can hold; the active character is SillyTavern's to know."""
 
 
@@ -77,26 +59,26 @@ def has_rule(rules: Iterable[EntryRule], entry: Entry) -> bool:
     return any(rule.matches(entry) for rule in rules)
 
 
-def toggled(controls: ChatControls, part: Part, entries: Sequence[Entry], index: VaultIndex) -> ChatControls:
+def toggled(controls: ChatControls, part: ControlsPart, entries: Sequence[Entry], index: VaultIndex) -> ChatControls:
     """Pin or block all the entries, or free them where all of them are pinned or blocked already.
 
     An entry that is pinned is not blocked any more, and the other way round: a block beats a pin, so having both says
     nothing.
     """
-    rules, others = (controls.pins, controls.blocks) if part is Part.PINS else (controls.blocks, controls.pins)
+    rules, others = (controls.pins, controls.blocks) if part is ControlsPart.PINS else (controls.blocks, controls.pins)
     missing = [entry for entry in entries if not has_rule(rules, entry)]
     if missing:
         rules = (*rules, *dict.fromkeys(rules_for(missing, index)))
         others = tuple(rule for rule in others if not any(rule.matches(entry) for entry in entries))
     else:
         rules = tuple(rule for rule in rules if not any(rule.matches(entry) for entry in entries))
-    pins, blocks = (rules, others) if part is Part.PINS else (others, rules)
+    pins, blocks = (rules, others) if part is ControlsPart.PINS else (others, rules)
     return replace(controls, pins=pins, blocks=blocks)
 
 
-def without_rule(controls: ChatControls, part: Part, rule: EntryRule) -> ChatControls:
+def without_rule(controls: ChatControls, part: ControlsPart, rule: EntryRule) -> ChatControls:
     """Without one pin or block."""
-    if part is Part.PINS:
+    if part is ControlsPart.PINS:
         return replace(controls, pins=tuple(each for each in controls.pins if each != rule))
     return replace(controls, blocks=tuple(each for each in controls.blocks if each != rule))
 
@@ -169,13 +151,13 @@ def _with_field(controls: ChatControls, key: str, value: Json) -> ChatControls:
 # ---- compared with the chat's file -----------------------------------------------------------------------------------
 
 
-def changed_parts(now: ChatControls, file: ChatControls) -> tuple[Part, ...]:
+def changed_parts(now: ChatControls, file: ChatControls) -> tuple[ControlsPart, ...]:
     """The parts of the choices that are not as the chat's file has them."""
-    return tuple(part for part in Part if part in IN_CHAT_FILE and _differs(now, file, part))
+    return tuple(part for part in ControlsPart if part in IN_CHAT_FILE and _differs(now, file, part))
 
 
-def _differs(one: ChatControls, other: ChatControls, part: Part) -> bool:
-    if part is Part.CONTEXT:
+def _differs(one: ChatControls, other: ChatControls, part: ControlsPart) -> bool:
+    if part is ControlsPart.CONTEXT:
         return _plain(one.context) != _plain(other.context)
     return bool(getattr(one, part.value) != getattr(other, part.value))
 
@@ -197,3 +179,65 @@ def unusable(project: Project) -> tuple[str, ...]:
     problems = list(control_problems(metadata))
     problems += [f"The folder filter names “{folder}”, which the vault does not have." for folder in gone]
     return tuple(problems)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldValue:
+    """A value in the spelling that most entries use, and how many have it; 0 where only the definition lists it."""
+
+    text: str
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextField:
+    """One key of the context with the gating fields that are held against it; `entries` have any value there."""
+
+    key: str
+    label: str
+    definitions: tuple[FieldDefinition, ...]
+    values: tuple[FieldValue, ...]
+    entries: int
+
+    @property
+    def multi(self) -> bool:
+        """Whether several values can be set at once."""
+        return any(field.multi for field in self.definitions)
+
+    def value(self, text: str) -> FieldValue | None:
+        """The value that gating takes for `text`, None where neither entries nor definition have it."""
+        return next((each for each in self.values if each.text.lower() == text.lower()), None)
+
+
+def context_fields(index: VaultIndex) -> tuple[ContextField, ...]:
+    """The fields that gate, in the order of their definitions; guides count for nothing, as no gate sees them.
+
+    Values are equal when gating takes them for equal (spec: deeplore-engine 5.2). Those that most entries have stand
+    first.
+    """
+    gating = [field for field in index.fields if field.gating]
+    keys = dict.fromkeys(field.key for field in gating)
+    entries = [entry for entry in index.entries if entry.custom_fields and not entry.guide]
+    return tuple(_field(key, tuple(field for field in gating if field.key == key), entries) for key in keys)
+
+
+def _field(key: str, definitions: Sequence[FieldDefinition], entries: Iterable[Entry]) -> ContextField:
+    spellings: dict[str, Counter[str]] = {}
+    having = 0
+    for entry in entries:
+        texts: dict[str, str] = {}  # an entry counts once for each value, in its first spelling
+        for field in definitions:
+            for value in context_values(entry.custom_fields.get(field.name)):
+                texts.setdefault(to_string(value).lower(), to_string(value))
+        having += bool(texts)
+        for lower, text in texts.items():
+            spellings.setdefault(lower, Counter())[text] += 1
+    found = [FieldValue(_usual(counts), counts.total()) for counts in spellings.values()]
+    found.sort(key=lambda value: (-value.entries, value.text.lower()))
+    listed = dict.fromkeys(text for field in definitions for text in field.values)
+    found += [FieldValue(text, 0) for text in listed if text.lower() not in spellings]
+    return ContextField(key, definitions[0].label, tuple(definitions), tuple(found), having)
+
+
+def _usual(spellings: Counter[str]) -> str:
+    return min(spellings, key=lambda text: (-spellings[text], text))

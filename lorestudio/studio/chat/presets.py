@@ -1,11 +1,7 @@
 """Scenario presets: named sets of a chat's choices that fit any vault with the same names.
 
 A preset names entries, folders and fields, never numbers, and holds only the parts that it is about: the others stay
-as they are where it is applied.
-
-The file of a scenario preset: JSON that a person may edit, checked where it is read.
-
-Where scenario presets are kept: a folder in the person's configuration, one file each.
+as they are where it is applied. Each is a JSON file that a person may edit, in a folder of the person's configuration.
 """
 
 from __future__ import annotations
@@ -25,8 +21,7 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.metadata import existing_folders
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes, write_atomically
-from lorestudio.studio.chat.context_fields import context_fields
-from lorestudio.studio.chat.controls import Part, context_values, fitting
+from lorestudio.studio.chat.controls import ControlsPart, context_fields, context_values, fitting
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +30,7 @@ class Preset:
 
     name: str
     controls: ChatControls
-    parts: frozenset[Part]
+    parts: frozenset[ControlsPart]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +47,32 @@ def apply_preset(preset: Preset, controls: ChatControls, index: VaultIndex) -> A
     Folders that the vault does not have are left out, as DeepLore leaves them out of a chat (spec: deeplore-engine
     5.9). All else stays, and is told where nothing in the vault answers to it.
     """
-    wanted: dict[str, Any] = {part.value: getattr(preset.controls, part.value) for part in Part if part in preset.parts}
+    wanted: dict[str, Any] = {
+        part.value: getattr(preset.controls, part.value) for part in ControlsPart if part in preset.parts
+    }
     missing = list(_missing(preset, index))
-    if Part.FOLDERS in preset.parts:
+    if ControlsPart.FOLDERS in preset.parts:
         wanted["folders"] = existing_folders(preset.controls.folders, index.folders)
     return Applied(replace(controls, **wanted), tuple(missing))
 
 
 def _missing(preset: Preset, index: VaultIndex) -> Iterable[str]:
     controls = preset.controls
-    for part, rules, word in ((Part.PINS, controls.pins, "pins"), (Part.BLOCKS, controls.blocks, "blocks")):
+    for part, rules, word in (
+        (ControlsPart.PINS, controls.pins, "pins"),
+        (ControlsPart.BLOCKS, controls.blocks, "blocks"),
+    ):
         if part in preset.parts:
             for rule in rules:
                 if not fitting(rule, index):
                     place = f" in the vault “{rule.vault}”" if rule.vault else ""
                     yield f"It {word} “{rule.title}”, and there is no entry of that title{place}."
-    if Part.FOLDERS in preset.parts:
+    if ControlsPart.FOLDERS in preset.parts:
         known = existing_folders(controls.folders, index.folders)
         for folder in controls.folders:
             if folder not in known:
                 yield f"Its folder “{folder}” does not exist; it is left out of the filter."
-    if Part.CONTEXT in preset.parts:
+    if ControlsPart.CONTEXT in preset.parts:
         yield from _missing_context(controls.context, index)
 
 
@@ -139,7 +139,7 @@ def read_preset(path: Path) -> Preset:
 
 
 def _preset_of(file: _File) -> Preset:
-    parts = frozenset(part for part in Part if part.value in file.model_fields_set and _there(file, part))
+    parts = frozenset(part for part in ControlsPart if part.value in file.model_fields_set and _there(file, part))
     values: dict[str, Any] = {part.value: getattr(file, part.value) for part in parts}
     for name in ("pins", "blocks"):
         if name in values:
@@ -149,9 +149,9 @@ def _preset_of(file: _File) -> Preset:
     return Preset(file.name, ChatControls(**values), parts)
 
 
-def _there(file: _File, part: Part) -> bool:
+def _there(file: _File, part: ControlsPart) -> bool:
     """Whether a part is the preset's; for the character nobody (null) is a choice, too: the chat's own."""
-    return part is Part.CHARACTER or getattr(file, part.value) is not None
+    return part is ControlsPart.CHARACTER or getattr(file, part.value) is not None
 
 
 def preset_json(preset: Preset) -> dict[str, Json]:
@@ -167,7 +167,7 @@ def preset_json(preset: Preset) -> dict[str, Json]:
         "character": controls.character,
     }
     head: dict[str, Json] = {"format": FORMAT, "version": VERSION, "name": preset.name}
-    return head | {part.value: values[part.value] for part in Part if part in preset.parts}
+    return head | {part.value: values[part.value] for part in ControlsPart if part in preset.parts}
 
 
 def _rule_json(rule: EntryRule) -> dict[str, Json]:

@@ -1,11 +1,10 @@
-"""What happens after a reply: the AI notepad takes its notes, and the session scribe writes a summary when one is due.
+"""The notes of one chat, and what happens after a reply: the AI notepad takes notes, and the session scribe writes a
+summary when one is due.
 
 The notes of the open chat lie on a desk. A tool reads them there, asks its question, and puts its whole result in one
 step onto what lies there by then, or leaves everything alone. So what a person changes while a model is thinking stays,
 and an answer for a chat or a reply that is no longer there is dropped.
-Source: spec: deeplore-ai-and-tools 1.3, 1.8, 2.2, 2.3.
-
-The files of the session scribe in a vault (spec: deeplore-ai-and-tools 2.2).
+Source: spec: deeplore-ai-and-tools 1.3, 1.8, 2.2 to 2.4, 4.7.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.chat import Message, transcript
+from lorestudio.domain.chat import Chat, Message, transcript
 from lorestudio.domain.javascript import Json, length, trim
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.domain.state import NOTEPAD_LIMIT
+from lorestudio.domain.state import NOTEPAD_LIMIT, AiState, ChatControls
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
 from lorestudio.settings.behaviour import FIXED, Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.chat.notes import ChatNotes, NotesDesk
-from lorestudio.studio.chat.tool_calls import Asked, Asking
+from lorestudio.studio.chat.tool_calls import Asking, ToolAnswer
+from lorestudio.studio.project.project import Project
 from lorestudio.systems.deeplore import notepad, scribe
 from lorestudio.systems.deeplore import notepad as message_notes
 from lorestudio.systems.deeplore.ai import breaker
@@ -37,6 +36,79 @@ from lorestudio.systems.deeplore.scribe import PastNote, SessionNote, newest_fir
 from lorestudio.trace.model import AiCall
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.writer import read_note, save_note
+
+NOTEBOOK_KEY: Final = "deeplore_notebook"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatNotes:
+    """One chat with everything that notepad and scribe read and write; a change makes a new one.
+
+    `key` tells chats apart (such as the path). `controls` has the notes, `chat.metadata` the same under the names of
+    the chat file. `ai` is the breaker and throttle that the scribe shares with AI selection.
+    """
+
+    key: str
+    chat: Chat
+    controls: ChatControls = field(default_factory=ChatControls)
+    ai: AiState = field(default_factory=AiState)
+
+    @classmethod
+    def of(cls, project: Project) -> ChatNotes:
+        """Those of the project's chat; a project without one has an empty chat."""
+        return cls(str(project.chat_path or project.name), project.chat or Chat(), project.controls)
+
+    def with_notebook(self, text: str) -> ChatNotes:
+        """The person's own notebook, as they saved it."""
+        return _with_choices(self, replace(self.controls, notebook=text), {NOTEBOOK_KEY: text})
+
+    def with_notepad(self, text: str) -> ChatNotes:
+        """The AI notepad with this text; an empty one clears it. What is too long loses its oldest lines."""
+        kept = notepad.capped(text)
+        if kept == self.controls.notepad:
+            return self
+        return _with_choices(self, replace(self.controls, notepad=kept), {notepad.NOTEPAD_KEY: kept})
+
+    def with_summary(self, note: scribe.SessionNote, chat_length: int) -> ChatNotes:
+        """The last session note, about a chat of this length."""
+        return _with_choices(self, replace(self.controls, scribe_summary=note.text), scribe.stored(note, chat_length))
+
+    def with_message(self, place: int, message: Message) -> ChatNotes:
+        """The chat with another message at index `place`."""
+        messages = (*self.chat.messages[:place], message, *self.chat.messages[place + 1 :])
+        return replace(self, chat=replace(self.chat, messages=messages))
+
+    def turned(self, place: int, swipe: int) -> ChatNotes:
+        """Another swipe of the message is shown: the notes of the one before go, those of this one come back.
+
+        DeepLore only takes them away. Raises IndexError for a swipe that the message does not have.
+        """
+        message = self.chat.messages[place]
+        shown = message_notes.turned(message, swipe)
+        rest = notepad.withdrawn(self.controls.notepad, message_notes.notes_of(message))
+        return self.with_message(place, shown).with_notepad(notepad.added(rest, message_notes.notes_of(shown)))
+
+    def without_notes_of(self, place: int) -> ChatNotes:
+        """Take back what the message contributed: for before it is written anew or edited."""
+        message = self.chat.messages[place]
+        notes = message_notes.notes_of(message)
+        if not notes:
+            return self
+        rest = notepad.withdrawn(self.controls.notepad, notes)
+        return self.with_message(place, message_notes.with_notes(message, message.text, "")).with_notepad(rest)
+
+
+@dataclass(slots=True)
+class NotesDesk:
+    """Where the notes of the open chat lie. Whoever changes the chat, or opens another, puts the new state here."""
+
+    notes: ChatNotes
+
+
+def _with_choices(notes: ChatNotes, controls: ChatControls, values: Mapping[str, Json]) -> ChatNotes:
+    """With these controls, and the same in the chat's metadata."""
+    return replace(notes, controls=controls, chat=replace(notes.chat, metadata={**notes.chat.metadata, **values}))
+
 
 _MOST_NAMESAKES: Final = 100
 
@@ -331,7 +403,7 @@ class SessionNotes:
             return replace(record, outcome=NotesOutcome.STORED_WITHOUT_FILE, text=text)
         return replace(record, path=path, text=f"{record.text} It is in “{path.name}”.")
 
-    async def _ask_through_breaker(self, request: ChatRequest, cancel: CancelToken | None) -> Asked | NotesRecord:
+    async def _ask_through_breaker(self, request: ChatRequest, cancel: CancelToken | None) -> ToolAnswer | NotesRecord:
         """The scribe shares throttle and breaker with AI selection; extraction goes past both (spec 1.3, 1.8)."""
         notes = self._desk.notes
         if breaker.throttled(notes.ai, self._now_ms()):
@@ -340,14 +412,14 @@ class SessionNotes:
         if not granted:
             return NotesRecord(SCRIBE, NotesOutcome.PAUSED, _RESTING)
         self._desk.notes = replace(notes, ai=ai)
-        asked: Asked | None = None
+        asked: ToolAnswer | None = None
         try:
             asked = await self._asking.ask(request, cancel)
         finally:  # a cancelled task may hold the probe too
             switches = self._settle(notes.key, asked)
         return replace(asked, switches=switches)
 
-    def _settle(self, key: str, asked: Asked | None) -> tuple[str, ...]:
+    def _settle(self, key: str, asked: ToolAnswer | None) -> tuple[str, ...]:
         """Tell the breaker what came of the call; returns the fixed switches that changed what it was told."""
         notes, now_ms = self._desk.notes, self._now_ms()
         if notes.key != key:
@@ -381,12 +453,12 @@ def _message_at(notes: ChatNotes, place: int) -> Message | None:
     return messages[place] if 0 <= place < len(messages) else None
 
 
-def _ended(asked: Asked, tool: str, outcome: NotesOutcome, text: str) -> NotesRecord:
+def _ended(asked: ToolAnswer, tool: str, outcome: NotesOutcome, text: str) -> NotesRecord:
     told = " ".join((text, *(_SWITCHED[switch] for switch in asked.switches)))
     return NotesRecord(tool, outcome, told, call=asked.call, switches=asked.switches)
 
 
-def _failure(tool: str, asked: Asked) -> NotesRecord:
+def _failure(tool: str, asked: ToolAnswer) -> NotesRecord:
     error = asked.error or LlmError(ErrorKind.UNKNOWN)
     if error.kind is ErrorKind.ABORTED:
         return _ended(

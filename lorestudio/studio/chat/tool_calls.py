@@ -19,7 +19,7 @@ _POLL_S: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ToolAnswer:
     """A question with its answer in `reply`, or with the reason why there is none in `error`.
 
     `switches` are the fixed behaviour switches that changed what came of it.
@@ -39,7 +39,7 @@ class Asking:
     merged: bool = False
     timer: Callable[[], float] = time.perf_counter
 
-    async def ask(self, request: ChatRequest, cancel: CancelToken | None = None) -> Asked:
+    async def ask(self, request: ChatRequest, cancel: CancelToken | None = None) -> ToolAnswer:
         """Ask. A failure is a part of the result; a token that stops the call makes an error of kind `aborted`.
 
         When the task is cancelled, the call is cancelled with it and CancelledError goes on.
@@ -52,8 +52,8 @@ class Asking:
         except LlmError as reported:
             error = reported
         else:
-            return Asked(self._on_record(request, begun, reply=reply), reply)
-        return Asked(self._on_record(request, begun, error=error), error=error)
+            return ToolAnswer(self._on_record(request, begun, reply=reply), reply)
+        return ToolAnswer(self._on_record(request, begun, error=error), error=error)
 
     def _on_record(
         self, request: ChatRequest, begun: float, *, reply: ChatReply | None = None, error: LlmError | None = None

@@ -1,9 +1,8 @@
 """How the entries of a vault refer to each other: a graph with typed, directed, weighted edges.
 
 The facts are DeepLore's (spec: deeplore-ai-and-tools 3.8). Where its graph loses something, this one does not: edges
-keep their direction, so that circles can be found, and entries are told apart by file, not by title.
-
-How often the texts of connected entries mention each other (spec: deeplore-ai-and-tools 3.8).
+keep their direction, so that circles can be found, and entries are told apart by file, not by title. The weight of an
+edge is how often the texts of both mention each other.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 import ahocorasick
 import networkx as nx
@@ -21,7 +20,6 @@ import networkx as nx
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.trace.model import Trace
 
 LEAST_NAME: Final = 2
 """Shorter names are found everywhere and say nothing."""
@@ -121,7 +119,7 @@ ALL_KINDS: Final = frozenset(EdgeKind)
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GraphNode:
     """An entry. `entry` is its id in the index, `key` what it is known by from one index to the next."""
 
     entry: int
@@ -158,7 +156,7 @@ def pair(first: int, second: int) -> tuple[int, int]:
 class NoteGraph:
     """Nodes by entry id in index order, and edges by source, target and kind; `hidden` counts entries left out."""
 
-    nodes: Mapping[int, Node] = field(default_factory=dict)
+    nodes: Mapping[int, GraphNode] = field(default_factory=dict)
     edges: tuple[Edge, ...] = ()
     hidden: int = 0
 
@@ -247,15 +245,6 @@ def undirected(graph: NoteGraph) -> nx.Graph:
     return made
 
 
-def fired_counts(traces: Iterable[Trace]) -> Mapping[int, int]:
-    """In how many of these generations each entry was injected, by entry id."""
-    counts: dict[int, int] = {}
-    for trace in traces:
-        for entry in {injection.entry for injection in trace.injections}:
-            counts[entry] = counts.get(entry, 0) + 1
-    return counts
-
-
 _ORDER: Final = {kind: place for place, kind in enumerate(EdgeKind)}
 
 
@@ -268,7 +257,7 @@ def _references(entry: Entry) -> tuple[tuple[EdgeKind, Sequence[str]], ...]:
     )
 
 
-def _node(entry: Entry) -> Node:
+def _node(entry: Entry) -> GraphNode:
     flags = (
         (entry.guide, NodeKind.GUIDE),
         (entry.constant, NodeKind.CONSTANT),
@@ -276,4 +265,7 @@ def _node(entry: Entry) -> Node:
         (entry.bootstrap, NodeKind.BOOTSTRAP),
     )
     kind = next((kind for flag, kind in flags if flag), NodeKind.REGULAR)
-    return Node(entry.id, f"{entry.vault}:{entry.filename}", entry.title, kind, entry.priority)
+    return GraphNode(entry.id, f"{entry.vault}:{entry.filename}", entry.title, kind, entry.priority)
+
+
+Point: TypeAlias = tuple[float, float]

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
 from lorestudio.studio.graph.analysis import SEED, GraphStudy
-from lorestudio.studio.graph.graph import NoteGraph
+from lorestudio.studio.graph.graph import NoteGraph, Point
 
-Point: TypeAlias = tuple[float, float]
 Floats: TypeAlias = NDArray[np.float32]
 
 SPACING: Final = 58.0

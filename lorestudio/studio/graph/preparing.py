@@ -1,6 +1,6 @@
 """From a project to a graph with places for its nodes, in steps that can be reported and stopped.
 
-Where the nodes of a vault's graph stood the last time: kept in the studio's data folder, one file for each vault.
+Where the nodes stood the last time is kept in the studio's data folder, one file for each vault.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import write_atomically
 from lorestudio.studio.graph.analysis import GraphStudy, study
-from lorestudio.studio.graph.graph import NoteGraph, build_graph
-from lorestudio.studio.graph.layout import Forces, Point, Start, lay_out
+from lorestudio.studio.graph.graph import NoteGraph, Point, build_graph
+from lorestudio.studio.graph.layout import Forces, Start, lay_out
 from lorestudio.studio.project.project import Project
 
 
@@ -101,7 +101,7 @@ class GraphWish:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedGraph:
     """A graph that was looked at. `positions` are by entry id, None while or because there are none.
 
     `problem` says what was wrong with the saved positions.
@@ -130,9 +130,9 @@ def prepare(
     project: Project,
     store: LayoutStore,
     wish: GraphWish,
-    report: Callable[[Prepared | Progress], None],
+    report: Callable[[PreparedGraph | Progress], None],
     cancel: CancelToken,
-) -> Prepared:
+) -> PreparedGraph:
     """Build, study and lay out the graph of a project; reports what was found out before the layout begins.
 
     Nodes whose place is known keep it, unless `wish.fresh`; only the pinned ones do then. Raises Cancelled.
@@ -143,7 +143,7 @@ def prepare(
     saved = store.load(project.places)
     known = {entry: saved.positions[node.key] for entry, node in graph.nodes.items() if node.key in saved.positions}
     pinned = frozenset(entry for entry, node in graph.nodes.items() if node.key in saved.pinned)
-    first = Prepared(found, None, pinned, saved.problem)
+    first = PreparedGraph(found, None, pinned, saved.problem)
     report(first)
     if known.keys() == graph.nodes.keys() and not wish.fresh:
         return replace(first, positions=known)

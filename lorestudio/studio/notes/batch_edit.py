@@ -1,7 +1,4 @@
-"""Plans that change one property in many notes.
-
-What the properties of several notes have in common, for changing one of them in all.
-"""
+"""Changing one property in many notes: what their properties have in common, and the plan."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from pathlib import Path
 
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_set import ChangeSet, NoteChange
+from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.note.document import NoteDocument
@@ -52,7 +49,7 @@ def plan_property(
         raise InputError("notes", "no note is chosen.")
     if not trim(name):
         raise InputError("property", "no property is named.")
-    made: list[NoteChange] = []
+    made: list[NoteFileChange] = []
     remarks: list[str] = []
     for path in dict.fromkeys(paths):
         _, filename = home_of(vaults, path)
@@ -64,7 +61,7 @@ def plan_property(
             continue
         after = text if edit is None else apply_edits(text, [edit])
         if after != text:
-            made.append(NoteChange(path, text, after))
+            made.append(NoteFileChange(path, text, after))
     return Planned(ChangeSet(_title(trim(name), change, len(made)), tuple(made)), tuple(remarks))
 
 

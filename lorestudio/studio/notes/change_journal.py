@@ -23,7 +23,7 @@ class RunKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LoggedChange:
-    """A `NoteChange` with the digests of its texts."""
+    """A `NoteFileChange` with the digests of its texts."""
 
     path: Path
     before: str | None
@@ -37,7 +37,7 @@ class LoggedChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ChangeRun:
     """One time that files were changed. `part` are the numbers of the step's changes that it was about.
 
     `changes` is what happened on disk (of an undo: the inverse), `folders` the folders that it made, `clears` the
@@ -56,12 +56,12 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ChangeStep:
     """One change set of the log as it stands: its changes as they were applied, and its last run."""
 
     id: str
     changes: tuple[LoggedChange, ...]
-    last: Run
+    last: ChangeRun
     order: int
 
     @property
@@ -76,15 +76,15 @@ class Step:
 
 
 @dataclass(slots=True)
-class State:
+class JournalState:
     """What follows from the journal: the steps, and runs that have no end because the studio was stopped in them."""
 
-    steps: dict[str, Step] = field(default_factory=dict)
-    unfinished: dict[str, Run] = field(default_factory=dict)
+    steps: dict[str, ChangeStep] = field(default_factory=dict)
+    unfinished: dict[str, ChangeRun] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     order: int = 0
 
-    def begin(self, run: Run) -> None:
+    def begin(self, run: ChangeRun) -> None:
         """Take in the beginning of a run."""
         self.unfinished[run.id] = run
 
@@ -98,7 +98,7 @@ class State:
             self.steps.pop(step, None)
         known = self.steps.get(run.step)
         if run.kind is RunKind.APPLY:
-            self.steps[run.step] = Step(run.step, run.changes, run, self.order)
+            self.steps[run.step] = ChangeStep(run.step, run.changes, run, self.order)
         elif known is not None:
             self.steps[run.step] = replace(known, last=run, order=self.order)
 
@@ -118,29 +118,29 @@ class Journal:
     def __init__(self, file: Path) -> None:
         self.file = file
         self._seen: tuple[int, int, int] | None = None
-        self._state = State()
+        self._state = JournalState()
 
-    def read(self) -> State:
+    def read(self) -> JournalState:
         """The present state; the file is only read again where somebody has changed it."""
         stamp = self._stamp()
         if stamp != self._seen or stamp is None:
             lines = read_lines(self.file)
-            self._state = _state(lines.numbered, self.file)
+            self._state = _journal_state(lines.numbered, self.file)
             self._state.problems = (*lines.problems, *self._state.problems)
             self._seen = stamp
         return self._state
 
-    def begin(self, run: Run) -> None:
+    def begin(self, run: ChangeRun) -> None:
         """Write down what is about to happen."""
         self._append(_begin_record(run))
         self._state.begin(run)
 
-    def end(self, run: Run, *, ok: bool) -> None:
+    def end(self, run: ChangeRun, *, ok: bool) -> None:
         """Write down that it has happened, or that everything is as it was before."""
         self._append(_end_record(run.id, ok=ok))
         self._state.end(run.id, ok=ok)
 
-    def keep_only(self, steps: Sequence[Step]) -> None:
+    def keep_only(self, steps: Sequence[ChangeStep]) -> None:
         """Forget all other steps; unfinished runs stay."""
         state = self.read()
         records: list[Mapping[str, Json]] = []
@@ -167,8 +167,8 @@ class Journal:
         return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _state(records: Sequence[tuple[int, Mapping[str, Json]]], file: Path) -> State:
-    state = State()
+def _journal_state(records: Sequence[tuple[int, Mapping[str, Json]]], file: Path) -> JournalState:
+    state = JournalState()
     problems: list[str] = []
     for number, record in records:
         try:
@@ -182,7 +182,7 @@ def _state(records: Sequence[tuple[int, Mapping[str, Json]]], file: Path) -> Sta
     return state
 
 
-def _begin_record(run: Run) -> Mapping[str, Json]:
+def _begin_record(run: ChangeRun) -> Mapping[str, Json]:
     return {
         "op": "begin",
         "run": run.id,
@@ -208,15 +208,15 @@ def _change_record(change: LoggedChange) -> dict[str, Json]:
     return record
 
 
-def _run(record: Mapping[str, Json]) -> Run:
+def _run(record: Mapping[str, Json]) -> ChangeRun:
     """Raises KeyError, TypeError or ValueError where it is none."""
-    changes = tuple(_change(item) for item in _list(record["changes"]))
-    part = tuple(number for number in _list(record["part"]) if isinstance(number, int))
+    changes = tuple(_change(item) for item in _json_list(record["changes"]))
+    part = tuple(number for number in _json_list(record["part"]) if isinstance(number, int))
     kind = RunKind(_text(record["kind"]))
     if kind is not RunKind.APPLY and len(part) != len(changes):
         raise ValueError("its parts are not those of its changes")
     time = datetime.fromisoformat(_text(record["time"]))
-    return Run(
+    return ChangeRun(
         _text(record["run"]),
         kind,
         _text(record["step"]),
@@ -224,8 +224,8 @@ def _run(record: Mapping[str, Json]) -> Run:
         time if time.tzinfo is not None else time.replace(tzinfo=UTC),
         changes,
         part if kind is not RunKind.APPLY else tuple(range(len(changes))),
-        tuple(Path(_text(folder)) for folder in _list(record["folders"])),
-        tuple(_text(step) for step in _list(record["clears"])),
+        tuple(Path(_text(folder)) for folder in _json_list(record["folders"])),
+        tuple(_text(step) for step in _json_list(record["clears"])),
     )
 
 
@@ -251,7 +251,7 @@ def _digest(value: Json) -> str | None:
     return None if value is None else _text(value)
 
 
-def _list(value: Json) -> Sequence[Json]:
+def _json_list(value: Json) -> Sequence[Json]:
     if not isinstance(value, list):
         raise TypeError("no list")
     return value

@@ -1,6 +1,6 @@
-"""From a change set to steps on disk: every file is compared first, and the order is such that no text is ever lost.
+"""From a change set to steps on disk, each of which can be taken back.
 
-The single steps of a change set on disk, each of which can be taken back.
+Every file is compared first, and the order is such that no text is ever lost.
 """
 
 from __future__ import annotations
@@ -11,31 +11,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
-from lorestudio.studio.notes.change_set import ChangedMeanwhileError, ChangeSet, NoteChange
+from lorestudio.studio.notes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
 from lorestudio.studio.notes.trash import Trash, Trashed
 from lorestudio.vault.data_folder import reason_of
 from lorestudio.vault.files import SaveError
 from lorestudio.vault.writer import digest_of, encode_note, move_note, remove_note, same_place, save_note
 
 
-class Action(Protocol):
-    """One step. Both methods raise SaveError; `do` has then changed nothing."""
+@dataclass(slots=True)
+class DiskStep:
+    """One step, at a path. `do` and `undo` raise SaveError; `do` has then changed nothing."""
+
+    path: Path
 
     @property
     def group(self) -> str:
         """Neighbouring steps of one group may be taken at the same time; "": only alone."""
+        return ""
 
     @property
     def paths(self) -> tuple[Path, ...]:
         """The files that it touches."""
+        return (self.path,)
 
     def do(self) -> None:
         """Take the step."""
+        raise NotImplementedError
 
     def undo(self) -> None:
         """Take it back."""
+        raise NotImplementedError
 
 
 def text_digest(path: Path, text: str | None) -> str | None:
@@ -44,19 +50,12 @@ def text_digest(path: Path, text: str | None) -> str | None:
 
 
 @dataclass(slots=True)
-class MakeFolder:
+class MakeFolder(DiskStep):
     """A folder that a new path needs; the one above it exists."""
-
-    path: Path
-
-    @property
-    def group(self) -> str:
-        """What it may be taken together with."""
-        return ""
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The files that it touches."""
+        """None: a folder is no note."""
         return ()
 
     def do(self) -> None:
@@ -76,10 +75,9 @@ class MakeFolder:
 
 
 @dataclass(slots=True)
-class Write:
+class Write(DiskStep):
     """A file gets a text; `before` None: it is made, with the permission bits of `like` where that is given."""
 
-    path: Path
     before: str | None
     after: str
     like: Path | None = None
@@ -88,11 +86,6 @@ class Write:
     def group(self) -> str:
         """What it may be taken together with."""
         return "make" if self.before is None else "change"
-
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        """The files that it touches."""
-        return (self.path,)
 
     def do(self) -> None:
         """Write the new text."""
@@ -109,10 +102,9 @@ class Write:
 
 
 @dataclass(slots=True)
-class Move:
+class Move(DiskStep):
     """A file gets another name, its content as it is."""
 
-    path: Path
     target: Path
 
     @property
@@ -135,13 +127,12 @@ class Move:
 
 
 @dataclass(slots=True)
-class Remove:
+class Remove(DiskStep):
     """A file goes: its text is at another place by now, or in the trash where `trash` is given.
 
     `keep_file`: a copy goes to the trash, and the file is written over by another step.
     """
 
-    path: Path
     before: str
     trash: Trash | None = None
     vault: Path = Path()
@@ -154,11 +145,6 @@ class Remove:
     def group(self) -> str:
         """What it may be taken together with."""
         return "copy" if self.keep_file else "remove"
-
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        """The files that it touches."""
-        return (self.path,)
 
     def do(self) -> None:
         """Delete the file, after a copy went to the trash."""
@@ -194,7 +180,7 @@ def _mode(path: Path) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DiskPlan:
     """What a change set does on disk.
 
     `contents` are the bytes of the files that exist and are touched, `folders` those that have to be made, outermost
@@ -202,7 +188,7 @@ class Plan:
     """
 
     changes: ChangeSet
-    actions: tuple[Action, ...]
+    actions: tuple[DiskStep, ...]
     contents: Mapping[Path, bytes]
     folders: tuple[Path, ...]
 
@@ -241,8 +227,8 @@ class _Place:
     """What becomes of one path: what has to be there, what is taken from it and what is put there."""
 
     path: Path
-    taken: NoteChange | None = None
-    put: NoteChange | None = None
+    taken: NoteFileChange | None = None
+    put: NoteFileChange | None = None
 
 
 @dataclass(slots=True)
@@ -256,7 +242,7 @@ class Planner:
     _places: dict[Path, _Place] = field(default_factory=dict, init=False)
     _aliases: set[Path] = field(default_factory=set, init=False)
 
-    def plan(self) -> Plan:
+    def plan(self) -> DiskPlan:
         """Compare every file and lay out the steps.
 
         Raises ChangedMeanwhileError, which names every file that is not as expected, and SaveError.
@@ -265,12 +251,12 @@ class Planner:
             self._take_in(change)
         contents = self._compare()
         folders = tuple(self._missing_folders())
-        actions: list[Action] = [MakeFolder(folder) for folder in folders]
+        actions: list[DiskStep] = [MakeFolder(folder) for folder in folders]
         actions += self._writes()
         actions += self._removals()
-        return Plan(self.changes, tuple(actions), contents, folders)
+        return DiskPlan(self.changes, tuple(actions), contents, folders)
 
-    def _take_in(self, change: NoteChange) -> None:
+    def _take_in(self, change: NoteFileChange) -> None:
         if change.before is None and change.after is None:
             raise SaveError(f"“{change.path.name}”: a change must have a text before or after it.")
         if change.new_path is not None and (change.before is None or change.after is None):
@@ -337,7 +323,7 @@ class Planner:
                 folder = folder.parent
             yield from reversed(missing)
 
-    def _writes(self) -> Iterator[Action]:
+    def _writes(self) -> Iterator[DiskStep]:
         """Free names first: what is moved has reached its new place before anything is put over the old one."""
         for place in sorted(self._places.values(), key=lambda place: place.taken is not None):
             change = place.put
@@ -359,7 +345,7 @@ class Planner:
             else:
                 yield Write(place.path, None, change.after, like=change.path)
 
-    def _removals(self) -> Iterator[Action]:
+    def _removals(self) -> Iterator[DiskStep]:
         for place in self._places.values():
             change = place.taken
             if change is None or change.before is None or place.put is not None:
@@ -369,12 +355,12 @@ class Planner:
             elif change.place not in self._aliases and not self._is_plain_move(change):
                 yield Remove(place.path, change.before)
 
-    def _is_plain_move(self, change: NoteChange) -> bool:
+    def _is_plain_move(self, change: NoteFileChange) -> bool:
         """Whether the file itself can be renamed: its text stays, and neither name is another note's in this set."""
         source, target = self._places[change.path], self._places[change.place]
         return change.before == change.after and source.put is None and target.taken is None
 
-    def _to_trash(self, change: NoteChange, *, keep_file: bool = False) -> Action:
+    def _to_trash(self, change: NoteFileChange, *, keep_file: bool = False) -> DiskStep:
         root = self.roots.check(change.path)
         return Remove(change.path, change.before or "", self.trash, root, self.run, keep_file=keep_file)
 

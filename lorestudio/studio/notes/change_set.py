@@ -1,7 +1,4 @@
-"""Changes to note files as data, and what can go wrong with them.
-
-What a change set does, in numbers and as differences that people read.
-"""
+"""Changes to note files as data: what they do, in numbers and as differences, and what can go wrong with them."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from lorestudio.vault.links.references import references
 
 
 @dataclass(frozen=True, slots=True)
-class NoteChange:
+class NoteFileChange:
     """What happens to one file; the texts are as `read_note` gives them, with line ends and byte order mark.
 
     `before` None: the file is made. `after` None: it goes to the trash. `new_path`: it is moved there, with `after` as
@@ -39,11 +36,11 @@ class NoteChange:
         return self.before is not None and self.before == self.after and self.place == self.path
 
     @property
-    def inverse(self) -> NoteChange:
+    def inverse(self) -> NoteFileChange:
         """What undoes it. Undoing the making of a note puts it into the trash."""
         if self.new_path is None:
-            return NoteChange(self.path, self.after, self.before)
-        return NoteChange(self.new_path, self.after, self.before, self.path)
+            return NoteFileChange(self.path, self.after, self.before)
+        return NoteFileChange(self.new_path, self.after, self.before, self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +48,7 @@ class ChangeSet:
     """One undoable step, e.g. "Rename Skarn to Skarn the Grey"."""
 
     title: str
-    changes: tuple[NoteChange, ...]
+    changes: tuple[NoteFileChange, ...]
 
     @property
     def inverse(self) -> ChangeSet:
@@ -94,7 +91,7 @@ CONTEXT = 1
 """So many unchanged lines are shown around a difference."""
 
 
-class LineKind(StrEnum):
+class DiffLineKind(StrEnum):
     """What a line of a difference is."""
 
     SAME = " "
@@ -107,7 +104,7 @@ class LineKind(StrEnum):
 class DifferenceLine:
     """One line of a difference; `number` is the line in the new text, in the old one for a line that is gone."""
 
-    kind: LineKind
+    kind: DiffLineKind
     number: int
     text: str
 
@@ -126,7 +123,7 @@ def changed_references(changes: ChangeSet) -> tuple[int, int]:
     return links, notes
 
 
-def difference(change: NoteChange) -> tuple[DifferenceLine, ...]:
+def difference(change: NoteFileChange) -> tuple[DifferenceLine, ...]:
     """What happens to the text of one note, with a little of what stays around it."""
     old, new = ((text or "").splitlines() for text in (change.before, change.after))
     return tuple(_lines(old, new))
@@ -157,13 +154,13 @@ def _middle(old: list[str], new: list[str]) -> Iterator[DifferenceLine]:
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for number, group in enumerate(matcher.get_grouped_opcodes(CONTEXT)):
         if number:
-            yield DifferenceLine(LineKind.GAP, 0, "")
+            yield DifferenceLine(DiffLineKind.GAP, 0, "")
         for tag, old_from, old_to, new_from, new_to in group:
             if tag == "equal":
                 for place in range(new_from, new_to):
-                    yield DifferenceLine(LineKind.SAME, place + 1, new[place])
+                    yield DifferenceLine(DiffLineKind.SAME, place + 1, new[place])
                 continue
             for place in range(old_from, old_to):
-                yield DifferenceLine(LineKind.GONE, place + 1, old[place])
+                yield DifferenceLine(DiffLineKind.GONE, place + 1, old[place])
             for place in range(new_from, new_to):
-                yield DifferenceLine(LineKind.NEW, place + 1, new[place])
+                yield DifferenceLine(DiffLineKind.NEW, place + 1, new[place])

@@ -1,7 +1,4 @@
-"""Plans that make, duplicate and delete notes.
-
-What a new note begins with: the templates that come with the studio and those of the vault.
-"""
+"""Plans that make, duplicate and delete notes, and the templates that a new note begins with."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_set import ChangeSet, NoteChange
+from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.renaming import check_free, checked_folder, checked_name, title_property
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of, listed
 from lorestudio.vault import front_matter
@@ -126,7 +123,7 @@ def plan_new(
     if other is not None:
         raise InputError(name, f"{other} has this title already. Choose another one.")
     text = f"# {name}\n" if template is None else fill(template.text, name, today)
-    return Planned(ChangeSet(f"New note {name}", (NoteChange(vault.path(filename), None, text),)))
+    return Planned(ChangeSet(f"New note {name}", (NoteFileChange(vault.path(filename), None, text),)))
 
 
 def plan_duplicate(vaults: Sequence[VaultNotes], paths: Sequence[Path]) -> Planned:
@@ -143,7 +140,7 @@ def plan_duplicate(vaults: Sequence[VaultNotes], paths: Sequence[Path]) -> Plann
     return Planned(ChangeSet(f"Duplicate {what}", tuple(change for _title, change in made)))
 
 
-def _copy(vaults: Sequence[VaultNotes], path: Path, taken: set[str]) -> tuple[str, NoteChange]:
+def _copy(vaults: Sequence[VaultNotes], path: Path, taken: set[str]) -> tuple[str, NoteFileChange]:
     """A note's title and its copy; `taken` are titles and places of copies made in the same step."""
     vault, filename = home_of(vaults, path)
     text, _ = read_note(path)
@@ -163,7 +160,7 @@ def _copy(vaults: Sequence[VaultNotes], path: Path, taken: set[str]) -> tuple[st
     edits = title_property(text, names.title, title)
     if words is not None and words[0] < words[1]:
         edits = (*edits, TextEdit(*words, title))
-    return names.title, NoteChange(vault.path(copy), None, apply_edits(text, edits))
+    return names.title, NoteFileChange(vault.path(copy), None, apply_edits(text, edits))
 
 
 def plan_delete(vaults: Sequence[VaultNotes], paths: Sequence[Path]) -> Planned:
@@ -176,7 +173,7 @@ def plan_delete(vaults: Sequence[VaultNotes], paths: Sequence[Path]) -> Planned:
     for path in chosen:
         vault, filename = home_of(vaults, path)
         text, _ = read_note(path)
-        changes.append(NoteChange(path, text, None))
+        changes.append(NoteFileChange(path, text, None))
         links = vault.index.backlinks(filename)
         sources = [
             source for source in dict.fromkeys(link.source for link in links) if vault.path(source) not in chosen

@@ -2,11 +2,7 @@
 
 DeepLore takes the first heading for the title and only without one the file's name (spec: deeplore-engine 1.6), and
 looks for titles in links and fields; Obsidian looks for file names. So a new name changes whichever carries the old
-one, and references follow what they named.
-
-Names that a note, a folder or a title can have, so that every system, Obsidian and DeepLore take them.
-
-The references in the text of one note, rewritten for files that got other names, other folders or other titles.
+one, and references follow what they named. Names are such that every system, Obsidian and DeepLore take them.
 """
 
 from __future__ import annotations
@@ -20,7 +16,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_set import ChangeSet, NoteChange
+from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of, listed
 from lorestudio.vault.links.index import index_note
 from lorestudio.vault.links.references import Escape, Reference, ReferenceKind, decode, heading_text, references
@@ -296,7 +292,7 @@ def _edited_part(text: str, reference: Reference, edits: Iterable[TextEdit]) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NewName:
     """What one note is to be called and where it is to be; None leaves as it is.
 
     `title` alone renames what carries the title: the heading and, where it says the same but for capital letters, the
@@ -309,7 +305,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class _NameChange:
     """One note's names before and after; `heading` are the words of its heading before and after, where they change.
 
     `edits` are those of the note's own text that say its new title.
@@ -321,7 +317,7 @@ class _Change:
     edits: tuple[TextEdit, ...] = ()
 
 
-def plan_rename(vaults: Sequence[VaultNotes], path: Path, wanted: Wanted) -> Planned:
+def plan_rename(vaults: Sequence[VaultNotes], path: Path, wanted: NewName) -> Planned:
     """Rename one note. `vaults` are those that DeepLore merges: titles are looked up in all of them.
 
     Files are read again, so the plan fits what is on disk. Raises InputError where the name cannot be had, and
@@ -352,12 +348,12 @@ def plan_move(vaults: Sequence[VaultNotes], paths: Sequence[Path], folder: str) 
         raise InputError("notes", "no note is chosen.")
     vault = home_of(vaults, paths[0])[0]
     folder = checked_folder(folder)
-    changes: dict[str, _Change] = {}
+    changes: dict[str, _NameChange] = {}
     for path in paths:
         home, filename = home_of(vaults, path)
         if home is not vault:
             raise InputError(path, "notes of several vaults cannot be moved in one step. Choose those of one vault.")
-        change = _change(vault, filename, Wanted(folder=folder))
+        change = _change(vault, filename, NewName(folder=folder))
         if change.after != change.before:
             changes[filename] = change
     if not changes:
@@ -373,7 +369,7 @@ def plan_move(vaults: Sequence[VaultNotes], paths: Sequence[Path], folder: str) 
     return _plan(vaults, vault, list(changes.values()), f"Move {what} to {where}")
 
 
-def _change(vault: VaultNotes, filename: str, wanted: Wanted) -> _Change:
+def _change(vault: VaultNotes, filename: str, wanted: NewName) -> _NameChange:
     text, _ = read_note(vault.path(filename))
     before = index_note(filename, text).names
     words = heading_text(text, split_places(text)[2])
@@ -396,11 +392,11 @@ def _change(vault: VaultNotes, filename: str, wanted: Wanted) -> _Change:
         last = name + NOTE_SUFFIX
     after = NoteNames(f"{folder}/{last}" if folder else last, title, before.aliases)
     if title == before.title:
-        return _Change(before, after)
+        return _NameChange(before, after)
     edits = title_property(text, before.title, title)
     if words is None or not has_heading:
-        return _Change(before, after, edits=edits)
-    return _Change(before, after, (text[slice(*words)], title), (*edits, TextEdit(*words, title)))
+        return _NameChange(before, after, edits=edits)
+    return _NameChange(before, after, (text[slice(*words)], title), (*edits, TextEdit(*words, title)))
 
 
 def title_property(text: str, old: str, new: str) -> tuple[TextEdit, ...]:
@@ -415,7 +411,7 @@ def title_property(text: str, old: str, new: str) -> tuple[TextEdit, ...]:
         return ()  # no spelling holds this title; nothing but people's eyes depends on it
 
 
-def _check_title(vaults: Sequence[VaultNotes], change: _Change) -> None:
+def _check_title(vaults: Sequence[VaultNotes], change: _NameChange) -> None:
     """Raise InputError where another note has the new title: DeepLore tells notes apart by their titles."""
     if change.after.title.lower() == change.before.title.lower():
         return
@@ -429,10 +425,10 @@ def _check_title(vaults: Sequence[VaultNotes], change: _Change) -> None:
             )
 
 
-def _plan(vaults: Sequence[VaultNotes], home: VaultNotes, changes: Sequence[_Change], title: str) -> Planned:
+def _plan(vaults: Sequence[VaultNotes], home: VaultNotes, changes: Sequence[_NameChange], title: str) -> Planned:
     by_name = {change.before.filename: change for change in changes}
     remarks: dict[str, list[str]] = {}
-    made: list[NoteChange] = []
+    made: list[NoteFileChange] = []
     for vault in vaults:
         moves = _moves(vault, by_name) if vault is home else _moves_elsewhere(vault, by_name)
         for source in _sources(vault, moves, by_name):
@@ -445,12 +441,12 @@ def _plan(vaults: Sequence[VaultNotes], home: VaultNotes, changes: Sequence[_Cha
             new_path = vault.path(moves.new_path(source))
             if after != text or new_path != vault.path(source):
                 path = vault.path(source)
-                made.append(NoteChange(path, text, after, None if new_path == path else new_path))
+                made.append(NoteFileChange(path, text, after, None if new_path == path else new_path))
     told = [f"{remark} In {listed(sources)}." for remark, sources in remarks.items()]
     return Planned(ChangeSet(title, tuple(made)), (*told, *_broken(vaults)))
 
 
-def _moves(vault: VaultNotes, changes: Mapping[str, _Change]) -> Moves:
+def _moves(vault: VaultNotes, changes: Mapping[str, _NameChange]) -> Moves:
     before = vault.index.targets.changed({name: change.before for name, change in changes.items()})
     gone: dict[str, NoteNames | None] = dict.fromkeys(changes)
     after = before.changed(gone).changed({change.after.filename: change.after for change in changes.values()})
@@ -463,7 +459,7 @@ def _moves(vault: VaultNotes, changes: Mapping[str, _Change]) -> Moves:
     )
 
 
-def _moves_elsewhere(vault: VaultNotes, changes: Mapping[str, _Change]) -> Moves:
+def _moves_elsewhere(vault: VaultNotes, changes: Mapping[str, _NameChange]) -> Moves:
     """What another vault sees of it: titles only, since DeepLore looks for them in all vaults and Obsidian in one."""
     before = {_elsewhere(name): NoteNames(_elsewhere(name), change.before.title) for name, change in changes.items()}
     after = {_elsewhere(name): NoteNames(_elsewhere(name), change.after.title) for name, change in changes.items()}
@@ -477,7 +473,7 @@ def _elsewhere(filename: str) -> str:
     return f"\0{filename}"
 
 
-def _sources(vault: VaultNotes, moves: Moves, changes: Mapping[str, _Change]) -> list[str]:
+def _sources(vault: VaultNotes, moves: Moves, changes: Mapping[str, _NameChange]) -> list[str]:
     """The notes to look through: those that may name a changed note, by its old or its new names, and itself."""
     found: set[str] = set()
     for change in changes.values():

@@ -1,24 +1,25 @@
-"""Replacing what a search found: a preview for each hit, and the plan for the chosen ones.
+"""Plans that change places in notes that were found before: hits of a search, mentions of a name, problems to mend.
 
-Plans that make links of names that stand in plain text.
+A note whose file is no longer what was looked at stays as it is, and a remark says so.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import regex
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_set import ChangeSet, NoteChange
+from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.search import FoundNote, SearchHit, SearchQuery, Term, Where, matched_spans
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.mentions import Mention, link_edit
+from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 from lorestudio.vault.writer import read_note
@@ -36,18 +37,14 @@ def plan_links(vaults: Sequence[VaultNotes], path: Path, mentions: Sequence[Ment
     by_source: dict[str, list[Mention]] = {}
     for mention in mentions:
         by_source.setdefault(mention.source, []).append(mention)
-    made: list[NoteChange] = []
+    made: list[NoteFileChange] = []
     remarks: list[str] = []
     places = 0
     for source, found in by_source.items():
         known = vault.index.notes.get(source)
-        try:
-            before, _ = read_note(vault.path(source))
-        except VaultError as error:
-            remarks.append(str(error))
-            continue
-        if known is None or before.removeprefix(BOM) != known.text.removeprefix(BOM):
-            remarks.append(f"{source} has changed meanwhile and stays as it is. Look at its mentions again.")
+        stale = f"{source} has changed meanwhile and stays as it is. Look at its mentions again."
+        before = _as_looked_at(vault.path(source), None if known is None else known.text, stale, remarks)
+        if before is None or known is None:
             continue
         offset = len(before) - len(known.text)
         try:
@@ -55,7 +52,7 @@ def plan_links(vaults: Sequence[VaultNotes], path: Path, mentions: Sequence[Ment
         except ValueError as error:
             raise InputError(filename, str(error)) from error
         places += len(edits)
-        made.append(NoteChange(vault.path(source), before, apply_edits(before, edits)))
+        made.append(NoteFileChange(vault.path(source), before, apply_edits(before, edits)))
     where = "1 mention" if places == 1 else f"{places} mentions"
     return Planned(ChangeSet(f"Link {where} of {title}", tuple(made)), tuple(remarks))
 
@@ -147,19 +144,15 @@ def plan_replace(replacer: Replacer, chosen: Sequence[FoundNote]) -> Planned:
 
     A note whose file is no longer what was searched is left alone, and a remark says so.
     """
-    made: list[NoteChange] = []
+    made: list[NoteFileChange] = []
     remarks: list[str] = []
     count = 0
     for note in chosen:
         if any(hit.in_name for hit in note.hits):
             remarks.append(f"{note.filename}: its name stays. Rename the note, so that references follow.")
-        try:
-            before, _ = read_note(note.path)
-        except VaultError as error:
-            remarks.append(str(error))
-            continue
-        if before.removeprefix(BOM) != note.text.removeprefix(BOM):
-            remarks.append(f"{note.filename} has changed since the search and stays as it is. Search again.")
+        stale = f"{note.filename} has changed since the search and stays as it is. Search again."
+        before = _as_looked_at(note.path, note.text, stale, remarks)
+        if before is None:
             continue
         offset = len(before) - len(note.text)
         found = replacer.replacements(note)
@@ -168,7 +161,7 @@ def plan_replace(replacer: Replacer, chosen: Sequence[FoundNote]) -> Planned:
         if after == before:
             continue
         count += len(found)
-        made.append(NoteChange(note.path, before, after))
+        made.append(NoteFileChange(note.path, before, after))
         remarks += _consequences(note, before, after, found)
     what = f"{count} place" if count == 1 else f"{count} places"
     notes = "1 note" if len(made) == 1 else f"{len(made)} notes"
@@ -183,3 +176,41 @@ def _consequences(note: FoundNote, before: str, after: str, found: Sequence[Repl
         for problem in NoteDocument(after).problems:
             if problem.message not in problems:
                 yield f"{note.filename}, line {problem.line}: {problem.message}"
+
+
+def plan_repairs(folders: Mapping[str, Path], repairs: Sequence[Repair]) -> Planned:
+    """Mend these notes as one step. `folders` are those of the vaults by name.
+
+    A note whose file is no longer what was looked at stays as it is, and a remark says so.
+    """
+    made: list[NoteFileChange] = []
+    remarks: list[str] = []
+    titles: list[str] = []
+    for repair in repairs:
+        folder = folders.get(repair.vault)
+        if folder is None:
+            remarks.append(f"{repair.filename} lies behind Obsidian's plugin and stays as it is. Mend it there.")
+            continue
+        path = folder / repair.filename
+        stale = f"{repair.filename} has changed meanwhile and stays as it is. Look at its problems again."
+        before = _as_looked_at(path, repair.before, stale, remarks)
+        if before is None:
+            continue
+        mark = BOM if before.startswith(BOM) else ""
+        made.append(NoteFileChange(path, before, mark + repair.after.removeprefix(BOM)))
+        titles += repair.titles
+    title = titles[0] if len(titles) == 1 else f"Mend {len(titles)} problems"
+    return Planned(ChangeSet(title, tuple(made)), tuple(remarks))
+
+
+def _as_looked_at(path: Path, known: str | None, stale: str, remarks: list[str]) -> str | None:
+    """The note's text, None with a remark where it cannot be read or is no longer what was looked at."""
+    try:
+        text, _ = read_note(path)
+    except VaultError as error:
+        remarks.append(str(error))
+        return None
+    if known is None or text.removeprefix(BOM) != known.removeprefix(BOM):
+        remarks.append(stale)
+        return None
+    return text

@@ -1,6 +1,4 @@
-"""Full-text search over the notes of a vault, note by note.
-
-What is searched for: words, phrases and operators as in Obsidian, or a regular expression.
+"""Full-text search over the notes of a vault: words, phrases and operators as in Obsidian, or a regular expression.
 
     ferry "long flood"          notes that have both, each anywhere
     storm OR flood              notes that have one of the two

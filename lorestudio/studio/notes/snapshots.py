@@ -2,9 +2,7 @@
 
 A folder of blobs holds the contents, a file of JSON lines per place on disk says when they were kept and why. When a
 note is renamed, both places get a line about it, so that the history goes on under the new name and a new note under
-the old name begins a history of its own.
-
-Contents of files by their digest, each kept once, compressed.
+the old name begins a history of its own. Each content is kept once, compressed.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.files import write_atomically
-from lorestudio.studio.notes.change_set import ChangeSet, HistoryError, NoteChange
+from lorestudio.studio.notes.change_set import ChangeSet, HistoryError, NoteFileChange
 from lorestudio.studio.notes.json_lines import append_lines, json_line, read_lines
 from lorestudio.vault.data_folder import place_key, reason_of, utc_now
 from lorestudio.vault.file_lock import locked
@@ -134,7 +132,7 @@ _TO: Final = "to"
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class NoteSnapshot:
     """What a file held at a time. `path` is where it lay then; `size` is in bytes, `digest` the SHA-256 of them."""
 
     path: Path
@@ -191,7 +189,7 @@ class Snapshots:
         # The blob is what counts; a line that a power cut swallows is not worth waiting for the disk a thousand times.
         append_lines(self._file(place_key(path)), [record], sync=False)
 
-    def list(self, path: Path) -> tuple[Snapshot, ...]:
+    def list(self, path: Path) -> tuple[NoteSnapshot, ...]:
         """The snapshots of the note that lies, or lay last, at `path`, newest first.
 
         Lines that cannot be used are passed over and told in `problems`. Raises VaultError.
@@ -204,7 +202,7 @@ class Snapshots:
         target = records[-1].get(_TO) if records else None
         return Path(target) if isinstance(target, str) else None
 
-    def read(self, snapshot: Snapshot) -> str:
+    def read(self, snapshot: NoteSnapshot) -> str:
         """The text of a snapshot. Raises VaultError where it is gone, damaged, or no UTF-8."""
         data = self.blobs.read(snapshot.digest)
         try:
@@ -212,13 +210,13 @@ class Snapshots:
         except UnicodeDecodeError as error:
             raise VaultError(describe_bad_encoding(snapshot.path.name, data, error)) from error
 
-    def restoring(self, path: Path, snapshot: Snapshot, title: str | None = None) -> ChangeSet:
+    def restoring(self, path: Path, snapshot: NoteSnapshot, title: str | None = None) -> ChangeSet:
         """The change set that gives the note at `path` the text of a snapshot; it is made again where it is gone.
 
         Nothing is changed yet: `ChangeLog.apply` does it. Raises VaultError where one of the texts cannot be read.
         """
         before = read_note(path)[0] if path.exists() else None
-        change = NoteChange(path, before, self.read(snapshot))
+        change = NoteFileChange(path, before, self.read(snapshot))
         return ChangeSet(title or f"Restore an earlier version of {path.stem}", (change,))
 
     def save(self, path: Path, text: str, expected_digest: str | None, reason: str = BEFORE_SAVING) -> str:
@@ -281,7 +279,7 @@ class Snapshots:
             write_atomically(file, b"".join(json_line(record) for record in lines))
         return len(records) - len(lines)
 
-    def _walk(self, path: Path) -> Iterator[Snapshot]:
+    def _walk(self, path: Path) -> Iterator[NoteSnapshot]:
         """Backwards through the lines of a place and of the places that the note lay at before."""
         records = list(self._records(path))
         if records and _TO in records[-1]:
@@ -325,7 +323,7 @@ class Snapshots:
         return self._places / f"{digest_of(key.encode('utf-8', 'surrogatepass'))[:32]}.jsonl"
 
 
-def thinned(snapshots: Collection[Snapshot], now: datetime) -> frozenset[Snapshot]:
+def thinned(snapshots: Collection[NoteSnapshot], now: datetime) -> frozenset[NoteSnapshot]:
     """Which snapshots of a note are kept: all of the last 24 hours, then the last of each day for 60 days, then the
     last of each week; and always the newest 20. Days and weeks (from Monday) are those of UTC.
     """
@@ -345,7 +343,7 @@ def thinned(snapshots: Collection[Snapshot], now: datetime) -> frozenset[Snapsho
     return frozenset(kept)
 
 
-def _snapshot(record: Mapping[str, Json]) -> Snapshot | None:
+def _snapshot(record: Mapping[str, Json]) -> NoteSnapshot | None:
     """The snapshot that a line tells of, None where it tells of none."""
     path, time, digest, size = (record.get(name) for name in ("path", "time", "digest", "size"))
     if not (isinstance(path, str) and isinstance(time, str) and isinstance(digest, str) and isinstance(size, int)):
@@ -355,7 +353,7 @@ def _snapshot(record: Mapping[str, Json]) -> Snapshot | None:
     except ValueError:
         return None
     when = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
-    return Snapshot(Path(path), when, digest, size, str(record.get("reason", "")))
+    return NoteSnapshot(Path(path), when, digest, size, str(record.get("reason", "")))
 
 
 def history_error(path: Path, folder: Path, error: OSError) -> HistoryError:

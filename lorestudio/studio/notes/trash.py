@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.studio.notes.change_set import ChangeSet, NameTakenError, NoteChange
+from lorestudio.studio.notes.change_set import ChangeSet, NameTakenError, NoteFileChange
 from lorestudio.vault.data_folder import place_key, reason_of, utc_now
 from lorestudio.vault.files import SaveError, VaultError
 from lorestudio.vault.folder import describe_bad_encoding
@@ -134,7 +134,7 @@ class Trash:
                 f"“{item.path.name}” was not put back, because there is a file of that name again. "
                 f"Put it back as “{offer.name}”, or move the other file away first.",
             )
-        return ChangeSet(f"Put {item.path.stem} back", (NoteChange(target, None, self.read(item)),))
+        return ChangeSet(f"Put {item.path.stem} back", (NoteFileChange(target, None, self.read(item)),))
 
     def remove(self, item: Trashed) -> None:
         """Delete one note for good. Raises SaveError."""

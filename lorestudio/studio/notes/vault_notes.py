@@ -1,6 +1,6 @@
-"""The notes of a vault as plans and searches take them: texts and references, entries or not.
+"""The notes of a vault as plans and searches take them: texts, references and further names, entries or not.
 
-The notes of some folders with their references, kept between questions: only files that changed are read again.
+They are kept between questions: only files that changed are read again.
 """
 
 from __future__ import annotations
@@ -13,15 +13,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.entry import LeftOutNote
+from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.javascript import trim
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_set import ChangeSet
-from lorestudio.vault.files import NoteFile
+from lorestudio.studio.project.project import Project
+from lorestudio.vault import front_matter
+from lorestudio.vault.files import NoteFile, VaultError
 from lorestudio.vault.folder import list_folder, read_folder, read_listed
 from lorestudio.vault.folder_scan import SETTLING_NS, Stamp, file_stamp
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.links.targets import NOTE_SUFFIX
+from lorestudio.vault.writer import read_note
 
 _SHOWN: Final = 3
 
@@ -116,7 +120,7 @@ MOST_CHANGES: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownNotes:
     notes: VaultNotes
     attachments: tuple[str, ...]
     stamps: Mapping[str, Stamp] = field(repr=False)
@@ -130,7 +134,7 @@ class FreshNotes:
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = tuple(folders)
-        self._known: dict[Path, _Known] = {}
+        self._known: dict[Path, _KnownNotes] = {}
         self._guard = threading.Lock()
 
     @property
@@ -161,10 +165,10 @@ class FreshNotes:
 
 def _look(
     folder: Path,
-    known: _Known | None,
+    known: _KnownNotes | None,
     on_progress: Callable[[int, int], None] | None,
     cancelled: Callable[[], bool] | None,
-) -> _Known:
+) -> _KnownNotes:
     listing = list_folder(folder, cancelled=cancelled)
     texts: dict[str, str] = {}
     stamps: dict[str, Stamp] = {}
@@ -196,10 +200,10 @@ def _look(
     else:
         files = [NoteFile(filename, text) for filename, text in texts.items()]
         index = LinkIndex.build(files, beside, on_progress, cancelled)
-    return _Known(VaultNotes(folder, index, tuple(left_out)), beside, stamps)
+    return _KnownNotes(VaultNotes(folder, index, tuple(left_out)), beside, stamps)
 
 
-def _changed(known: _Known, done: ChangeSet) -> _Known:
+def _changed(known: _KnownNotes, done: ChangeSet) -> _KnownNotes:
     texts: dict[str, str | None] = {}
     for change in done.changes:
         for path, text in ((change.path, None), (change.place, change.after)):
@@ -220,3 +224,38 @@ def _name(folder: Path, path: Path) -> str | None:
         return path.relative_to(folder).as_posix()
     except ValueError:
         return None
+
+
+def read_aliases(project: Project) -> Mapping[str, tuple[str, ...]]:
+    """The aliases of the project's entries by lower-case title. Reads every note, so it takes its time.
+
+    A note that cannot be read has none; the index says what is wrong with it.
+    """
+    folders = dict(zip(project.index.vaults, project.vault_folders, strict=False))
+    found: dict[str, tuple[str, ...]] = {}
+    for entry in project.index.entries:
+        folder = folders.get(entry.vault)
+        if folder is None:
+            continue
+        try:
+            text, _digest = read_note(folder / entry.filename)
+        except VaultError:
+            continue
+        names = aliases_of(text, entry)
+        if names:
+            found[entry.title.lower()] = (*found.get(entry.title.lower(), ()), *names)
+    return found
+
+
+def aliases_of(text: str, entry: Entry) -> tuple[str, ...]:
+    """The further names that a note's text gives."""
+    front, _body = front_matter.split(text)
+    if front is None or "alias" not in front:
+        return ()
+    values = front_matter.parse(front)
+    names: list[str] = []
+    for key in ("aliases", "alias"):
+        value = values.get(key)
+        pieces = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else ()
+        names += [name for piece in pieces if (name := trim(str(piece))) and name.lower() != entry.title.lower()]
+    return tuple(dict.fromkeys(names))

@@ -26,7 +26,15 @@ from lorestudio.domain.entry import Position
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chat_preset import DELIVERED, PresetPrompt
 from lorestudio.studio.prompt.card import card_texts, is_group, macros_for, speaker_of
-from lorestudio.studio.prompt.injections import ROLES, InChat, Injection, OwnInChat, examples_of, handed_over, in_chat
+from lorestudio.studio.prompt.injections import (
+    ROLES,
+    HeldInjection,
+    InChat,
+    OwnInChat,
+    examples_of,
+    handed_over,
+    in_chat,
+)
 from lorestudio.studio.prompt.messages import (
     CHAT_MARK,
     EXAMPLE_MARK,
@@ -138,7 +146,7 @@ class _Assembly:
         fields = self._preset.fields
         return fields.new_group_chat_prompt if self._group else fields.new_chat_prompt
 
-    def _note_places(self, order: PromptOrder[Injection]) -> None:
+    def _note_places(self, order: PromptOrder[HeldInjection]) -> None:
         """Tell what no place of the prompt took."""
         for each in order.nowhere:
             if not each.outlet or each.position != Position.OUTLET:
@@ -153,7 +161,9 @@ class _Assembly:
 
     # ---- the parts of the prompt ------------------------------------------------------------------------------------
 
-    def _slot(self, prompt: PresetPrompt, texts: PromptTexts, order: PromptOrder[Injection]) -> list[AssembledMessage]:
+    def _slot(
+        self, prompt: PresetPrompt, texts: PromptTexts, order: PromptOrder[HeldInjection]
+    ) -> list[AssembledMessage]:
         """The messages at a prompt's place: its own, and the lore beside the main prompt."""
         section = SECTIONS.get(prompt.identifier, Section.PRESET)
         own = self._message(role_of(prompt), texts.of(prompt), section)
@@ -163,14 +173,14 @@ class _Assembly:
         after = [self._relative(each, Section.AFTER_MAIN) for each in order.after]
         return [each for each in (*before, own, *after) if each is not None]
 
-    def _relative(self, injection: Injection, section: Section) -> AssembledMessage | None:
+    def _relative(self, injection: HeldInjection, section: Section) -> AssembledMessage | None:
         return self._message(ROLES.get(injection.role, Role.SYSTEM), injection.segments, section)
 
     def _own_in_chat(
         self,
         prompts: Iterable[PresetPrompt],
         texts: PromptTexts,
-        order: PromptOrder[Injection],
+        order: PromptOrder[HeldInjection],
         *,
         beside_main: bool,
     ) -> list[OwnInChat]:

@@ -1,14 +1,9 @@
-"""A group in a prompt: who speaks next, and what the members' cards give together.
-
-The cards are swapped with whoever speaks, or joined: each field of every member, between the group's own prefix and
-suffix, in which `<FIELDNAME>` stands for the field and `{{char}}` for the member. Source: SillyTavern's group chats.
-
-What the character's card gives a prompt, field by field, with where each text comes from.
+"""Who speaks in a prompt, what the card gives it field by field, and what its macros stand for.
 
 A chat may have texts of its own that go before the card's: scenario, example messages and main prompt, in its metadata
-(spec: deeplore-ai-and-tools 5.2).
-
-Who speaks in a prompt, and what its macros stand for.
+(spec: deeplore-ai-and-tools 5.2). In a group the cards are swapped with whoever speaks, or joined: each field of every
+member, between the group's own prefix and suffix, in which `<FIELDNAME>` stands for the field and `{{char}}` for the
+member. Source: SillyTavern's group chats.
 """
 
 from __future__ import annotations

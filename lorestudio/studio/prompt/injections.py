@@ -1,6 +1,5 @@
-"""What the host was handed to put into the prompt: the lore and notes of a run, the author's note, the depth prompt.
-
-What stands among the messages of a prompt: the lore and notes of the host, and the preset's prompts with a depth.
+"""What the host was handed to put into the prompt (the lore and notes of a run, the author's note, the depth prompt),
+and what of it stands among the messages, beside the preset's prompts with a depth.
 
 At a depth the prompts are read by their order, and within one order assistant, user, system. What has depth, order and
 role in common is one message: the preset's texts first, then those of the host, which have the order 100 (spec:
@@ -31,7 +30,7 @@ _OUTLET: Final = "customWIOutlet_"
 
 
 @dataclass(frozen=True, slots=True)
-class Injection:
+class HeldInjection:
     """A text that the host holds under a tag, with the place it is meant for."""
 
     tag: str
@@ -59,7 +58,7 @@ def stripped(segments: Sequence[Segment]) -> list[Segment]:
     return found
 
 
-def handed_over(trace: Trace, chat: Chat, end: int, card: CardTexts, scripts: RegexRun) -> list[Injection]:
+def handed_over(trace: Trace, chat: Chat, end: int, card: CardTexts, scripts: RegexRun) -> list[HeldInjection]:
     """All of it for a generation behind the first `end` messages, macros filled in.
 
     The outlets among them become known to the macros of `scripts`. Entries of World Info around the author's note come
@@ -96,9 +95,9 @@ def examples_of(trace: Trace, scripts: RegexRun) -> tuple[list[Segment], list[Se
     return list(reversed(top)), bottom
 
 
-def _held(block: PromptBlock, segments: Sequence[Segment], macros: Macros) -> Injection:
+def _held(block: PromptBlock, segments: Sequence[Segment], macros: Macros) -> HeldInjection:
     filled = [(macros.fill(text), source) for text, source in segments]
-    return Injection(block.tag, block.position, block.depth, block.role, filled)
+    return HeldInjection(block.tag, block.position, block.depth, block.role, filled)
 
 
 def _lore(block: PromptBlock, trace: Trace, scripts: RegexRun) -> list[Segment]:
@@ -126,19 +125,19 @@ def _lore(block: PromptBlock, trace: Trace, scripts: RegexRun) -> list[Segment]:
     return [*segments, (block.text[done:], frame)]
 
 
-def _authors_note(chat: Chat, end: int, macros: Macros) -> Injection | None:
+def _authors_note(chat: Chat, end: int, macros: Macros) -> HeldInjection | None:
     """The chat's own note, in the turns in which it is due (spec: deeplore-ai-and-tools 5.2, 5.7)."""
     note = authors_note(chat.metadata)
     if not note.text.strip() or not note.due(sum(each.is_user for each in chat.messages[:end])):
         return None
-    return Injection(NOTE_TAG, note.position, note.depth, note.role, [(macros.fill(note.text), _NOTE_ORIGIN)])
+    return HeldInjection(NOTE_TAG, note.position, note.depth, note.role, [(macros.fill(note.text), _NOTE_ORIGIN)])
 
 
-def _depth_prompts(card: CardTexts, macros: Macros) -> list[Injection]:
-    made: list[Injection] = []
+def _depth_prompts(card: CardTexts, macros: Macros) -> list[HeldInjection]:
+    made: list[HeldInjection] = []
     for tag, prompt, source in card.depth_prompts:
         role = next((number for number, name in ROLES.items() if name == prompt.role), 0)
-        made.append(Injection(tag, 1, prompt.depth, role, [(macros.fill(prompt.prompt), source)]))
+        made.append(HeldInjection(tag, 1, prompt.depth, role, [(macros.fill(prompt.prompt), source)]))
     return made
 
 
@@ -170,7 +169,7 @@ class InChat:
     segments: tuple[Segment, ...]
 
 
-def in_chat(host: PromptOrder[Injection], own: Iterable[OwnInChat]) -> tuple[InChat, ...]:
+def in_chat(host: PromptOrder[HeldInjection], own: Iterable[OwnInChat]) -> tuple[InChat, ...]:
     """All of them in the order that the model reads."""
     cells: dict[tuple[int, float, Role], list[tuple[str, Sequence[Segment]]]] = {}
     for prompt in own:

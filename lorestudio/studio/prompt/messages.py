@@ -1,10 +1,6 @@
-"""The messages of a chat as the host hands them over to the model.
+"""The messages of a prompt: those of the chat as the host hands them over, and a card's or World Info's examples.
 
-A card's example messages as SillyTavern reads them: blocks begin with `<START>`, turns with a name.
-
-Messages of a prompt out of texts with their origins.
-
-Example messages, a card's or World Info's, as messages of a prompt.
+Examples are read as SillyTavern reads them: blocks begin with `<START>`, turns with a name.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """What a prompt is made of besides chat and lore: the character's card, the persona, and the frame around them.
 
-What was chosen for the prompts of a chat, as text that is kept, and read again with the files that it names.
-
-Files are kept by their path and read again, so that a card or preset that was changed meanwhile counts as it is now; a
-text or size that the person changed is kept itself.
+What was chosen is kept as text. Files are kept by their path and read again, so that a card or preset that was changed
+meanwhile counts as it is now; a text or size that the person changed is kept itself.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The texts of a prompt's parts: of the preset's prompts, or of what their markers stand for.
-
-Which prompts a generation has and where: the Prompt Manager's order, as SillyTavern reads it.
+"""Which prompts a generation has and where, by the Prompt Manager's order, and their texts: the preset's own, or what
+their markers stand for.
 
 * Prompts that are switched on follow each other in the preset's order; those with a depth go among the messages.
 * The main prompt keeps its place when it is switched off, without its text, because lore stands beside it.
@@ -34,7 +33,7 @@ _ROLES: Final = {role.value: role for role in Role}
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PromptLayout:
     """`relative` in order, `in_chat` among the messages; `left_out` with the reason.
 
     `bare_main`: the main prompt is among the relative ones for its place alone, without its text.
@@ -55,7 +54,7 @@ class Layout:
         return any(each.identifier == identifier for each in self.prompts)
 
 
-def layout_of(preset: ChatPreset, kind: str) -> Layout:
+def layout_of(preset: ChatPreset, kind: str) -> PromptLayout:
     """The layout for a generation; `kind` is SillyTavern's word for it: normal, swipe …"""
     relative: list[PresetPrompt] = []
     in_chat: list[PresetPrompt] = []
@@ -74,7 +73,7 @@ def layout_of(preset: ChatPreset, kind: str) -> Layout:
     missing = (preset.prompt(name) for name in _ALWAYS if name not in named)
     relative += [prompt for prompt in missing if prompt is not None]
     bare = any(prompt.identifier == MAIN and reason is Left.SWITCHED_OFF for prompt, reason in left)
-    return Layout(tuple(relative), tuple(in_chat), tuple(left), bare)
+    return PromptLayout(tuple(relative), tuple(in_chat), tuple(left), bare)
 
 
 def role_of(prompt: PresetPrompt) -> Role:
@@ -112,7 +111,9 @@ class PromptTexts:
     All are filled in at the beginning and in the preset's order, because what a prompt sets others may ask for.
     """
 
-    def __init__(self, setup: PromptSetup, preset: ChatPreset, card: CardTexts, macros: Macros, layout: Layout) -> None:
+    def __init__(
+        self, setup: PromptSetup, preset: ChatPreset, card: CardTexts, macros: Macros, layout: PromptLayout
+    ) -> None:
         self._setup, self._preset, self._card, self._macros = setup, preset, card, macros
         # The host fills in its own prompts first, in their order, then what the markers stand for.
         self._made: dict[str, Sequence[Segment]] = {}

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_log import ChangedMeanwhileError, ChangeLog, ChangeSet, NoteChange
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
 from lorestudio.studio.notes.note_locks import is_locked, is_locked_itself
 from lorestudio.studio.proposals.judging import changed_text
 from lorestudio.studio.proposals.model import Proposal, ProposalKind
@@ -18,7 +19,7 @@ TAKEN: Final = "A file of this name was made meanwhile. Make the draft again, or
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedProposals:
     """What became of accepted proposals: what was written, and for each file that was not, why.
 
     `changes` is None where nothing was written.
@@ -29,7 +30,7 @@ class Accepted:
     refused: tuple[tuple[Path, str], ...] = ()
 
 
-def change_of(proposal: Proposal) -> NoteChange:
+def change_of(proposal: Proposal) -> NoteFileChange:
     """The change of one note's file: the lines of the one property, or the new note.
 
     Raises InputError where the proposal cannot be accepted, or its note locks itself.
@@ -37,14 +38,14 @@ def change_of(proposal: Proposal) -> NoteChange:
     if proposal.problem:
         raise InputError(proposal.title, proposal.problem)
     if proposal.source is None:
-        return NoteChange(proposal.path, None, str(proposal.after))
+        return NoteFileChange(proposal.path, None, str(proposal.after))
     if is_locked_itself(proposal.source):
         raise InputError(proposal.path.name, "the note is locked, so nothing is written.")
     try:
         text = changed_text(proposal.source, proposal.kind.field, proposal.after)
     except ValueError as error:
         raise InputError(proposal.path.name, str(error)) from error
-    return NoteChange(proposal.path, proposal.source, text)
+    return NoteFileChange(proposal.path, proposal.source, text)
 
 
 def change_set(proposals: Sequence[Proposal], locked: Collection[str] = frozenset()) -> ChangeSet:
@@ -57,7 +58,9 @@ def change_set(proposals: Sequence[Proposal], locked: Collection[str] = frozense
     return ChangeSet(_title(proposals), tuple(change_of(proposal) for proposal in proposals))
 
 
-def write_accepted(log: ChangeLog, proposals: Sequence[Proposal], locked: Collection[str] = frozenset()) -> Accepted:
+def write_accepted(
+    log: ChangeLog, proposals: Sequence[Proposal], locked: Collection[str] = frozenset()
+) -> AcceptedProposals:
     """Write the proposals whose notes are still what they were made from, in one step; the others are named.
 
     Raises InputError, and what `ChangeLog.apply` raises but for changed notes.
@@ -77,8 +80,8 @@ def write_accepted(log: ChangeLog, proposals: Sequence[Proposal], locked: Collec
                     refused[proposal.path] = TAKEN if proposal.source is None else CHANGED
             left = [proposal for proposal in left if proposal.path not in stale]
         else:
-            return Accepted(changes, tuple(proposal.path for proposal in left), tuple(refused.items()))
-    return Accepted(None, (), tuple(refused.items()))
+            return AcceptedProposals(changes, tuple(proposal.path for proposal in left), tuple(refused.items()))
+    return AcceptedProposals(None, (), tuple(refused.items()))
 
 
 def _title(proposals: Sequence[Proposal]) -> str:

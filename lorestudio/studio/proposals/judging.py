@@ -1,8 +1,7 @@
 """From an answer, or from what a person typed, to a proposal: what the note would say, and what speaks against it.
 
-How many messages of the open chat a key is found in, by the engine's own matcher.
-
-From a draft to the text of a new note and the file it goes to (spec: deeplore-ai-and-tools 2.1).
+Keys are counted in the messages of the open chat by the engine's own matcher; a draft becomes the text of a new note
+and the file it goes to (spec: deeplore-ai-and-tools 2.1).
 """
 
 from __future__ import annotations
@@ -19,7 +18,16 @@ from lorestudio.domain.javascript import fold, length, trim
 from lorestudio.llm.messages import ChatReply
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.proposals.model import KeyCount, Material, Passage, Proposal, ProposalKind, Remark, Task, Value
+from lorestudio.studio.proposals.model import (
+    DraftPassage,
+    KeyCount,
+    Material,
+    Proposal,
+    ProposalKind,
+    ProposalTask,
+    Remark,
+    Value,
+)
 from lorestudio.studio.proposals.reading import (
     LONGEST_KEY,
     SUMMARY_LENGTH,
@@ -163,9 +171,9 @@ class Judge:
         """The judge of a project; prepares its chat for searching."""
         return cls(project, SearchableChat.of(project.chat, project.settings))
 
-    def answered(self, task: Task, reply: ChatReply) -> Proposal:
+    def answered(self, task: ProposalTask, reply: ChatReply) -> Proposal:
         """The proposal that an answer makes, or why it makes none; the reply is kept as it came."""
-        if isinstance(task.about, Passage):
+        if isinstance(task.about, DraftPassage):
             made = self._draft(task, task.about, reply)
         elif task.kind is ProposalKind.SUMMARY:
             summary = read_summary(reply)
@@ -177,9 +185,9 @@ class Judge:
         remarks = (*made.remarks, *(Remark(note) for note in reply.notes))
         return replace(made, remarks=remarks, reply=reply.raw or reply.text, answered_by=reply.source)
 
-    def failed(self, task: Task, problem: str) -> Proposal:
+    def failed(self, task: ProposalTask, problem: str) -> Proposal:
         """The place of a proposal for which no answer came."""
-        if isinstance(task.about, Passage):
+        if isinstance(task.about, DraftPassage):
             return _blank(task, task.about, problem)
         return self._about(task, task.about, _empty(task.kind), problem, ())
 
@@ -199,7 +207,7 @@ class Judge:
         )
 
     def _about(
-        self, task: Task, material: Material, after: Value, problem: str, remarks: tuple[Remark, ...]
+        self, task: ProposalTask, material: Material, after: Value, problem: str, remarks: tuple[Remark, ...]
     ) -> Proposal:
         before: Value = material.entry.summary if task.kind is ProposalKind.SUMMARY else material.entry.keys
         counts: tuple[KeyCount, ...] = ()
@@ -243,7 +251,7 @@ class Judge:
         ]
         return tuple(remarks)
 
-    def _draft(self, task: Task, passage: Passage, reply: ChatReply) -> Proposal:
+    def _draft(self, task: ProposalTask, passage: DraftPassage, reply: ChatReply) -> Proposal:
         draft = read_draft(reply)
         if draft.problem:
             return _blank(task, passage, draft.problem)
@@ -258,7 +266,7 @@ class Judge:
         remarks = draft.remarks if draft.keys else (*draft.remarks, Remark("The draft has no keys.", serious=True))
         return replace(made, remarks=(*remarks, *made.remarks))
 
-    def _note(self, task: Task, passage: Passage, text: str) -> Proposal:
+    def _note(self, task: ProposalTask, passage: DraftPassage, text: str) -> Proposal:
         """The proposal of a whole new note."""
         title, path, problem = title_of(text, passage.folder / "Draft.md"), passage.folder / "Draft.md", ""
         rules = ParseRules.from_settings(self.project.settings, self.project.index.fields)
@@ -299,7 +307,7 @@ def _why_not(source: str, name: str, value: Value) -> str:
     return ""
 
 
-def _blank(task: Task, passage: Passage, problem: str) -> Proposal:
+def _blank(task: ProposalTask, passage: DraftPassage, problem: str) -> Proposal:
     place: Path = passage.folder / "Draft.md"
     return Proposal(task.kind, place, task.title, "", "", None, task, problem=problem)
 

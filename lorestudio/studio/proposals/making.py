@@ -1,6 +1,6 @@
 """Asking for proposals, one after the other: paced, stoppable, and with what is done kept by whoever asked.
 
-Who answers for proposals, where the answers are recorded, and what asking costs.
+Answers are recorded a file a vault, so that nothing is asked for twice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lorestudio.studio.chat.tool_calls import Asking
 from lorestudio.studio.project.answering import Asked, Connections, Source, load_recorded, make_answers
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.judging import Judge
-from lorestudio.studio.proposals.model import Proposal, Task
+from lorestudio.studio.proposals.model import Proposal, ProposalTask
 from lorestudio.vault.data_folder import default_folder
 from lorestudio.vault.files import safe_name
 
@@ -56,7 +56,7 @@ def proposal_answers(
 
 
 def proposals_cost(
-    tasks: Sequence[Task], source: Source, project: Project, records: Path, *, fresh: bool = False
+    tasks: Sequence[ProposalTask], source: Source, project: Project, records: Path, *, fresh: bool = False
 ) -> CostEstimate:
     """What asking costs where the source is one that is paid or waited for; recorded answers are free.
 
@@ -115,7 +115,7 @@ class Maker:
 
     async def run(
         self,
-        tasks: Sequence[Task],
+        tasks: Sequence[ProposalTask],
         on_proposal: Callable[[int, Proposal], None],
         cancel: CancelToken | None = None,
     ) -> Ended:

@@ -42,7 +42,7 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class DraftPassage:
     """What a draft is written from. `numbers` are the indices of the messages in the chat file.
 
     `path` is the folder that the note goes to, inside its vault; `titles` are those that exist, `focus` is what the
@@ -56,11 +56,11 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ProposalTask:
     """One proposal that is to be made. `about` is the note, or for a draft the passage."""
 
     kind: ProposalKind
-    about: Material | Passage
+    about: Material | DraftPassage
     request: ChatRequest
 
     @property
@@ -87,11 +87,11 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ProposalPlan:
     """What is to be asked, and which notes are left out. Nothing was asked yet."""
 
     kind: ProposalKind
-    tasks: tuple[Task, ...] = ()
+    tasks: tuple[ProposalTask, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
 
@@ -131,7 +131,7 @@ class Proposal:
     before: Value
     after: Value
     source: str | None = field(repr=False)
-    task: Task = field(repr=False)
+    task: ProposalTask = field(repr=False)
     reasoning: str = ""
     reply: str = field(default="", repr=False)
     answered_by: str = ""

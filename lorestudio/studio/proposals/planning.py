@@ -1,6 +1,6 @@
-"""Which notes are asked about, which are left out and why. Reads the notes; asks nobody.
+"""Which notes are asked about, which are left out and why, and what is asked. Reads the notes; asks nobody.
 
-What a model is asked for a proposal (contents and limits: spec deeplore-ai-and-tools 2.1, 2.5, 2.6).
+Contents and limits of the questions: spec deeplore-ai-and-tools 2.1, 2.5, 2.6.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -16,13 +15,13 @@ from lorestudio.domain.chat import Message, transcript
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, fold, head, trim
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.domain.resources import resource
+from lorestudio.domain.resources import prompt_text
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.settings.deeplore import INHERIT, DeepLoreSettings, tool_model
 from lorestudio.studio.notes.note_locks import is_locked, is_locked_itself
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.proposals.model import Material, Passage, Plan, ProposalKind, Skipped, Task
+from lorestudio.studio.proposals.model import DraftPassage, Material, ProposalKind, ProposalPlan, ProposalTask, Skipped
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.note.document import NoteDocument
@@ -70,7 +69,7 @@ def summary_request(material: Material, settings: DeepLoreSettings, model: str =
     """The question for a summary. `model` is the one of the answer source where the settings name none."""
     return ChatRequest(
         ProposalKind.SUMMARY.value,
-        prompt(ProposalKind.SUMMARY),
+        prompt_text(ProposalKind.SUMMARY),
         _note(material, SUMMARY_SOURCE),
         max_tokens=SUMMARY_TOKENS,
         timeout_ms=settings.ai_search_timeout,
@@ -83,7 +82,7 @@ def keys_request(material: Material, mode: str, settings: DeepLoreSettings, mode
     own = settings.optimize_keys_prompt
     return ChatRequest(
         ProposalKind.KEYS.value,
-        own if trim(own) else prompt(ProposalKind.KEYS),
+        own if trim(own) else prompt_text(ProposalKind.KEYS),
         f"{_tagged('hint', MODES[mode])}\n{_note(material, KEYS_SOURCE)}",
         max_tokens=settings.optimize_keys_max_tokens,
         timeout_ms=settings.optimize_keys_timeout,
@@ -104,7 +103,7 @@ def draft_request(
         parts.append(_tagged("subject", trim(focus)))
     return ChatRequest(
         ProposalKind.DRAFT.value,
-        own if trim(own) else prompt(ProposalKind.DRAFT),
+        own if trim(own) else prompt_text(ProposalKind.DRAFT),
         "\n".join([*parts, _tagged("passage", passage)]),
         max_tokens=settings.auto_suggest_max_tokens,
         timeout_ms=settings.auto_suggest_timeout,
@@ -113,12 +112,6 @@ def draft_request(
         model=tool_model(settings.auto_suggest_connection_mode or INHERIT, settings.auto_suggest_model, settings)
         or model,
     )
-
-
-@lru_cache(maxsize=8)
-def prompt(kind: ProposalKind) -> str:
-    """The instructions for a kind of proposal, in the studio's own words."""
-    return resource("prompts", f"{kind.value}.txt").read_text(encoding="utf-8").strip()
 
 
 def _note(material: Material, limit: int) -> str:
@@ -186,7 +179,7 @@ def plan_summaries(
     model: str = "",
     again: bool = False,
     cancel: CancelToken | None = None,
-) -> Plan:
+) -> ProposalPlan:
     """Ask for a summary of each of the entries, by default all of the project, that has none; with `again`, of all.
 
     Notes that have one are named as skipped where entries were chosen; of a whole vault they are passed over.
@@ -214,7 +207,7 @@ def plan_keys(
     mode: str = "",
     model: str = "",
     cancel: CancelToken | None = None,
-) -> Plan:
+) -> ProposalPlan:
     """Ask for better keys of each of the entries. `mode` is one of `MODES`, by default what the settings say.
 
     Raises Cancelled, and InputError for another mode.
@@ -229,7 +222,7 @@ def plan_keys(
     return _plan(project, ProposalKind.KEYS, entries, guard, request, lambda _material: None, cancel)
 
 
-def plan_draft(project: Project, numbers: Sequence[int], focus: str = "", *, model: str = "") -> Plan:
+def plan_draft(project: Project, numbers: Sequence[int], focus: str = "", *, model: str = "") -> ProposalPlan:
     """Ask for a new note from the messages with these indices. Raises InputError with what to do."""
     chat = project.chat
     if chat is None:
@@ -244,8 +237,8 @@ def plan_draft(project: Project, numbers: Sequence[int], focus: str = "", *, mod
         raise InputError("messages", "they are all hidden or empty. Choose messages that the story has.")
     titles = titles_of(project)
     request = draft_request(messages, titles, focus, project.settings, model)
-    passage = Passage(draft_folder(project), wanted, titles, trim(focus))
-    return Plan(ProposalKind.DRAFT, (Task(ProposalKind.DRAFT, passage, request),))
+    passage = DraftPassage(draft_folder(project), wanted, titles, trim(focus))
+    return ProposalPlan(ProposalKind.DRAFT, (ProposalTask(ProposalKind.DRAFT, passage, request),))
 
 
 def draft_folder(project: Project) -> Path:
@@ -303,9 +296,9 @@ def _plan(
     request: Callable[[Material], ChatRequest],
     refuse: Callable[[Material], str | None],
     cancel: CancelToken | None,
-) -> Plan:
+) -> ProposalPlan:
     """`refuse` gives the reason to leave a note out, "" to pass it over without a word, None to ask about it."""
-    tasks: list[Task] = []
+    tasks: list[ProposalTask] = []
     skipped: list[Skipped] = []
     for entry in entries:
         if cancel is not None and cancel.cancelled:
@@ -316,10 +309,10 @@ def _plan(
             continue
         reason = refuse(material)
         if reason is None:
-            tasks.append(Task(kind, material, request(material)))
+            tasks.append(ProposalTask(kind, material, request(material)))
         elif reason:
             skipped.append(Skipped(entry.filename, material.entry.title, reason))
-    return Plan(kind, tuple(tasks), tuple(skipped))
+    return ProposalPlan(kind, tuple(tasks), tuple(skipped))
 
 
 def _aliases(text: str) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.llm.stand_in import StandInAnswers
-from lorestudio.studio.chat.notes import ChatNotes, NotesDesk
-from lorestudio.studio.chat.session_notes import SessionNotes
+from lorestudio.studio.chat.session_notes import ChatNotes, NotesDesk, SessionNotes
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 

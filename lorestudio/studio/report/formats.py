@@ -1,7 +1,4 @@
-"""The formats of a report, by the name of the file it goes to.
-
-A report as Markdown, as plain text, and as JSON for programs.
-"""
+"""The formats of a report, by the name of the file it goes to: HTML, Markdown, plain text, and JSON for programs."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
 """A report as one HTML page: no script, nothing loaded from elsewhere, light or dark as the reader's system is.
 
-Every picture has a table beside it; headings, captions and row headers are there for screen readers.
-
-The texts of prompts in a report: folded, once each, and of the newest turns as far as the page stays sane.
-
-How a report looks: on a screen of any width, light or dark, and on paper.
+Every picture has a table beside it; headings, captions and row headers are there for screen readers. The texts of
+prompts are folded, once each, and of the newest turns as far as the page stays sane.
 """
 
 from __future__ import annotations
@@ -13,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final
 
-from lorestudio.studio.report.colours import css_variables, fill, on_fill
+from lorestudio.studio.report.pictures import PICTURE_STYLE, budget_svg, css_variables, fill, flow_svg, on_fill
 from lorestudio.studio.report.source import ReportMessage, ReportSource, ReportTurn
-from lorestudio.studio.report.svg import PICTURE_STYLE, budget_svg, flow_svg
 from lorestudio.trace.ai_selection import ai_lines
 from lorestudio.trace.budget import OTHER, Origin, budget_view, origins
 from lorestudio.trace.explain import explain, explain_stage
@@ -35,7 +31,7 @@ REPEATED: Final = 300
 BlockKey = tuple[str, float, float, float, str, tuple[tuple[int, int, str], ...]]
 
 
-class PromptTexts:
+class ReportPrompts:
     """Which turns' prompts a report holds, and as HTML. Ask for the turns in the order of the page."""
 
     def __init__(self, source: ReportSource, most: int = MOST_CHARACTERS) -> None:
@@ -185,7 +181,7 @@ _TO_TOP: Final = "<a class='top' href='#top'>All turns</a>"
 def html_page(source: ReportSource) -> str:
     """The whole page."""
     title = f"Lore report: {source.vault or 'a vault'}"
-    prompts = PromptTexts(source)
+    prompts = ReportPrompts(source)
     turns = "".join(_turn(turn, source, prompts) for turn in source.turns)
     kind = "whole" if source.whole_chat else "single"
     return (
@@ -200,7 +196,7 @@ def html_page(source: ReportSource) -> str:
     )
 
 
-def _head(source: ReportSource, prompts: PromptTexts) -> str:
+def _head(source: ReportSource, prompts: ReportPrompts) -> str:
     count = plural(len(source.turns), "# turn|# turns")
     where = f" of the chat {escape(source.chat)}" if source.chat else ""
     lines = [f"<p class='muted'>{count}{where}.</p>"]
@@ -233,7 +229,7 @@ def _contents(source: ReportSource) -> str:
     return f"<nav aria-label='Turns'><section class='part'>{table}</section></nav>"
 
 
-def _turn(turn: ReportTurn, source: ReportSource, prompts: PromptTexts) -> str:
+def _turn(turn: ReportTurn, source: ReportSource, prompts: ReportPrompts) -> str:
     trace = turn.trace
     came_from = origins(trace)
     parts = [

@@ -14,7 +14,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.recorded_answers import RecordedAnswers
-from lorestudio.studio.notes.aliases import aliases_of
+from lorestudio.studio.notes.vault_notes import aliases_of
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.held_runs import HeldRuns
 from lorestudio.studio.tryout.what_if_runs import WhatIfRuns

@@ -117,7 +117,9 @@ async def run_pipeline(
     comparison.prepare(vectors)
     tally = RunTally()
     for place, (fact, vector) in enumerate(zip(facts, vectors, strict=True)):
-        keep(fact, vector, comparison.best(place, vector), comparison, Keeper(thread, writes, options, origin, tally))
+        keep(
+            fact, vector, comparison.best(place, vector), comparison, FactKeeper(thread, writes, options, origin, tally)
+        )
     return Result(
         tally.saved, tally.deduped, tally.superseded, extracted, profile_fields, counts, len(facts),
         comparison.stale, tuple(tally.decisions),
@@ -291,7 +293,7 @@ class StoreComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Keeper:
+class FactKeeper:
     """Everything that keeping a fact takes besides the fact."""
 
     thread: Thread
@@ -301,7 +303,7 @@ class Keeper:
     tally: RunTally
 
 
-def keep(fact: Fact, vector: Vector | None, best: Best | None, comparison: StoreComparison, keeper: Keeper) -> None:
+def keep(fact: Fact, vector: Vector | None, best: Best | None, comparison: StoreComparison, keeper: FactKeeper) -> None:
     """Act on one fact (spec: 9.4)."""
     options, tally = keeper.options, keeper.tally
     made = classify(best, options.deduplication, options.supersede)
@@ -330,14 +332,14 @@ def keep(fact: Fact, vector: Vector | None, best: Best | None, comparison: Store
         comparison.accepted.append((fact.content, vector))
 
 
-def _new(fact: Fact, vector: Vector | None, keeper: Keeper, *, pinned: bool) -> NewMemory:
+def _new(fact: Fact, vector: Vector | None, keeper: FactKeeper, *, pinned: bool) -> NewMemory:
     return NewMemory(
         keeper.thread.user_id, keeper.thread.id, fact.content, fact.source or INFERRED, vector, fact.tags, pinned,
         keeper.options.vector_model, keeper.origin,
     )  # fmt: skip
 
 
-def _changes(fact: Fact, vector: Vector | None, row: Memory, keeper: Keeper, *, pinned: bool) -> Changes:
+def _changes(fact: Fact, vector: Vector | None, row: Memory, keeper: FactKeeper, *, pinned: bool) -> Changes:
     """A confirmed source is never lowered and a pin never removed; tags are the new fact's, none included."""
     changes = Changes(
         content=fact.content,

@@ -104,7 +104,7 @@ def write_chat_file(file: ChatFile, chat: RecapChat) -> ChatFile:
     except OSError as error:
         raise InputError(file.path, f"the chat cannot be read: {error.strerror or error}.") from error
     if found != file.document.digest:
-        raise ChangedMeanwhileError(file.path, "another program has changed the chat meanwhile.")
+        raise RecapFileChangedError(file.path, "another program has changed the chat meanwhile.")
     data = file.with_chat(chat)
     if digest_of(data) == found:
         return file
@@ -116,7 +116,7 @@ def write_chat_file(file: ChatFile, chat: RecapChat) -> ChatFile:
     return read_chat_file(file.path)
 
 
-class ChangedMeanwhileError(InputError):
+class RecapFileChangedError(InputError):
     """The chat is not the one that was read any more."""
 
 
@@ -274,7 +274,7 @@ class ChatBook:
                 return
             try:
                 written = await asyncio.to_thread(write_chat_file, self.file, self.chat)
-            except ChangedMeanwhileError:
+            except RecapFileChangedError:
                 self._take(await asyncio.to_thread(read_chat_file, self.file.path))
                 continue
             self.file = written

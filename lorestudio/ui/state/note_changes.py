@@ -12,12 +12,14 @@ from typing import TypeAlias, TypeVar
 from PySide6.QtCore import QObject, Qt, Signal
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.change_log import ChangedMeanwhileError, ChangeLog, ChangeSet, default_folder
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.change_set import ChangedMeanwhileError, ChangeSet
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import FreshNotes, Planned, VaultNotes
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.session import Session
+from lorestudio.vault.data_folder import default_folder
 from lorestudio.vault.writer import sweep
 
 Plan: TypeAlias = Callable[[Sequence[VaultNotes]], Planned]

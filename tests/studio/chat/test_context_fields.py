@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json
-from lorestudio.studio.chat.context_fields import FieldValue, context_fields
+from lorestudio.studio.chat.controls import FieldValue, context_fields
 
 ERA = FieldDefinition("era", "Era", multi=True, context_key="era")
 MOOD = FieldDefinition("mood", "Mood", values=("wild", "Calm"))

@@ -11,7 +11,7 @@ from lorestudio.domain.entry import Entry, Folder, VaultIndex
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat.controls import (
-    Part,
+    ControlsPart,
     changed_parts,
     fitting,
     has_rule,
@@ -41,34 +41,34 @@ def test_a_pin_names_the_vault_only_where_titles_meet() -> None:
 
 
 def test_pinning_and_freeing() -> None:
-    pinned = toggled(ChatControls(), Part.PINS, [LAMP, TIDE], ONE)
+    pinned = toggled(ChatControls(), ControlsPart.PINS, [LAMP, TIDE], ONE)
     assert pinned.pins == (EntryRule("Lamp"), EntryRule("Tide"))
-    assert toggled(pinned, Part.PINS, [LAMP], ONE).pins == (EntryRule("Tide"),)
+    assert toggled(pinned, ControlsPart.PINS, [LAMP], ONE).pins == (EntryRule("Tide"),)
 
 
 def test_of_several_entries_the_rest_is_pinned_before_all_are_freed() -> None:
     controls = ChatControls(pins=(EntryRule("lamp"),))
-    both = toggled(controls, Part.PINS, [LAMP, TIDE], ONE)
+    both = toggled(controls, ControlsPart.PINS, [LAMP, TIDE], ONE)
     assert both.pins == (EntryRule("lamp"), EntryRule("Tide"))
-    assert toggled(both, Part.PINS, [LAMP, TIDE], ONE).pins == ()
+    assert toggled(both, ControlsPart.PINS, [LAMP, TIDE], ONE).pins == ()
 
 
 def test_what_is_pinned_is_not_blocked_any_more_and_the_other_way_round() -> None:
-    blocked = toggled(toggled(ChatControls(), Part.PINS, [LAMP], ONE), Part.BLOCKS, [LAMP], ONE)
+    blocked = toggled(toggled(ChatControls(), ControlsPart.PINS, [LAMP], ONE), ControlsPart.BLOCKS, [LAMP], ONE)
     assert (blocked.pins, blocked.blocks) == ((), (EntryRule("Lamp"),))
-    pinned = toggled(blocked, Part.PINS, [LAMP], ONE)
+    pinned = toggled(blocked, ControlsPart.PINS, [LAMP], ONE)
     assert (pinned.pins, pinned.blocks) == ((EntryRule("Lamp"),), ())
 
 
 def test_freeing_leaves_the_other_list_alone() -> None:
     controls = ChatControls(pins=(EntryRule("Lamp"),), blocks=(EntryRule("Lamp"),))
-    assert toggled(controls, Part.PINS, [LAMP], ONE).blocks == (EntryRule("Lamp"),)
+    assert toggled(controls, ControlsPart.PINS, [LAMP], ONE).blocks == (EntryRule("Lamp"),)
 
 
 def test_one_pin_or_block_is_removed() -> None:
     controls = ChatControls(pins=(EntryRule("A"), EntryRule("A", "v")), blocks=(EntryRule("B"),))
-    assert without_rule(controls, Part.PINS, EntryRule("A", "v")).pins == (EntryRule("A"),)
-    assert without_rule(controls, Part.BLOCKS, EntryRule("B")).blocks == ()
+    assert without_rule(controls, ControlsPart.PINS, EntryRule("A", "v")).pins == (EntryRule("A"),)
+    assert without_rule(controls, ControlsPart.BLOCKS, EntryRule("B")).blocks == ()
 
 
 def test_folders_come_once_and_go() -> None:
@@ -111,15 +111,15 @@ def test_adding_and_removing_a_new_value_changes_nothing(values: list[str], valu
 @pytest.mark.parametrize(
     ("change", "part"),
     [
-        ({"pins": (EntryRule("A"),)}, Part.PINS),
-        ({"blocks": (EntryRule("A"),)}, Part.BLOCKS),
-        ({"folders": ("a",)}, Part.FOLDERS),
-        ({"context": {"era": "x"}}, Part.CONTEXT),
-        ({"notebook": "n"}, Part.NOTEBOOK),
-        ({"notepad": "n"}, Part.NOTEPAD),
+        ({"pins": (EntryRule("A"),)}, ControlsPart.PINS),
+        ({"blocks": (EntryRule("A"),)}, ControlsPart.BLOCKS),
+        ({"folders": ("a",)}, ControlsPart.FOLDERS),
+        ({"context": {"era": "x"}}, ControlsPart.CONTEXT),
+        ({"notebook": "n"}, ControlsPart.NOTEBOOK),
+        ({"notepad": "n"}, ControlsPart.NOTEPAD),
     ],
 )
-def test_what_differs_from_the_file(change: dict[str, object], part: Part) -> None:
+def test_what_differs_from_the_file(change: dict[str, object], part: ControlsPart) -> None:
     changed = ChatControls(**change)  # type: ignore[arg-type]  # one field at a time
     assert changed_parts(changed, ChatControls()) == (part,)
     assert changed_parts(changed, changed) == ()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.entry import Entry, Folder, VaultIndex
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.chat.controls import Part
+from lorestudio.studio.chat.controls import ControlsPart
 from lorestudio.studio.chat.presets import Preset, PresetFolder, apply_preset, file_name, preset_json, read_preset
 
 FULL = ChatControls(
@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> PresetFolder:
 
 
 def test_a_preset_comes_back_as_it_was(folder: PresetFolder) -> None:
-    preset = Preset("Storm night", FULL, frozenset(Part))
+    preset = Preset("Storm night", FULL, frozenset(ControlsPart))
     path = folder.save(preset)
     assert path.name == "Storm night.json"
     assert read_preset(path) == preset
@@ -43,7 +43,7 @@ def test_a_preset_comes_back_as_it_was(folder: PresetFolder) -> None:
 
 
 def test_the_file_names_entries_and_no_numbers(folder: PresetFolder) -> None:
-    document = json.loads(folder.save(Preset("A", FULL, frozenset(Part))).read_text("utf-8"))
+    document = json.loads(folder.save(Preset("A", FULL, frozenset(ControlsPart))).read_text("utf-8"))
     assert document["pins"] == [
         {"title": "Lamp", "vaultSource": None},
         {"title": "Tide", "vaultSource": "brume"},
@@ -53,29 +53,29 @@ def test_the_file_names_entries_and_no_numbers(folder: PresetFolder) -> None:
 
 
 def test_parts_that_are_not_its_business_stay(folder: PresetFolder) -> None:
-    folder.save(Preset("Era only", FULL, frozenset({Part.CONTEXT})))
+    folder.save(Preset("Era only", FULL, frozenset({ControlsPart.CONTEXT})))
     preset = folder.find("Era only")
-    assert preset.parts == {Part.CONTEXT}
+    assert preset.parts == {ControlsPart.CONTEXT}
     now = ChatControls(pins=(EntryRule("Bell"),), context={"location": "quay"}, notebook="mine")
     applied = apply_preset(preset, now, INDEX).controls
     assert applied == replace(now, context=FULL.context)
 
 
 def test_an_empty_part_empties_that_part() -> None:
-    preset = Preset("Nothing pinned", ChatControls(), frozenset({Part.PINS, Part.NOTEBOOK}))
+    preset = Preset("Nothing pinned", ChatControls(), frozenset({ControlsPart.PINS, ControlsPart.NOTEBOOK}))
     now = ChatControls(pins=(EntryRule("Bell"),), notebook="mine", notepad="stays")
     assert apply_preset(preset, now, INDEX).controls == ChatControls(notepad="stays")
 
 
 def test_the_chats_own_character_is_a_choice_too(folder: PresetFolder) -> None:
-    folder.save(Preset("Own", ChatControls(), frozenset({Part.CHARACTER})))
+    folder.save(Preset("Own", ChatControls(), frozenset({ControlsPart.CHARACTER})))
     now = ChatControls(character="Wren")
     assert apply_preset(folder.find("Own"), now, INDEX).controls.character is None
 
 
 def test_what_the_vault_does_not_have_is_told() -> None:
     controls = replace(FULL, folders=("places", "gone"), context={"era": ["before", "never"], "mood": "calm"})
-    applied = apply_preset(Preset("P", controls, frozenset(Part)), ChatControls(), INDEX)
+    applied = apply_preset(Preset("P", controls, frozenset(ControlsPart)), ChatControls(), INDEX)
     told = "\n".join(applied.missing)
     assert applied.controls.folders == ("places",)
     assert applied.controls.pins == controls.pins  # they wait for a vault that has such entries
@@ -89,17 +89,17 @@ def test_what_the_vault_does_not_have_is_told() -> None:
 
 
 def test_a_name_is_taken_once_whatever_the_capitals(folder: PresetFolder) -> None:
-    folder.save(Preset("Storm", FULL, frozenset(Part)))
+    folder.save(Preset("Storm", FULL, frozenset(ControlsPart)))
     with pytest.raises(InputError, match="“Storm” already"):
-        folder.save(Preset("  storm ", FULL, frozenset(Part)))
-    path = folder.save(Preset("storm", ChatControls(), frozenset({Part.PINS})), replacing=True)
+        folder.save(Preset("  storm ", FULL, frozenset(ControlsPart)))
+    path = folder.save(Preset("storm", ChatControls(), frozenset({ControlsPart.PINS})), replacing=True)
     assert path.name == "Storm.json"
     assert folder.load().names == ("storm",)
 
 
 def test_renaming_renames_the_file_and_deleting_removes_it(folder: PresetFolder) -> None:
-    old = folder.save(Preset("Storm", FULL, frozenset(Part)))
-    folder.save(Preset("Calm", FULL, frozenset(Part)))
+    old = folder.save(Preset("Storm", FULL, frozenset(ControlsPart)))
+    folder.save(Preset("Calm", FULL, frozenset(ControlsPart)))
     with pytest.raises(InputError, match="already"):
         folder.rename("Storm", "calm")
     new = folder.rename("Storm", "Hurricane")
@@ -116,7 +116,7 @@ def test_renaming_renames_the_file_and_deleting_removes_it(folder: PresetFolder)
 
 def test_names_that_file_systems_do_not_take(folder: PresetFolder) -> None:
     for name in ("a/b", "a\\b", "con", "..", "x?"):
-        folder.save(Preset(name, ChatControls(), frozenset({Part.PINS})))
+        folder.save(Preset(name, ChatControls(), frozenset({ControlsPart.PINS})))
     assert sorted(folder.load().names) == ["..", "a/b", "a\\b", "con", "x?"]
     assert all(path.parent == folder.folder for path in folder.folder.iterdir())
     assert file_name("con") != "con.json"
@@ -125,13 +125,13 @@ def test_names_that_file_systems_do_not_take(folder: PresetFolder) -> None:
 @pytest.mark.parametrize("name", ["", "   ", "x" * 81])
 def test_names_that_cannot_be_used(folder: PresetFolder, name: str) -> None:
     with pytest.raises(InputError, match="name"):
-        folder.save(Preset(name, FULL, frozenset(Part)))
+        folder.save(Preset(name, FULL, frozenset(ControlsPart)))
 
 
 def test_an_unknown_name_says_which_there_are(folder: PresetFolder) -> None:
     with pytest.raises(InputError, match="There are none yet"):
         folder.find("x")
-    folder.save(Preset("Storm", FULL, frozenset(Part)))
+    folder.save(Preset("Storm", FULL, frozenset(ControlsPart)))
     with pytest.raises(InputError, match="There are: Storm"):
         folder.find("x")
 
@@ -155,7 +155,7 @@ HEAD = {"format": "lorestudio-preset", "version": 1, "name": "P"}
     ],
 )
 def test_a_broken_file_is_shown_and_the_others_stay_usable(folder: PresetFolder, text: str, words: str) -> None:
-    folder.save(Preset("Good", FULL, frozenset(Part)))
+    folder.save(Preset("Good", FULL, frozenset(ControlsPart)))
     (folder.folder / "bad.json").write_text(text, encoding="utf-8")
     (folder.folder / "notes.txt").write_text("no preset", encoding="utf-8")
     known = folder.load()
@@ -170,7 +170,7 @@ def test_a_broken_file_is_shown_and_the_others_stay_usable(folder: PresetFolder,
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "presets").write_text("a file in the way", encoding="utf-8")
     with pytest.raises(InputError, match="presets"):
-        PresetFolder(tmp_path / "presets").save(Preset("P", FULL, frozenset(Part)))
+        PresetFolder(tmp_path / "presets").save(Preset("P", FULL, frozenset(ControlsPart)))
 
 
 values = st.one_of(st.text(max_size=4), st.integers(-5, 5), st.booleans())
@@ -185,8 +185,8 @@ controls = st.builds(
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(controls, st.sets(st.sampled_from(Part)))
-def test_any_choices_survive_the_file(folder: PresetFolder, made: ChatControls, parts: set[Part]) -> None:
+@given(controls, st.sets(st.sampled_from(ControlsPart)))
+def test_any_choices_survive_the_file(folder: PresetFolder, made: ChatControls, parts: set[ControlsPart]) -> None:
     preset = Preset("Any", made, frozenset(parts))
     back = read_preset(folder.save(preset, replacing=True))
     assert preset_json(back) == preset_json(preset)

@@ -18,8 +18,14 @@ from lorestudio.llm.errors import ErrorKind, LlmError, failed
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.chat.notes import ChatNotes, NotesDesk
-from lorestudio.studio.chat.session_notes import NotesOutcome, NotesRecord, NotesResult, SessionNotes
+from lorestudio.studio.chat.session_notes import (
+    ChatNotes,
+    NotesDesk,
+    NotesOutcome,
+    NotesRecord,
+    NotesResult,
+    SessionNotes,
+)
 from lorestudio.studio.project.project import Project
 
 START = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)

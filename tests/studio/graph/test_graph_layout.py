@@ -13,7 +13,7 @@ from lorestudio.studio.graph import preparing
 from lorestudio.studio.graph.analysis import GraphStudy, local_graph, study
 from lorestudio.studio.graph.graph import build_graph
 from lorestudio.studio.graph.layout import LARGEST, SMALLEST, Start, lay_out, radii, rings
-from lorestudio.studio.graph.preparing import GraphWish, LayoutStore, Prepared, SavedLayout, prepare
+from lorestudio.studio.graph.preparing import GraphWish, LayoutStore, PreparedGraph, SavedLayout, prepare
 from lorestudio.studio.project.project import Project
 from tests.studio.graphs import clusters, index_of, linked
 
@@ -161,14 +161,14 @@ def project(index) -> Project:
     return Project((None,), index, DeepLoreSettings(), places=("/vault",))
 
 
-def prepared(index, store: LayoutStore, **wish: bool) -> tuple[Prepared, list]:
+def prepared(index, store: LayoutStore, **wish: bool) -> tuple[PreparedGraph, list]:
     news: list = []
     return prepare(project(index), store, GraphWish(**wish), news.append, CancelToken()), news
 
 
 def test_what_is_known_is_told_before_the_layout_begins() -> None:
     made, news = prepared(linked({"a": "b", "b": "c"}), LayoutStore())
-    assert isinstance(news[0], Prepared)
+    assert isinstance(news[0], PreparedGraph)
     assert news[0].positions is None
     assert isinstance(news[1], Progress)
     assert made.positions is not None

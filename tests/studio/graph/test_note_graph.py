@@ -10,12 +10,13 @@ from lorestudio.studio.graph.analysis import (
     MISSING_LIMIT,
     MissingConnection,
     backbone,
+    community_name,
+    graph_json,
     local_graph,
     shortest_path,
     study,
 )
-from lorestudio.studio.graph.export import community_name, graph_json
-from lorestudio.studio.graph.graph import EdgeKind, NodeKind, build_graph, fired_counts, undirected
+from lorestudio.studio.graph.graph import EdgeKind, NodeKind, build_graph, undirected
 from tests.studio.graphs import clusters, edges, index_of, linked
 
 
@@ -261,4 +262,3 @@ def test_json_has_every_node_and_edge_with_what_is_known() -> None:
 def test_an_empty_vault_has_an_empty_graph() -> None:
     found = found_in(index_of())
     assert (dict(found.graph.nodes), found.communities, found.gaps.count) == ({}, (), 0)
-    assert fired_counts(()) == {}

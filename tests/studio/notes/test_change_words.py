@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from lorestudio.studio.notes.change_set import (
     ChangeSet,
-    LineKind,
-    NoteChange,
+    DiffLineKind,
+    NoteFileChange,
     changed_references,
     difference,
     shown_name,
@@ -18,7 +18,7 @@ FILE = Path("/v/a.md")
 
 
 def shown(before: str | None, after: str | None) -> list[str]:
-    return [f"{line.kind.value}{line.number}{line.text}" for line in difference(NoteChange(FILE, before, after))]
+    return [f"{line.kind.value}{line.number}{line.text}" for line in difference(NoteFileChange(FILE, before, after))]
 
 
 def test_a_difference_shows_one_line_around_it() -> None:
@@ -39,9 +39,9 @@ def test_a_new_and_a_deleted_note_are_all_new_and_all_gone() -> None:
 
 @given(st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abc"), max_size=12))
 def test_nothing_that_changes_is_left_out(before: list[str], after: list[str]) -> None:
-    lines = difference(NoteChange(FILE, "\n".join(before), "\n".join(after)))
-    gone = {line.number: line.text for line in lines if line.kind is LineKind.GONE}
-    new = {line.number: line.text for line in lines if line.kind is LineKind.NEW}
+    lines = difference(NoteFileChange(FILE, "\n".join(before), "\n".join(after)))
+    gone = {line.number: line.text for line in lines if line.kind is DiffLineKind.GONE}
+    new = {line.number: line.text for line in lines if line.kind is DiffLineKind.NEW}
     kept = [text for place, text in enumerate(before, 1) if place not in gone]
     assert kept == [text for place, text in enumerate(after, 1) if place not in new]
     assert all(before[place - 1] == text for place, text in gone.items())
@@ -52,9 +52,9 @@ def test_references_that_get_another_spelling_are_counted() -> None:
     changes = ChangeSet(
         "x",
         (
-            NoteChange(FILE, "# A\n[[B]] [[C]] [[B]]\n", "# A\n[[D]] [[C]] [[D]]\n"),
-            NoteChange(FILE, "# B\n", "# D\n"),
-            NoteChange(FILE, None, "[[B]]\n"),
+            NoteFileChange(FILE, "# A\n[[B]] [[C]] [[B]]\n", "# A\n[[D]] [[C]] [[D]]\n"),
+            NoteFileChange(FILE, "# B\n", "# D\n"),
+            NoteFileChange(FILE, None, "[[B]]\n"),
         ),
     )
     assert changed_references(changes) == (2, 1)

@@ -15,13 +15,13 @@ import pytest
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.studio.notes import change_log as changes
-from lorestudio.studio.notes.change_log import (
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.change_set import (
     ChangedMeanwhileError,
-    ChangeLog,
     ChangeSet,
     HistoryError,
     NameTakenError,
-    NoteChange,
+    NoteFileChange,
     RollBackError,
 )
 from lorestudio.vault.files import ChangedOnDisk, SaveError
@@ -64,17 +64,17 @@ def files_in(folder: Path) -> dict[str, bytes]:
     }
 
 
-def edit(path: Path, after: str) -> NoteChange:
-    return NoteChange(path, read_note(path)[0], after)
+def edit(path: Path, after: str) -> NoteFileChange:
+    return NoteFileChange(path, read_note(path)[0], after)
 
 
-def move(path: Path, target: Path, after: str | None = None) -> NoteChange:
+def move(path: Path, target: Path, after: str | None = None) -> NoteFileChange:
     text, _ = read_note(path)
-    return NoteChange(path, text, text if after is None else after, target)
+    return NoteFileChange(path, text, text if after is None else after, target)
 
 
-def trash(path: Path) -> NoteChange:
-    return NoteChange(path, read_note(path)[0], None)
+def trash(path: Path) -> NoteFileChange:
+    return NoteFileChange(path, read_note(path)[0], None)
 
 
 def rename_set(vault: Path) -> ChangeSet:
@@ -83,7 +83,7 @@ def rename_set(vault: Path) -> ChangeSet:
         (
             move(vault / "Skarn.md", vault / "giants" / "old" / "Skarn the Grey.md"),
             edit(vault / "Lamp.md", "Ein Licht für [[Skarn the Grey]].\n"),
-            NoteChange(vault / "New.md", None, "new"),
+            NoteFileChange(vault / "New.md", None, "new"),
             trash(vault / "Tide.md"),
         ),
     )
@@ -167,7 +167,7 @@ def test_steps_of_other_vaults_stay_out_of_sight(log: ChangeLog, tmp_path: Path,
     elsewhere.mkdir()
     other = ChangeLog(tmp_path / "data", [elsewhere], Clock())
     assert not other.can_undo
-    other.apply(ChangeSet("there", (NoteChange(elsewhere / "a.md", None, "a"),)))
+    other.apply(ChangeSet("there", (NoteFileChange(elsewhere / "a.md", None, "a"),)))
     log.refresh()
     assert log.titles == ("here",)
     assert ChangeLog(tmp_path / "data", [vault, elsewhere]).titles == ("there", "here")
@@ -204,7 +204,7 @@ def test_a_file_that_is_not_as_expected_stops_all(
 
 def test_targets_that_exist_are_refused(log: ChangeLog, vault: Path) -> None:
     before = files_in(vault)
-    for change in (move(vault / "Skarn.md", vault / "Lamp.md"), NoteChange(vault / "Lamp.md", None, "new")):
+    for change in (move(vault / "Skarn.md", vault / "Lamp.md"), NoteFileChange(vault / "Lamp.md", None, "new")):
         with pytest.raises(ChangedOnDisk, match=r"“Lamp.md” exists already"):
             log.apply(ChangeSet("take a name", (change,)))
     assert files_in(vault) == before
@@ -226,13 +226,13 @@ def test_nothing_outside_the_vault(log: ChangeLog, vault: Path, target: str) -> 
     with pytest.raises(SaveError, match="outside the open vaults"):
         log.apply(ChangeSet("flee", (move(vault / "Lamp.md", vault / target),)))
     with pytest.raises(SaveError, match="outside the open vaults"):
-        log.apply(ChangeSet("flee", (NoteChange(vault / target, None, "x"),)))
+        log.apply(ChangeSet("flee", (NoteFileChange(vault / target, None, "x"),)))
     assert files_in(vault) == before
     assert files_in(vault.parent).keys() == {f"vault/{name}" for name in before} | {"data/lock"}
 
 
 def test_a_vault_that_is_not_there(log: ChangeLog, vault: Path) -> None:
-    wanted = ChangeSet("make", (NoteChange(vault / "a.md", None, "x"),))
+    wanted = ChangeSet("make", (NoteFileChange(vault / "a.md", None, "x"),))
     vault.rename(vault.with_name("elsewhere"))
     with pytest.raises(SaveError, match=r"vault's folder .* is not there"):
         log.apply(wanted)
@@ -283,7 +283,7 @@ def test_notes_trade_names_and_move_up(log: ChangeLog, vault: Path) -> None:
     assert files_in(vault) == {"Skarn.md": before["Lamp.md"], "Third.md": before["Skarn.md"], "Tide.md": b""}
     log.undo()
     assert files_in(vault) == before
-    log.apply(ChangeSet("replace", (trash(skarn), move(lamp, skarn), NoteChange(lamp, None, "a new lamp"))))
+    log.apply(ChangeSet("replace", (trash(skarn), move(lamp, skarn), NoteFileChange(lamp, None, "a new lamp"))))
     assert files_in(vault) == {"Lamp.md": b"a new lamp", "Skarn.md": before["Lamp.md"], "Tide.md": b""}
     assert [item.path for item in log.trash.list()] == [skarn]
     log.undo()
@@ -311,8 +311,8 @@ def test_one_path_twice_is_refused(log: ChangeLog, vault: Path) -> None:
     sets = [
         (edit(lamp, "1"), edit(lamp, "2")),
         (move(lamp, vault / "x.md"), move(vault / "Tide.md", vault / "x.md")),
-        (NoteChange(lamp, None, None),),
-        (NoteChange(lamp, None, "x", vault / "x.md"),),
+        (NoteFileChange(lamp, None, None),),
+        (NoteFileChange(lamp, None, "x", vault / "x.md"),),
     ]
     for one in sets:
         with pytest.raises(SaveError):
@@ -455,8 +455,8 @@ def stop(*_: object, **__: object) -> None:
 def stop_without_taking_back(monkeypatch: pytest.MonkeyPatch, log: ChangeLog) -> None:
     """As if the process was killed between the last file and the line that says so."""
     monkeypatch.setattr(log._journal, "end", stop)
-    monkeypatch.setattr("lorestudio.studio.notes.change_runner._take_back", lambda _done: None)
-    monkeypatch.setattr("lorestudio.studio.notes.change_runner.mend", stop)
+    monkeypatch.setattr("lorestudio.studio.notes.change_log._take_back", lambda _done: None)
+    monkeypatch.setattr("lorestudio.studio.notes.change_log.mend", stop)
 
 
 def test_an_end_that_was_not_written_down_is_understood(
@@ -688,7 +688,7 @@ def test_a_change_of_case_alone_where_the_disk_does_not_tell_cases_apart(
     forget_case(monkeypatch)
     before = files_in(vault)
     with pytest.raises(ChangedMeanwhileError, match="exists already"):
-        log.apply(ChangeSet("make", (NoteChange(vault / "LAMP.md", None, "x"),)))
+        log.apply(ChangeSet("make", (NoteFileChange(vault / "LAMP.md", None, "x"),)))
     with pytest.raises(ChangedMeanwhileError, match="exists already"):
         log.apply(ChangeSet("move", (move(vault / "Tide.md", vault / "LAMP.md"),)))
     for text in (None, "LAMP"):
@@ -734,7 +734,8 @@ def forget_case(monkeypatch: pytest.MonkeyPatch) -> None:
 KILLED = """
     import sys
     from pathlib import Path
-    from lorestudio.studio.notes.change_log import ChangeLog, ChangeSet, NoteChange
+    from lorestudio.studio.notes.change_log import ChangeLog
+    from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
     vault, data = Path(sys.argv[1]), Path(sys.argv[2])
     log = ChangeLog(data, [vault])
     print("ready", flush=True)
@@ -745,9 +746,9 @@ KILLED = """
             number = int(path.stem.split("-")[1])
             other = "b" if path.stem.startswith("a") else "a"
             if number % 2:
-                changes.append(NoteChange(path, text, text + "x", path.with_name(f"{other}-{number}.md")))
+                changes.append(NoteFileChange(path, text, text + "x", path.with_name(f"{other}-{number}.md")))
             else:
-                changes.append(NoteChange(path, text, text + "x"))
+                changes.append(NoteFileChange(path, text, text + "x"))
         log.apply(ChangeSet("all", tuple(changes)))
 """
 

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from lorestudio.studio.notes.change_log import ChangedMeanwhileError, ChangeLog, ChangeSet, NoteChange
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
 from lorestudio.vault.files import ChangedOnDisk, SaveError
 
 NAMES = ("a.md", "b.md", "c.md", "sub/a.md", "sub/deep/d.md")
@@ -67,11 +68,11 @@ class Vault(RuleBasedStateMachine):
             self.past.append(expected)
             self.future.clear()
 
-    def change(self, name: str, after: str | None, target: str | None) -> NoteChange:
+    def change(self, name: str, after: str | None, target: str | None) -> NoteFileChange:
         path = self.vault / name
         before = path.read_bytes().decode() if path.exists() else None
         moved = before is not None and after is not None and target is not None
-        return NoteChange(path, before, after, self.vault / target if moved and target is not None else None)
+        return NoteFileChange(path, before, after, self.vault / target if moved and target is not None else None)
 
     @precondition(lambda self: self.log.can_undo)
     @rule()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lorestudio.studio.notes.change_set import ChangeSet, NoteChange
+from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import MOST_CHANGES, FreshNotes
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.folder import ReadingCancelledError
@@ -61,8 +61,8 @@ def test_what_was_done_here_is_known_without_reading(folder: Path) -> None:
     done = ChangeSet(
         "x",
         (
-            NoteChange(folder / "a.md", text, "# A\n[[B]] [[B]]\n", folder / "new/a.md"),
-            NoteChange(folder / "c.md", None, "# C\n"),
+            NoteFileChange(folder / "a.md", text, "# A\n[[B]] [[B]]\n", folder / "new/a.md"),
+            NoteFileChange(folder / "c.md", None, "# C\n"),
         ),
     )
     (folder / "new").mkdir()

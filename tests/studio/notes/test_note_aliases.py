@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lorestudio.studio.notes.aliases import read_aliases
+from lorestudio.studio.notes.vault_notes import read_aliases
 from lorestudio.studio.project.project import open_project
 
 if TYPE_CHECKING:

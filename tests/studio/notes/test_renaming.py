@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.renaming import Wanted, plan_move, plan_rename
+from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename
 from lorestudio.vault.files import VaultError
 from tests.studio.note_worlds import applied, contents, write_vault
 
 
-def renamed(tmp_path: Path, notes: dict[str, str], note: str, wanted: Wanted) -> dict[str, str]:
+def renamed(tmp_path: Path, notes: dict[str, str], note: str, wanted: NewName) -> dict[str, str]:
     """The whole vault after renaming one note; what stayed as it was is left out."""
     vault = write_vault(tmp_path / "vault", notes)
     after = applied(plan_rename([vault], vault.path(note), wanted), vault)
@@ -26,7 +26,7 @@ def test_heading_and_file_that_say_the_same_both_change_and_every_style_of_link_
         tmp_path,
         {"beasts/Skarn.md": "---\nkeys: [Skarn]\n---\n# Skarn\n\n## Death\n", "Tale.md": links, "Other.md": "Skarn"},
         "beasts/Skarn.md",
-        Wanted("Old Skarn"),
+        NewName("Old Skarn"),
     )
     assert after == {
         "beasts/Old Skarn.md": "---\nkeys: [Skarn]\n---\n# Old Skarn\n\n## Death\n",
@@ -47,7 +47,7 @@ def test_a_title_in_the_heading_alone_leaves_the_file_and_links_by_its_name(tmp_
             "Tale.md": "[[The Archive]] [[the archive|it]] [[the-archive]] [x](the-archive.md)\n",
         },
         "the-archive.md",
-        Wanted("The Library"),
+        NewName("The Library"),
     )
     assert after == {
         "the-archive.md": "# The Library\n",
@@ -57,25 +57,25 @@ def test_a_title_in_the_heading_alone_leaves_the_file_and_links_by_its_name(tmp_
 
 @pytest.mark.parametrize(("old", "new"), [("skarn", "old skarn"), ("Skarn", "Old Skarn"), ("SKARN", "Old Skarn")])
 def test_a_file_in_other_capital_letters_goes_along(tmp_path: Path, old: str, new: str) -> None:
-    after = renamed(tmp_path, {f"{old}.md": "# Skarn\n", "A.md": "[[Skarn]]"}, f"{old}.md", Wanted("Old Skarn"))
+    after = renamed(tmp_path, {f"{old}.md": "# Skarn\n", "A.md": "[[Skarn]]"}, f"{old}.md", NewName("Old Skarn"))
     assert after == {f"{new}.md": "# Old Skarn\n", "A.md": "[[Old Skarn]]"}
 
 
 def test_a_title_property_that_says_the_same_goes_along(tmp_path: Path) -> None:
     notes = {"lamp-note.md": "---\ntitle: 'Lamp' \n---\n# Lamp\n", "b.md": "---\ntitle: Lamp\n---\n# Bell\n"}
-    after = renamed(tmp_path, notes, "lamp-note.md", Wanted("Torch"))
+    after = renamed(tmp_path, notes, "lamp-note.md", NewName("Torch"))
     assert after == {"lamp-note.md": "---\ntitle: 'Torch' \n---\n# Torch\n"}
 
 
 def test_one_remark_tells_of_many_notes(tmp_path: Path) -> None:
     notes = {"Lamp.md": "# Lamp\n"} | {f"{number}.md": "[[Lamp]] and [[Lamp]]" for number in range(5)}
     vault = write_vault(tmp_path / "vault", notes)
-    (remark,) = plan_rename([vault], vault.path("Lamp.md"), Wanted(name="note")).remarks
+    (remark,) = plan_rename([vault], vault.path("Lamp.md"), NewName(name="note")).remarks
     assert remark.endswith("In 0.md, 1.md, 2.md and 2 more.")
 
 
 def test_without_a_heading_the_file_carries_the_title(tmp_path: Path) -> None:
-    after = renamed(tmp_path, {"Lamp.md": "A lamp.", "Tale.md": "[[Lamp]]"}, "Lamp.md", Wanted("Torch"))
+    after = renamed(tmp_path, {"Lamp.md": "A lamp.", "Tale.md": "[[Lamp]]"}, "Lamp.md", NewName("Torch"))
     assert after == {"Torch.md": "A lamp.", "Tale.md": "[[Torch]]"}
 
 
@@ -88,7 +88,7 @@ def test_fields_keep_their_style_and_get_quotes_where_they_need_them(tmp_path: P
             "B.md": "---\r\nrequires:\r\n- \"[[Lamp|the lamp]]\"\r\n- 'Lamp'\r\nup: '[[Lamp]]'\r\n---\r\nLamp\r\n",
         },
         "Lamp.md",
-        Wanted("Wren's, Lamp"),
+        NewName("Wren's, Lamp"),
     )
     assert after["Wren's, Lamp.md"] == "# Wren's, Lamp\n"
     assert after["B.md"] == (
@@ -106,7 +106,7 @@ def test_deeplore_reads_the_fields_as_meant_afterwards(tmp_path: Path) -> None:
         tmp_path / "vault",
         {"Lamp.md": "# Lamp\n", "A.md": "---\nrequires: [Lamp, 'Bell, old']\nexcludes:\n  - Lamp\n---\n"},
     )
-    applied(plan_rename([vault], vault.path("Lamp.md"), Wanted("A: b, 'c'", name="Lamp")), vault)
+    applied(plan_rename([vault], vault.path("Lamp.md"), NewName("A: b, 'c'", name="Lamp")), vault)
     after = write_vault(tmp_path / "vault", {})
     assert [link.target.filename for link in after.index.outgoing("A.md")] == ["Lamp.md", None, "Lamp.md"]
     assert [link.reference.target for link in after.index.outgoing("A.md")] == ["A: b, 'c'", "Bell, old", "A: b, 'c'"]
@@ -117,7 +117,7 @@ def test_line_ends_and_byte_order_marks_stay(tmp_path: Path) -> None:
         tmp_path,
         {"Lamp.md": "\ufeff# Lamp\r\nx\r\n", "A.md": "\ufeff---\r\nrequires: [Lamp]\r\n---\r\n[[Lamp]]\r\n"},
         "Lamp.md",
-        Wanted("Torch"),
+        NewName("Torch"),
     )
     assert after == {
         "Torch.md": "\ufeff# Torch\r\nx\r\n",
@@ -130,7 +130,7 @@ def test_code_and_comments_follow_as_deeplore_counts_links_there(tmp_path: Path)
         tmp_path,
         {"Lamp.md": "", "A.md": "`[[Lamp]]` %% [[Lamp]] %% `![[Lamp]]` `[x](Lamp.md)`"},
         "Lamp.md",
-        Wanted("Torch"),
+        NewName("Torch"),
     )
     assert after["A.md"] == "`[[Torch]]` %% [[Torch]] %% `![[Lamp]]` `[x](Lamp.md)`"
 
@@ -140,7 +140,7 @@ def test_a_link_in_a_heading_keeps_what_is_read_there(tmp_path: Path) -> None:
         tmp_path,
         {"Lamp.md": "", "A.md": "# Home of [[Lamp]] and [[Lamp|it]]\n", "B.md": "[[Home of Lamp and it]]"},
         "Lamp.md",
-        Wanted("Torch"),
+        NewName("Torch"),
     )
     assert after["A.md"] == "# Home of [[Torch|Lamp]] and [[Torch|it]]\n"
     assert "B.md" not in after
@@ -151,7 +151,7 @@ def test_links_to_the_heading_that_changes(tmp_path: Path) -> None:
         tmp_path,
         {"lamp.md": "# The Lamp\n[[#The Lamp]]\n", "A.md": "[[lamp#The Lamp]] [x](lamp.md#The%20Lamp) [[lamp#Oil]]"},
         "lamp.md",
-        Wanted("Old Torch"),
+        NewName("Old Torch"),
     )
     assert after == {
         "lamp.md": "# Old Torch\n[[#Old Torch]]\n",
@@ -163,7 +163,7 @@ def test_a_file_alone_gets_another_name_and_deeplores_links_stay_with_the_title(
     vault = write_vault(
         tmp_path / "vault", {"Lamp.md": "# Lamp\n", "A.md": "[[Lamp]] [[lamp#x]] ![[Lamp]] [x](Lamp.md)"}
     )
-    planned = plan_rename([vault], vault.path("Lamp.md"), Wanted(name="lamp-note"))
+    planned = plan_rename([vault], vault.path("Lamp.md"), NewName(name="lamp-note"))
     assert applied(planned, vault) == {
         "lamp-note.md": "# Lamp\n",
         "A.md": "[[Lamp]] [[lamp-note#x]] ![[lamp-note]] [x](lamp-note.md)",
@@ -178,14 +178,14 @@ def test_a_name_that_another_file_has_elsewhere_gets_its_path(tmp_path: Path) ->
         tmp_path,
         {"a/Lamp.md": "a", "b/Torch.md": "# Other\n", "T.md": "![[Lamp]] ![[Torch]] [[Lamp#x]]"},
         "a/Lamp.md",
-        Wanted(name="Torch"),
+        NewName(name="Torch"),
     )
     # b/Torch.md was the only Torch; with a/Torch.md beside it, both need their folders.
     assert after == {"a/Torch.md": "a", "T.md": "![[a/Torch]] ![[b/Torch]] [[a/Torch#x]]"}
 
 
 def test_only_capital_letters(tmp_path: Path) -> None:
-    after = renamed(tmp_path, {"lamp.md": "x", "A.md": "[[lamp]] [[LAMP]]"}, "lamp.md", Wanted("Lamp"))
+    after = renamed(tmp_path, {"lamp.md": "x", "A.md": "[[lamp]] [[LAMP]]"}, "lamp.md", NewName("Lamp"))
     assert after == {"Lamp.md": "x", "A.md": "[[Lamp]] [[Lamp]]"}
 
 
@@ -196,7 +196,7 @@ def test_moving_rewrites_paths_as_they_are_written(tmp_path: Path) -> None:
         "Tale.md": "[x](a/Lamp.md) [[a/Lamp]] [[Lamp]] [[/a/Lamp]]",
         "a/pic.png": "",
     }
-    after = renamed(tmp_path, notes, "a/Lamp.md", Wanted(folder="b/c"))
+    after = renamed(tmp_path, notes, "a/Lamp.md", NewName(folder="b/c"))
     assert after == {
         "b/c/Lamp.md": (
             "[x](../../a/Bell.md) [y](../../Tale.md) ![z](../../a/pic.png) [[Bell]] [[a/Bell]] [[../../a/Bell]] "
@@ -231,7 +231,7 @@ def test_titles_are_followed_into_other_vaults(tmp_path: Path) -> None:
     other = write_vault(
         tmp_path / "two", {"A.md": "---\nrequires: [lamp]\n---\n[[Lamp]] ![[Lamp]]", "B.md": "[[Bell]]", "Bell.md": ""}
     )
-    after = applied(plan_rename([home, other], home.path("Lamp.md"), Wanted("Torch")), home, other)
+    after = applied(plan_rename([home, other], home.path("Lamp.md"), NewName("Torch")), home, other)
     assert after["A.md"] == "---\nrequires: [Torch]\n---\n[[Torch]] ![[Lamp]]"
     assert after["B.md"] == "[[Bell]]"
 
@@ -239,7 +239,7 @@ def test_titles_are_followed_into_other_vaults(tmp_path: Path) -> None:
 def test_undone_it_is_as_before(tmp_path: Path) -> None:
     notes = {"a/Lamp.md": "# Lamp\n", "A.md": "---\nrequires: [Lamp]\n---\n[[Lamp]]"}
     vault = write_vault(tmp_path / "vault", notes)
-    planned = plan_rename([vault], vault.path("a/Lamp.md"), Wanted("Torch", folder="b"))
+    planned = plan_rename([vault], vault.path("a/Lamp.md"), NewName("Torch", folder="b"))
     assert applied(planned, vault) != notes
     applied(type(planned)(planned.changes.inverse), vault)
     assert contents(vault) == notes
@@ -249,7 +249,7 @@ def test_undone_it_is_as_before(tmp_path: Path) -> None:
 def test_signs_that_no_file_may_have(tmp_path: Path, char: str) -> None:
     vault = write_vault(tmp_path / "vault", {"Lamp.md": "x"})
     with pytest.raises(InputError) as caught:
-        plan_rename([vault], vault.path("Lamp.md"), Wanted(f"To{char}rch"))
+        plan_rename([vault], vault.path("Lamp.md"), NewName(f"To{char}rch"))
     assert char in caught.value.message
 
 
@@ -257,30 +257,30 @@ def test_signs_that_no_file_may_have(tmp_path: Path, char: str) -> None:
 def test_signs_that_no_link_could_name(tmp_path: Path, char: str) -> None:
     vault = write_vault(tmp_path / "vault", {"lamp-note.md": "# Lamp\n"})
     with pytest.raises(InputError, match="title"):
-        plan_rename([vault], vault.path("lamp-note.md"), Wanted(f"To{char}rch"))
+        plan_rename([vault], vault.path("lamp-note.md"), NewName(f"To{char}rch"))
 
 
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        (Wanted(), "is called so already"),
-        (Wanted("Lamp"), "is called so already"),
-        (Wanted("  "), "needs a title"),
-        (Wanted("A\nb"), "one line"),
-        (Wanted("Bell"), "a file of this name already"),
-        (Wanted("bELL"), "the same name on some systems"),
-        (Wanted("Gong"), "has this title already"),
-        (Wanted("con"), "Windows keeps this name"),
-        (Wanted(".hidden"), "dot"),
-        (Wanted("Etc."), "end with a dot"),
-        (Wanted("x" * 260), "longer than"),
-        (Wanted("Torch.md"), "without .md"),
-        (Wanted(folder="../elsewhere"), "inside the vault"),
-        (Wanted(folder="a:b"), "cannot stand in"),
-        (Wanted("Torch", name="other"), "has no heading"),
+        (NewName(), "is called so already"),
+        (NewName("Lamp"), "is called so already"),
+        (NewName("  "), "needs a title"),
+        (NewName("A\nb"), "one line"),
+        (NewName("Bell"), "a file of this name already"),
+        (NewName("bELL"), "the same name on some systems"),
+        (NewName("Gong"), "has this title already"),
+        (NewName("con"), "Windows keeps this name"),
+        (NewName(".hidden"), "dot"),
+        (NewName("Etc."), "end with a dot"),
+        (NewName("x" * 260), "longer than"),
+        (NewName("Torch.md"), "without .md"),
+        (NewName(folder="../elsewhere"), "inside the vault"),
+        (NewName(folder="a:b"), "cannot stand in"),
+        (NewName("Torch", name="other"), "has no heading"),
     ],
 )
-def test_names_that_cannot_be_had(tmp_path: Path, wanted: Wanted, message: str) -> None:
+def test_names_that_cannot_be_had(tmp_path: Path, wanted: NewName, message: str) -> None:
     notes = {"Lamp.md": "x", "Bell.md": "# Old Bell\n", "c/gong-note.md": "# Gong\n"}
     vault = write_vault(tmp_path / "vault", notes)
     with pytest.raises(InputError, match=message):
@@ -303,25 +303,25 @@ def test_moving_onto_a_file_or_nowhere(tmp_path: Path) -> None:
 def test_a_note_that_is_not_of_the_vaults(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault", {"A.md": ""})
     with pytest.raises(InputError, match="no note of the open vaults"):
-        plan_rename([vault], tmp_path / "B.md", Wanted("C"))
+        plan_rename([vault], tmp_path / "B.md", NewName("C"))
 
 
 def test_what_is_on_disk_counts_and_not_what_was_read(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault", {"Lamp.md": "x", "A.md": "[[Lamp]]"})
     vault.path("A.md").write_text("New words. [[Lamp]]")
-    after = applied(plan_rename([vault], vault.path("Lamp.md"), Wanted("Torch")), vault)
+    after = applied(plan_rename([vault], vault.path("Lamp.md"), NewName("Torch")), vault)
     assert after["A.md"] == "New words. [[Torch]]"
     vault.path("A.md").unlink()
     vault.path("Torch.md").rename(vault.path("Lamp.md"))
     with pytest.raises(VaultError, match=r"A\.md"):
-        plan_rename([vault], vault.path("Lamp.md"), Wanted("Torch"))
+        plan_rename([vault], vault.path("Lamp.md"), NewName("Torch"))
 
 
 def test_notes_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     write_vault(tmp_path / "vault", {"Lamp.md": "x"})
     (tmp_path / "vault" / "Bad.md").write_bytes(b"[[Lamp]] \xff")
     vault = write_vault(tmp_path / "vault", {})
-    planned = plan_rename([vault], vault.path("Lamp.md"), Wanted("Torch"))
+    planned = plan_rename([vault], vault.path("Lamp.md"), NewName("Torch"))
     (remark,) = planned.remarks
     assert remark.startswith("Bad.md cannot be read, so references in it stay")
 
@@ -329,7 +329,7 @@ def test_notes_that_cannot_be_read_are_told(tmp_path: Path) -> None:
 def test_a_field_that_cannot_be_written_is_told_and_the_rest_is_done(tmp_path: Path) -> None:
     title = "Torch \uffff"  # YAML has no such character
     vault = write_vault(tmp_path / "vault", {"lamp-note.md": "# Lamp\n", "A.md": "---\nrequires: Lamp\n---\n[[Lamp]]"})
-    planned = plan_rename([vault], vault.path("lamp-note.md"), Wanted(title))
+    planned = plan_rename([vault], vault.path("lamp-note.md"), NewName(title))
     (remark,) = planned.remarks
     assert remark.startswith("“requires” was not changed")
     assert remark.endswith("In A.md.")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.renaming import Wanted, plan_move, plan_rename
+from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_vault_notes
 from lorestudio.vault.links.references import references
 from tests.studio.note_worlds import applied, write_vault
@@ -69,7 +69,7 @@ def check(notes: dict[str, str], vault: VaultNotes, planned: Planned, renamed: d
 
 def test_a_title_that_two_notes_have_and_that_comes_to_lead_to_the_other(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault", {"a/Jörn.md": "", "a/Bell.md": "# Jörn\n[[Jörn]]\n"})
-    planned = plan_rename([vault], vault.path("a/Bell.md"), Wanted(name="New"))
+    planned = plan_rename([vault], vault.path("a/Bell.md"), NewName(name="New"))
     (remark,) = planned.remarks  # New stands behind Jörn in the index
     assert remark.startswith("“Jörn” led to a/Jörn.md in DeepLore and will lead to a/New.md, which has the same title.")
 
@@ -80,9 +80,9 @@ def test_renaming(notes: dict[str, str], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(notes)))
     wanted = data.draw(
         st.one_of(
-            st.builds(Wanted, title=st.sampled_from(["New", "Lamp", "Bell", "New, too"])),
-            st.builds(Wanted, name=st.sampled_from(["New", "Bell"])),
-            st.builds(Wanted, folder=st.sampled_from(["", "a", "a/b", "d"])),
+            st.builds(NewName, title=st.sampled_from(["New", "Lamp", "Bell", "New, too"])),
+            st.builds(NewName, name=st.sampled_from(["New", "Bell"])),
+            st.builds(NewName, folder=st.sampled_from(["", "a", "a/b", "d"])),
         )
     )
     with TemporaryDirectory() as directory:

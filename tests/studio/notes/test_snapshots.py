@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.studio.notes.change_set import HistoryError, NoteChange
-from lorestudio.studio.notes.snapshots import KEEP_DAILY, Snapshot, Snapshots, thinned
+from lorestudio.studio.notes.change_set import HistoryError, NoteFileChange
+from lorestudio.studio.notes.snapshots import KEEP_DAILY, NoteSnapshot, Snapshots, thinned
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.writer import digest, digest_of
 
@@ -48,8 +48,8 @@ def note(tmp_path: Path) -> Path:
     return path
 
 
-def at(time: datetime, number: int = 0) -> Snapshot:
-    return Snapshot(Path("/v/a.md"), time, f"{number:064x}", 1, "")
+def at(time: datetime, number: int = 0) -> NoteSnapshot:
+    return NoteSnapshot(Path("/v/a.md"), time, f"{number:064x}", 1, "")
 
 
 def test_saving_keeps_what_was_there(snapshots: Snapshots, note: Path, clock: Clock) -> None:
@@ -60,8 +60,8 @@ def test_saving_keeps_what_was_there(snapshots: Snapshots, note: Path, clock: Cl
     clock.later(minutes=5)
     snapshots.save(note, "three", second, "before autosaving")
     newer, older = snapshots.list(note)
-    assert newer == Snapshot(note, NOON + timedelta(minutes=5), second, 8, "before autosaving")
-    assert older == Snapshot(note, NOON, first, 3, "before saving")
+    assert newer == NoteSnapshot(note, NOON + timedelta(minutes=5), second, 8, "before autosaving")
+    assert older == NoteSnapshot(note, NOON, first, 3, "before saving")
     assert [snapshots.read(one) for one in (newer, older)] == ["zwölf\r\n", "one"]
 
 
@@ -142,9 +142,9 @@ def test_a_move_cut_short_loses_nothing(snapshots: Snapshots, note: Path, tmp_pa
 def test_restoring_is_a_change_set(snapshots: Snapshots, note: Path) -> None:
     snapshots.add({note: b"earlier"}, "why")
     (snapshot,) = snapshots.list(note)
-    assert snapshots.restoring(note, snapshot).changes == (NoteChange(note, "one", "earlier"),)
+    assert snapshots.restoring(note, snapshot).changes == (NoteFileChange(note, "one", "earlier"),)
     note.unlink()
-    assert snapshots.restoring(note, snapshot).changes == (NoteChange(note, None, "earlier"),)
+    assert snapshots.restoring(note, snapshot).changes == (NoteFileChange(note, None, "earlier"),)
 
 
 def test_what_is_lost_or_damaged_is_told(snapshots: Snapshots, note: Path) -> None:

@@ -15,11 +15,10 @@ from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.report.flow_picture import lay_out
 from lorestudio.studio.report.formats import Format, report_text
-from lorestudio.studio.report.page import PromptTexts
+from lorestudio.studio.report.page import ReportPrompts
+from lorestudio.studio.report.pictures import budget_svg, flow_svg, lay_out
 from lorestudio.studio.report.source import ReportSource, ReportTurn, found_keys, gather, without_words
-from lorestudio.studio.report.svg import budget_svg, flow_svg
 from lorestudio.trace.budget import budget_view
 from lorestudio.trace.flow import SANKEY_FROM, Measure, flow
 from lorestudio.trace.model import Phase, Trace
@@ -162,14 +161,14 @@ def test_the_whole_chat_has_a_table_of_contents_and_the_prompts(demo: Simulator)
 
 def test_prompts_that_are_too_much_are_left_out_from_the_oldest_on_and_said(demo: Simulator) -> None:
     source = gather(demo.project, demo.traces)
-    prompts = PromptTexts(source, most=len("".join(block.text for block in source.turns[-1].trace.prompt)))
+    prompts = ReportPrompts(source, most=len("".join(block.text for block in source.turns[-1].trace.prompt)))
     told = [prompts.html(turn.trace, {}, "a") for turn in source.turns]
     assert "What was handed over" in told[-1]
     assert "Left out for the size" in told[0]
     left = sum("Left out" in html for html in told)
     assert 0 < left < len(told)
     assert f"the {left} oldest turns" in prompts.left_out
-    assert PromptTexts(source).left_out == ""
+    assert ReportPrompts(source).left_out == ""
 
 
 def test_a_block_that_stood_in_an_earlier_turn_is_written_once(demo: Simulator) -> None:
@@ -177,7 +176,7 @@ def test_a_block_that_stood_in_an_earlier_turn_is_written_once(demo: Simulator) 
     block = replace(turn.trace.prompt[0], text="The same long text. " * 20, parts=())
     ran = replace(turn.trace, prompt=(block,))
     later = replace(ran, turn=replace(ran.turn, message=99))
-    prompts = PromptTexts(ReportSource("v", "c", (ReportTurn(ran), ReportTurn(later))))
+    prompts = ReportPrompts(ReportSource("v", "c", (ReportTurn(ran), ReportTurn(later))))
     assert "The same long text." in prompts.html(ran, {}, "first")
     again = prompts.html(later, {}, "second")
     assert "The same long text." not in again

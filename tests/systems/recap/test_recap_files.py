@@ -5,8 +5,8 @@ import pytest
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.systems.recap.chat_file import (
-    ChangedMeanwhileError,
     ChatBook,
+    RecapFileChangedError,
     carried_over,
     read_chat_file,
     write_chat_file,
@@ -89,7 +89,7 @@ class TestChatFile:
         path = write_chat(tmp_path / "Tale.jsonl")
         file = read_chat_file(path)
         path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-        with pytest.raises(ChangedMeanwhileError):
+        with pytest.raises(RecapFileChangedError):
             write_chat_file(file, with_memory(file.chat, 0, "x"))
 
     def test_plain_text_holds_no_recaps(self, tmp_path):

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QMenu, QToolButton
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.studio.chat.controls import Part, has_rule, toggled, unusable
+from lorestudio.studio.chat.controls import ControlsPart, has_rule, toggled, unusable
 from lorestudio.studio.chat.presets import PresetFolder
 from lorestudio.studio.tryout.control_trials import Change
 from lorestudio.ui.features.bench.pane import BenchPane
@@ -186,14 +186,14 @@ class ControlCommands(CommandGroup):
     def handlers(self) -> dict[str, Callable[[], object]]:
         """What each action does."""
         return {
-            "controls.pin": partial(self.toggle, Part.PINS),
-            "controls.block": partial(self.toggle, Part.BLOCKS),
-            "controls.add_pin": partial(self.add_rule, Part.PINS),
-            "controls.add_block": partial(self.add_rule, Part.BLOCKS),
+            "controls.pin": partial(self.toggle, ControlsPart.PINS),
+            "controls.block": partial(self.toggle, ControlsPart.BLOCKS),
+            "controls.add_pin": partial(self.add_rule, ControlsPart.PINS),
+            "controls.add_block": partial(self.add_rule, ControlsPart.BLOCKS),
             "controls.context": self.choose_context,
             "controls.folder": self.choose_folder,
-            "controls.notebook": partial(self.edit_text, Part.NOTEBOOK),
-            "controls.notepad": partial(self.edit_text, Part.NOTEPAD),
+            "controls.notebook": partial(self.edit_text, ControlsPart.NOTEBOOK),
+            "controls.notepad": partial(self.edit_text, ControlsPart.NOTEPAD),
             "controls.character": self.choose_character,
             "controls.focus": self.focus_bar,
             "controls.file": self.back_to_file,
@@ -238,7 +238,7 @@ class ControlCommands(CommandGroup):
     def update(self, actions: dict[str, QAction]) -> None:
         """Tick what is pinned or blocked."""
         project, entries = self._window.session.project, self.targets
-        for name, part in (("controls.pin", Part.PINS), ("controls.block", Part.BLOCKS)):
+        for name, part in (("controls.pin", ControlsPart.PINS), ("controls.block", ControlsPart.BLOCKS)):
             rules = getattr(project.controls, part.value) if project is not None else ()
             actions[name].setChecked(bool(entries) and all(has_rule(rules, entry) for entry in entries))
         actions["controls.file"].setEnabled(any(chip.key == CHANGED for chip in self._chips))
@@ -255,13 +255,13 @@ class ControlCommands(CommandGroup):
 
     # ---- what the actions do ----------------------------------------------------------------------------------------
 
-    def toggle(self, part: Part, entries: list[Entry] | None = None) -> None:
+    def toggle(self, part: ControlsPart, entries: list[Entry] | None = None) -> None:
         """Pin or block entries, or free them where all of them are pinned or blocked already."""
         project = self._window.session.project
         entries = self.targets if entries is None else entries
         if project is None or not entries:
             return
-        pins = part is Part.PINS
+        pins = part is ControlsPart.PINS
         rules = project.controls.pins if pins else project.controls.blocks
         free = all(has_rule(rules, entry) for entry in entries)
         names = entries[0].title if len(entries) == 1 else count(len(entries), "entry", "entries")
@@ -269,7 +269,7 @@ class ControlCommands(CommandGroup):
         title = tr("{verb} {names}", verb=verb, names=shorten(names, 60))
         self._adjust(title, toggled(project.controls, part, entries, project.index))
 
-    def add_rule(self, part: Part) -> None:
+    def add_rule(self, part: ControlsPart) -> None:
         """Ask for an entry to pin or block."""
         project = self._window.session.project
         if project is not None:
@@ -293,7 +293,7 @@ class ControlCommands(CommandGroup):
         if project is not None:
             self.pickers.character(project)
 
-    def edit_text(self, part: Part) -> None:
+    def edit_text(self, part: ControlsPart) -> None:
         """Edit the notebook or the notepad."""
         project = self._window.session.project
         if project is None:
@@ -367,20 +367,20 @@ class ControlCommands(CommandGroup):
             dialogs.show_text(self._window, tr("In the chat's file and not usable"), text)
         elif key == CHANGED:
             self._changed_menu()
-        elif key[0] in {Part.PINS, Part.BLOCKS}:
+        elif key[0] in {ControlsPart.PINS, ControlsPart.BLOCKS}:
             entries = self._facts.fitting(EntryRule(key[1], key[2] or None))
             if entries:
                 self._window.selection.choose_entry(entries[0].id)
-        elif key[0] == Part.CONTEXT and key[1] in self._facts.fields:
+        elif key[0] == ControlsPart.CONTEXT and key[1] in self._facts.fields:
             self.pickers.value(project, self._facts.fields[key[1]])
-        elif key[0] == Part.CONTEXT:
+        elif key[0] == ControlsPart.CONTEXT:
             self.pickers.field(project, self._facts)
         else:
             does: dict[str, Callable[[], object]] = {
-                Part.FOLDERS: self.choose_folder,
-                Part.NOTEBOOK: partial(self.edit_text, Part.NOTEBOOK),
-                Part.NOTEPAD: partial(self.edit_text, Part.NOTEPAD),
-                Part.CHARACTER: self.choose_character,
+                ControlsPart.FOLDERS: self.choose_folder,
+                ControlsPart.NOTEBOOK: partial(self.edit_text, ControlsPart.NOTEBOOK),
+                ControlsPart.NOTEPAD: partial(self.edit_text, ControlsPart.NOTEPAD),
+                ControlsPart.CHARACTER: self.choose_character,
             }
             does[key[0]]()
 
@@ -394,18 +394,18 @@ class ControlCommands(CommandGroup):
         chip = next((button for button in self.bar.chips if button.chip.key == CHANGED), None)
         menu.popup(chip.mapToGlobal(chip.rect().bottomLeft()) if chip is not None else QCursor.pos())
 
-    def _take_text(self, part: Part, text: str, on: bool) -> None:
+    def _take_text(self, part: ControlsPart, text: str, on: bool) -> None:
         project = self._window.session.project
         if project is None:
             return
         settings = project.settings
-        if part is Part.NOTEBOOK:
+        if part is ControlsPart.NOTEBOOK:
             controls, name = replace(project.controls, notebook=text), "notebook_enabled"
         else:
             controls, name = replace(project.controls, notepad=text), "ai_notepad_enabled"
         if getattr(settings, name) != on:
             settings = settings.model_copy(update={name: on})
-        title = tr("Author's Notebook") if part is Part.NOTEBOOK else tr("AI Notepad")
+        title = tr("Author's Notebook") if part is ControlsPart.NOTEBOOK else tr("AI Notepad")
         self._window.session.parts.adjust(title, settings=settings, controls=controls)
 
     def _adjust(self, title: str, controls: ChatControls) -> None:

@@ -28,7 +28,7 @@ from lorestudio.domain.state import NOTEPAD_LIMIT, ChatControls
 from lorestudio.exchange import json_file
 from lorestudio.exchange.chats.state import ADVICE, STATE_KEYS, StatePlan, plan_state, state_json
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.chat.controls import Part
+from lorestudio.studio.chat.controls import ControlsPart
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.wording import place
 from lorestudio.ui.shell.jobs import Jobs
@@ -46,9 +46,9 @@ class ChatTextDialog(QDialog):
 
     saved = Signal(str, bool)
 
-    def __init__(self, project: Project, part: Part, parent: QWidget | None = None) -> None:
+    def __init__(self, project: Project, part: ControlsPart, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._notebook = part is Part.NOTEBOOK
+        self._notebook = part is ControlsPart.NOTEBOOK
         self._counter = project.counter
         settings, controls = project.settings, project.controls
         self._before = controls.notebook if self._notebook else controls.notepad
@@ -147,14 +147,14 @@ def _intro(notebook: bool) -> str:
     )
 
 
-def _setting(settings: DeepLoreSettings, part: Part) -> str:
-    name = "notebook_enabled" if part is Part.NOTEBOOK else "ai_notepad_enabled"
+def _setting(settings: DeepLoreSettings, part: ControlsPart) -> str:
+    name = "notebook_enabled" if part is ControlsPart.NOTEBOOK else "ai_notepad_enabled"
     return type(settings).model_fields[name].title or name
 
 
-def _where(settings: DeepLoreSettings, part: Part) -> str:
+def _where(settings: DeepLoreSettings, part: ControlsPart) -> str:
     """The settings that matter, in words."""
-    if part is Part.NOTEBOOK:
+    if part is ControlsPart.NOTEBOOK:
         at = place(settings.notebook_position, settings.notebook_depth, settings.notebook_role)
         return tr("{place}. Position, depth and role are settings of the notebook.", place=sentence_case(at))
     at = place(settings.ai_notepad_position, settings.ai_notepad_depth, settings.ai_notepad_role)

@@ -21,8 +21,16 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import to_string
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.studio.chat.context_fields import ContextField, context_fields
-from lorestudio.studio.chat.controls import Part, changed_parts, context_values, unusable, without_field, without_rule
+from lorestudio.studio.chat.controls import (
+    ContextField,
+    ControlsPart,
+    changed_parts,
+    context_fields,
+    context_values,
+    unusable,
+    without_field,
+    without_rule,
+)
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import active_character
 from lorestudio.studio.tryout.control_trials import Change, Effect, Trials, effects_of_adding, effects_of_removing
@@ -75,16 +83,16 @@ LONGEST: Final = 34
 
 CHANGED: Final[Key] = ("changed",)
 UNUSABLE: Final[Key] = ("unusable",)
-FOLDERS: Final[Key] = (Part.FOLDERS.value,)
+FOLDERS: Final[Key] = (ControlsPart.FOLDERS.value,)
 
 PART_WORDS: Final = {
-    Part.PINS: "pins",
-    Part.BLOCKS: "blocks",
-    Part.FOLDERS: "folder filter",
-    Part.CONTEXT: "context",
-    Part.NOTEBOOK: "Author's Notebook",
-    Part.NOTEPAD: "AI Notepad",
-    Part.CHARACTER: "active character",
+    ControlsPart.PINS: "pins",
+    ControlsPart.BLOCKS: "blocks",
+    ControlsPart.FOLDERS: "folder filter",
+    ControlsPart.CONTEXT: "context",
+    ControlsPart.NOTEBOOK: "Author's Notebook",
+    ControlsPart.NOTEPAD: "AI Notepad",
+    ControlsPart.CHARACTER: "active character",
 }
 
 
@@ -146,8 +154,8 @@ def control_chips(
     return (
         *_changed(project, file),
         *_unusable(project),
-        *_rules(project, facts, Part.PINS),
-        *_rules(project, facts, Part.BLOCKS),
+        *_rules(project, facts, ControlsPart.PINS),
+        *_rules(project, facts, ControlsPart.BLOCKS),
         *_context(project, facts, effects),
         *_folders(project, facts, effects),
         *_notes(project, facts),
@@ -157,15 +165,15 @@ def control_chips(
 
 def removals(chips: tuple[ControlChip, ...]) -> dict[Key, Change]:
     """The choices that filter entries, each with how it is taken away, for finding out what it does."""
-    parts = {Part.FOLDERS.value, Part.CONTEXT.value}
+    parts = {ControlsPart.FOLDERS.value, ControlsPart.CONTEXT.value}
     return {chip.key: chip.change for chip in chips if chip.change is not None and chip.key[0] in parts}
 
 
 # ---- the chips of each part ------------------------------------------------------------------------------------------
 
 
-def _rules(project: Project, facts: VaultFacts, part: Part) -> Iterator[ControlChip]:
-    pins = part is Part.PINS
+def _rules(project: Project, facts: VaultFacts, part: ControlsPart) -> Iterator[ControlChip]:
+    pins = part is ControlsPart.PINS
     for rule in dict.fromkeys(project.controls.pins if pins else project.controls.blocks):
         entries = facts.fitting(rule)
         title = entries[0].title if entries else rule.title
@@ -214,7 +222,7 @@ def _context(project: Project, facts: VaultFacts, effects: Mapping[Key, Effect])
         texts = [to_string(each) for each in context_values(value)]
         if not texts:
             continue
-        key = (Part.CONTEXT.value, name)
+        key = (ControlsPart.CONTEXT.value, name)
         field, found = facts.fields.get(name), effects.get(key)
         label = field.label if field is not None else name
         yield ControlChip(
@@ -244,8 +252,8 @@ def _context_tip(field: ContextField | None, name: str, texts: Sequence[str]) ->
 def _notes(project: Project, facts: VaultFacts) -> Iterator[ControlChip]:
     settings, controls = project.settings, project.controls
     for part, text, on, icon in (
-        (Part.NOTEBOOK, controls.notebook, settings.notebook_enabled, "pencil"),
-        (Part.NOTEPAD, controls.notepad, settings.ai_notepad_enabled, "ai"),
+        (ControlsPart.NOTEBOOK, controls.notebook, settings.notebook_enabled, "pencil"),
+        (ControlsPart.NOTEPAD, controls.notepad, settings.ai_notepad_enabled, "ai"),
     ):
         if not text:
             continue
@@ -279,7 +287,7 @@ def _character(project: Project) -> Iterator[ControlChip]:
         own = project.chat.character_name if project.chat is not None else ""
         tip += "\n" + tr("Chosen here instead of the chat's own, “{own}”; it is kept in no file.", own=own or "?")
     yield ControlChip(
-        (Part.CHARACTER.value,),
+        (ControlsPart.CHARACTER.value,),
         "chat",
         tr("Character: {name}", name=shorten(name, LONGEST) or tr("nobody")),
         tip,
@@ -311,7 +319,7 @@ def _changed(project: Project, file: ChatControls | None) -> Iterator[ControlChi
 # ---- what a chip takes away ------------------------------------------------------------------------------------------
 
 
-def _without_rule(controls: ChatControls, part: Part, rule: EntryRule) -> ChatControls:
+def _without_rule(controls: ChatControls, part: ControlsPart, rule: EntryRule) -> ChatControls:
     return without_rule(controls, part, rule)
 
 
@@ -325,8 +333,8 @@ def _listed(texts: Sequence[str]) -> str:
     return tr("{first} +{more}", first=shown, more=len(texts) - 1) if len(texts) > 1 else shown
 
 
-def _without_text(controls: ChatControls, part: Part) -> ChatControls:
-    return replace(controls, notebook="") if part is Part.NOTEBOOK else replace(controls, notepad="")
+def _without_text(controls: ChatControls, part: ControlsPart) -> ChatControls:
+    return replace(controls, notebook="") if part is ControlsPart.NOTEBOOK else replace(controls, notepad="")
 
 
 def _own_character(controls: ChatControls) -> ChatControls:

@@ -11,9 +11,9 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import to_string
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.state import ChatControls
-from lorestudio.studio.chat.context_fields import ContextField
 from lorestudio.studio.chat.controls import (
-    Part,
+    ContextField,
+    ControlsPart,
     context_values,
     has_rule,
     with_folder,
@@ -54,9 +54,9 @@ class ControlPickers:
     def __init__(self, window: MainWindow, watch: EffectWatch, adjust: Adjust) -> None:
         self._window, self._watch, self._adjust = window, watch, adjust
 
-    def entry(self, project: Project, part: Part, picked: Callable[[Entry], None]) -> Picker:
+    def entry(self, project: Project, part: ControlsPart, picked: Callable[[Entry], None]) -> Picker:
         """An entry to pin or block; one that is pinned or blocked already is freed."""
-        pins = part is Part.PINS
+        pins = part is ControlsPart.PINS
         rules = project.controls.pins if pins else project.controls.blocks
         word = tr("pinned") if pins else tr("blocked")
         choices = [

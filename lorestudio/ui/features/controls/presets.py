@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.javascript import to_string
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.chat.controls import Part, context_values
+from lorestudio.studio.chat.controls import ControlsPart, context_values
 from lorestudio.studio.chat.presets import BrokenPreset, KnownPresets, Preset, PresetFolder, apply_preset, checked_name
 from lorestudio.ui.features.controls.chips import PART_WORDS
 from lorestudio.ui.shell.qt import ITEM
@@ -47,20 +47,20 @@ LONGEST: Final = 60
 """Characters that are shown of a part."""
 
 
-def part_words(controls: ChatControls, part: Part) -> str:
+def part_words(controls: ChatControls, part: ControlsPart) -> str:
     """What a part holds, in one line; "" for nothing."""
-    if part in {Part.PINS, Part.BLOCKS}:
-        rules = controls.pins if part is Part.PINS else controls.blocks
+    if part in {ControlsPart.PINS, ControlsPart.BLOCKS}:
+        rules = controls.pins if part is ControlsPart.PINS else controls.blocks
         text = ", ".join(rule.title for rule in rules)
-    elif part is Part.FOLDERS:
+    elif part is ControlsPart.FOLDERS:
         text = ", ".join(controls.folders)
-    elif part is Part.CONTEXT:
+    elif part is ControlsPart.CONTEXT:
         values = {key: context_values(value) for key, value in controls.context.items()}
         text = "; ".join(f"{key}: {', '.join(map(to_string, each))}" for key, each in values.items() if each)
-    elif part is Part.CHARACTER:
+    elif part is ControlsPart.CHARACTER:
         text = controls.character or ""
     else:
-        text = controls.notebook if part is Part.NOTEBOOK else controls.notepad
+        text = controls.notebook if part is ControlsPart.NOTEBOOK else controls.notepad
     return shorten(text, LONGEST)
 
 
@@ -90,12 +90,12 @@ class SavePresetDialog(QDialog):
         self.name.setPlaceholderText(tr("such as Storm night"))
         form.addRow(tr("Name"), self.name)
         column.addLayout(form)
-        self.parts: dict[Part, QCheckBox] = {}
-        for part in Part:
+        self.parts: dict[ControlsPart, QCheckBox] = {}
+        for part in ControlsPart:
             text = part_words(controls, part)
             words = sentence_case(tr(PART_WORDS[part]))
             box = QCheckBox(tr("{part}: {content}", part=words, content=text or _nothing(part)), self)
-            box.setChecked(bool(text) and part is not Part.NOTEPAD)
+            box.setChecked(bool(text) and part is not ControlsPart.NOTEPAD)
             box.toggled.connect(self._show)
             self.parts[part] = box
             column.addWidget(box)
@@ -146,11 +146,13 @@ class SavePresetDialog(QDialog):
         self.take.setEnabled(ready)
 
 
-def _nothing(part: Part) -> str:
-    if part is Part.CHARACTER:
+def _nothing(part: ControlsPart) -> str:
+    if part is ControlsPart.CHARACTER:
         return tr("the chat's own")
     return (
-        tr("none; applying it empties them") if part in {Part.PINS, Part.BLOCKS} else tr("none; applying it empties it")
+        tr("none; applying it empties them")
+        if part in {ControlsPart.PINS, ControlsPart.BLOCKS}
+        else tr("none; applying it empties it")
     )
 
 
@@ -232,7 +234,7 @@ class PresetsDialog(QDialog):
         if isinstance(now, Preset):
             lines = [
                 f"{sentence_case(tr(PART_WORDS[part]))}: {part_words(now.controls, part) or _nothing(part)}"
-                for part in Part
+                for part in ControlsPart
                 if part in now.parts
             ]
             self.told.setText("\n".join(lines))

@@ -10,8 +10,8 @@ from typing import Final
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from lorestudio.studio.graph.export import graph_json
-from lorestudio.studio.graph.preparing import LayoutStore, Prepared, SavedLayout
+from lorestudio.studio.graph.analysis import graph_json
+from lorestudio.studio.graph.preparing import LayoutStore, PreparedGraph, SavedLayout
 from lorestudio.ui.features.graph.view import GraphView
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.session import Session
@@ -20,7 +20,7 @@ SAVE_AFTER_MS: Final = 800
 """So long nothing may be moved before the layout is kept."""
 
 
-def graph_bytes(view: GraphView, prepared: Prepared, fired: Mapping[int, int], kind: str) -> bytes:
+def graph_bytes(view: GraphView, prepared: PreparedGraph, fired: Mapping[int, int], kind: str) -> bytes:
     """The graph as `png` or `svg`, as it is shown, or all of it as `json`."""
     if kind == "json":
         data = graph_json(prepared.found, fired, prepared.positions)

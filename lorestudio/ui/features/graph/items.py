@@ -12,8 +12,8 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, 
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from lorestudio.studio.graph.analysis import Gaps, GraphStudy
-from lorestudio.studio.graph.graph import ALL_KINDS, EdgeKind, NoteGraph, pair
-from lorestudio.studio.graph.layout import Point, radii
+from lorestudio.studio.graph.graph import ALL_KINDS, EdgeKind, NoteGraph, Point, pair
+from lorestudio.studio.graph.layout import radii
 from lorestudio.ui.features.graph.looks import Look, StrokeSet, draw_strokes, strokes
 from lorestudio.ui.shell.theme import Theme, glyph, scaled
 from lorestudio.ui.shell.words import shorten

@@ -21,8 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.graph.analysis import GraphStudy
-from lorestudio.studio.graph.export import community_name
+from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.graph.graph import Edge, NoteGraph
 from lorestudio.ui.features.graph.looks import EDGE_WORDS, KIND_WORDS, node_sentence
 from lorestudio.ui.shell.qt import (

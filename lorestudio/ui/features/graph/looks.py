@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from lorestudio.studio.graph.analysis import GraphStudy
-from lorestudio.studio.graph.export import community_name
+from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.graph.graph import Edge, EdgeKind, NodeKind
 from lorestudio.ui.shell.theme import Palette, Theme, contrast
 from lorestudio.ui.shell.words import number, shorten, tr

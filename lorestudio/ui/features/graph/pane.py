@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QTabWidget, QVBoxLa
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
 from lorestudio.studio.graph.analysis import local_graph, shortest_path
-from lorestudio.studio.graph.graph import EdgeKind, NoteGraph
-from lorestudio.studio.graph.layout import Point, rings
-from lorestudio.studio.graph.preparing import GraphWish, LayoutStore, Prepared, SavedLayout, prepare
+from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, Point
+from lorestudio.studio.graph.layout import rings
+from lorestudio.studio.graph.preparing import GraphWish, LayoutStore, PreparedGraph, SavedLayout, prepare
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.ui.features.graph.bar import ColourLegend, EdgeLegend, GraphBar
 from lorestudio.ui.features.graph.files import GraphKeeper, ask_graph_file, graph_bytes
@@ -57,7 +57,7 @@ class GraphPane(Pane):
         self._store = LayoutStore(keep_in)
         self._index: VaultIndex | None = None
         self._places: tuple[str, ...] = ()
-        self._prepared: Prepared | None = None
+        self._prepared: PreparedGraph | None = None
         self._shown = NoteGraph()
         self._centre: int | None = None
         self._fired: Mapping[int, int] = {}
@@ -165,7 +165,7 @@ class GraphPane(Pane):
 
     def save_picture(self, path: Path, kind: str) -> None:
         """Write the graph as `png`, `svg` or `json`. Raises InputError where it cannot be written."""
-        write_bytes(path, graph_bytes(self.view, self._prepared or Prepared(), self._fired, kind))
+        write_bytes(path, graph_bytes(self.view, self._prepared or PreparedGraph(), self._fired, kind))
 
     # ---- making the graph -------------------------------------------------------------------------------------------
 
@@ -202,7 +202,7 @@ class GraphPane(Pane):
         wish = GraphWish(self.bar.option("everything"), self._large, fresh)
         store = self._store
 
-        def work(report: Callable[[object], None]) -> Prepared:
+        def work(report: Callable[[object], None]) -> PreparedGraph:
             made = prepare(project, store, wish, report, cancel)
             if made.positions is not None:
                 store.save(project.places, made.layout())
@@ -235,7 +235,7 @@ class GraphPane(Pane):
             self.strip.bar.setRange(0, news.total)
             self.strip.bar.setValue(news.done)
             self.strip.label.setText(tr("Laying out the graph…"))
-        elif isinstance(news, Prepared):
+        elif isinstance(news, PreparedGraph):
             if news.problem:
                 self._session.notice.emit(Notice(news.problem, "warning", key="graph"))
             before = self._prepared
@@ -243,7 +243,7 @@ class GraphPane(Pane):
             fits = before is not None and _same_nodes(before, news)
             self._take(replace(news, positions=known if fits else None))
 
-    def _made(self, made: Prepared, cancel: CancelToken) -> None:
+    def _made(self, made: PreparedGraph, cancel: CancelToken) -> None:
         if cancel is self._cancel:
             self._cancel = None
             self.strip.finish()
@@ -259,10 +259,10 @@ class GraphPane(Pane):
                 self._session.notice.emit(Notice(sentence_of(error), "error", key="graph"))
             self._show_picture()
 
-    def _take(self, prepared: Prepared | None, *, fit: bool = False) -> None:
+    def _take(self, prepared: PreparedGraph | None, *, fit: bool = False) -> None:
         """Show a graph, None for none."""
         self._prepared = prepared
-        found = (prepared or Prepared()).found
+        found = (prepared or PreparedGraph()).found
         project = self._session.project
         entries = project.index.entries if project is not None else ()
         self._search = {
@@ -285,7 +285,7 @@ class GraphPane(Pane):
 
     def _show_edges(self, *, fit: bool = False) -> None:
         """After the shown edges changed."""
-        found = (self._prepared or Prepared()).found
+        found = (self._prepared or PreparedGraph()).found
         self._shown = shown_graph(found, self.edges.shown(), remarkable=self.bar.option("remarkable"))
         self.lists.show_graph(found, self._shown, self._search)
         self.lists.show_fired(self._fired)
@@ -317,7 +317,7 @@ class GraphPane(Pane):
             self._picture_or_nothing.setCurrentWidget(self.view)
             self._say_below("")
 
-    def _show_local(self, prepared: Prepared) -> None:
+    def _show_local(self, prepared: PreparedGraph) -> None:
         centre = self._selection.entry
         if centre is None:
             self._say_nothing(
@@ -349,7 +349,7 @@ class GraphPane(Pane):
         else:
             self._say_below("")
 
-    def _draw(self, prepared: Prepared, positions: Mapping[int, Point], *, fit: bool) -> None:
+    def _draw(self, prepared: PreparedGraph, positions: Mapping[int, Point], *, fit: bool) -> None:
         self.view.show_graph(prepared.found, positions, fit=fit)
         self.view.show_edges(self._shown, self.edges.shown(), remarkable=self.bar.option("remarkable"))
 
@@ -361,7 +361,7 @@ class GraphPane(Pane):
         self.lists.show_entry(entry)
 
     def _show_looks(self) -> None:
-        prepared = self._prepared or Prepared()
+        prepared = self._prepared or PreparedGraph()
         looks = graph_looks(prepared.found, self.bar.colour_by(), self._fired, self.theme.palette)
         self.view.show_looks(looks.of, self._fired)
         self.colours.set_legend(looks.legend)
@@ -399,14 +399,14 @@ class GraphPane(Pane):
         else:
             self._say_nothing(tr("No graph"), tr("Making it was stopped."), (("again", tr("Make the graph")),))
 
-    def _say_no_nodes(self, prepared: Prepared) -> None:
+    def _say_no_nodes(self, prepared: PreparedGraph) -> None:
         if prepared.found.graph.hidden:
             text = tr("Every note of this vault says “graph: false”.")
             self._say_nothing(tr("Nothing to draw"), text, (("everything", tr("Show such entries too")),))
         else:
             self._say_nothing(tr("No entries"), tr("This vault has no notes with the lorebook tag."))
 
-    def _say_no_positions(self, prepared: Prepared) -> None:
+    def _say_no_positions(self, prepared: PreparedGraph) -> None:
         amount = number(len(prepared.found.graph.nodes))
         if prepared.too_large and not self._large:
             text = tr(
@@ -507,7 +507,7 @@ class GraphPane(Pane):
 
     def make_menu(self, entry: int) -> QMenu:
         """What can be done with a node."""
-        prepared = self._prepared or Prepared()
+        prepared = self._prepared or PreparedGraph()
         title = prepared.found.graph.nodes[entry].title
         chosen = self._selection.entry
         menu = QMenu(self)
@@ -592,7 +592,7 @@ class GraphPane(Pane):
         self._make()
 
 
-def _same_nodes(before: Prepared, now: Prepared) -> bool:
+def _same_nodes(before: PreparedGraph, now: PreparedGraph) -> bool:
     """Whether the entries of two graphs are the same, so that places by id still hold."""
     return {entry: node.key for entry, node in before.found.graph.nodes.items()} == {
         entry: node.key for entry, node in now.found.graph.nodes.items()

@@ -28,8 +28,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication, QGraphicsScene, QGraphicsView, QToolTip, QWidget
 
 from lorestudio.studio.graph.analysis import Gaps, GraphStudy, local_graph
-from lorestudio.studio.graph.graph import EdgeKind, NoteGraph
-from lorestudio.studio.graph.layout import Point
+from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, Point
 from lorestudio.ui.features.graph.items import MARGIN, Drawing, EdgeLayer, NodeLayer, TitleLayer
 from lorestudio.ui.features.graph.looks import Look, node_sentence
 from lorestudio.ui.shell.theme import Theme

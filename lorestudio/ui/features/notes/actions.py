@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lorestudio.domain.entry import Entry, LeftOutNote
-from lorestudio.studio.notes.change_log import ChangeSet
+from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.ui.shell.command_group import CommandGroup
 from lorestudio.ui.shell.words import Notice, shorten, tr
 from lorestudio.ui.widgets import dialogs

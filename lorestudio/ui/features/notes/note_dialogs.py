@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.notes.change_set import NameTakenError, changed_references, shown_name
 from lorestudio.studio.notes.note_files import Template, plan_new, templates
-from lorestudio.studio.notes.renaming import Wanted, plan_move, plan_rename
+from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.ui.features.notes.plan_dialog import PlanDialog
@@ -198,7 +198,7 @@ class RenameDialog(PlanDialog):
         title, path = self.title.text().strip(), self._path
         if not title or title == self._title:
             return None
-        return lambda vaults: plan_rename(vaults, path, Wanted(title=title))
+        return lambda vaults: plan_rename(vaults, path, NewName(title=title))
 
     def nothing_yet(self) -> str:
         """Asks for another title."""

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.domain.entry import Entry, LeftOutNote
-from lorestudio.studio.notes.aliases import read_aliases
+from lorestudio.studio.notes.vault_notes import read_aliases
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.preview import Preview
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog

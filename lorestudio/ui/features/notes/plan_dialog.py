@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.notes.change_set import DifferenceLine, LineKind, NoteChange, difference, shown_name
+from lorestudio.studio.notes.change_set import DifferenceLine, DiffLineKind, NoteFileChange, difference, shown_name
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, tr
@@ -35,7 +35,7 @@ from lorestudio.ui.state.note_changes import Done, NoteWork, Plan
 MOST_LINES: Final = 2000
 """Longer differences are cut; nobody reads them here."""
 
-_TONES: Final = {LineKind.NEW: "good_soft", LineKind.GONE: "error_soft"}
+_TONES: Final = {DiffLineKind.NEW: "good_soft", DiffLineKind.GONE: "error_soft"}
 
 
 class ChangeView(QWidget):
@@ -44,7 +44,7 @@ class ChangeView(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._changes: tuple[NoteChange, ...] = ()
+        self._changes: tuple[NoteFileChange, ...] = ()
         self._lines: tuple[DifferenceLine, ...] = ()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -108,7 +108,7 @@ class ChangeView(QWidget):
         self.remarks.setPlainText("\n".join(remarks))
         self.remarks.setVisible(bool(remarks))
 
-    def _tip(self, change: NoteChange, folders: tuple[Path, ...]) -> str:
+    def _tip(self, change: NoteFileChange, folders: tuple[Path, ...]) -> str:
         name = shown_name(change.path, folders)
         if change.before is None:
             return tr("{name} is made", name=name)

@@ -27,11 +27,12 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.studio.notes.change_log import ChangeLog, ChangeSet, default_folder
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.notes.note_locks import NoteLocks, default_locks, is_locked
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.making import default_records
-from lorestudio.studio.proposals.model import Plan, ProposalKind
+from lorestudio.studio.proposals.model import ProposalKind, ProposalPlan
 from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
 from lorestudio.ui.features.proposals.dialog import AGAIN, ProposalsDialog
 from lorestudio.ui.features.proposals.worker import Tools, Wish
@@ -39,6 +40,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.vault.data_folder import default_folder
 
 USUAL: Final = 8
 """So many messages are chosen to begin with: the chosen one and those before it."""
@@ -197,7 +199,7 @@ class ProposalCommands(QObject):
     def summaries(self, entries: Sequence[int] | None = None) -> ProposalsDialog | None:
         """Propose summaries, for the whole vault or for these entries."""
 
-        def plan(project: Project, guard: Guard, model: str, choice: str, cancel: CancelToken) -> Plan:
+        def plan(project: Project, guard: Guard, model: str, choice: str, cancel: CancelToken) -> ProposalPlan:
             chosen = None if entries is None else _entries(project, entries)
             return plan_summaries(project, chosen, guard, model=model, again=choice == AGAIN, cancel=cancel)
 
@@ -212,7 +214,7 @@ class ProposalCommands(QObject):
         if not wanted:
             return None
 
-        def plan(project: Project, guard: Guard, model: str, choice: str, cancel: CancelToken) -> Plan:
+        def plan(project: Project, guard: Guard, model: str, choice: str, cancel: CancelToken) -> ProposalPlan:
             return plan_keys(project, _entries(project, wanted), guard, mode=choice, model=model, cancel=cancel)
 
         return self._open(Wish(ProposalKind.KEYS, tr("Propose keys"), plan))
@@ -234,7 +236,7 @@ class ProposalCommands(QObject):
             return
         wanted = tuple(int(number) for number in numbers)
 
-        def plan(project: Project, _guard: Guard, model: str, _choice: str, _cancel: CancelToken) -> Plan:
+        def plan(project: Project, _guard: Guard, model: str, _choice: str, _cancel: CancelToken) -> ProposalPlan:
             return plan_draft(project, wanted, focus, model=model)
 
         self._open(Wish(ProposalKind.DRAFT, tr("Draft a note"), plan))

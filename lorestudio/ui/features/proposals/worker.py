@@ -12,14 +12,15 @@ from shiboken6 import isValid
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.studio.chat.tool_calls import Asking
-from lorestudio.studio.notes.change_log import ChangeLog, ChangeSet
+from lorestudio.studio.notes.change_log import ChangeLog
+from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.notes.note_locks import NoteLocks
 from lorestudio.studio.project.answering import AnswerKind, Asked, CostEstimate, Question, Source
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.proposals.accepting import Accepted, write_accepted
+from lorestudio.studio.proposals.accepting import AcceptedProposals, write_accepted
 from lorestudio.studio.proposals.judging import Judge
 from lorestudio.studio.proposals.making import Ended, Maker, proposal_answers, proposals_cost
-from lorestudio.studio.proposals.model import Material, Plan, Proposal, ProposalKind, Task, Value
+from lorestudio.studio.proposals.model import Material, Proposal, ProposalKind, ProposalPlan, ProposalTask, Value
 from lorestudio.studio.proposals.planning import Guard
 from lorestudio.ui.shell.jobs import StoppableRun
 from lorestudio.ui.shell.words import sentence_of, tr
@@ -47,7 +48,7 @@ class Row:
     title: str
     filename: str
     state: RowState
-    task: Task | None = None
+    task: ProposalTask | None = None
     proposal: Proposal | None = None
     note: str = ""
     edited: bool = False
@@ -73,7 +74,7 @@ class Wish:
 
     kind: ProposalKind
     title: str
-    plan: Callable[[Project, Guard, str, str, CancelToken], Plan]
+    plan: Callable[[Project, Guard, str, str, CancelToken], ProposalPlan]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class Tools:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    plan: Plan
+    plan: ProposalPlan
     cost: CostEstimate
     judge: Judge
 
@@ -106,7 +107,7 @@ class _Made:
 class _Told:
     """What came of accepting: rows that were written, and the proposals as they were judged last."""
 
-    accepted: Accepted | None
+    accepted: AcceptedProposals | None
     judged: tuple[tuple[Row, Proposal], ...] = field(default=())
 
 
@@ -448,7 +449,7 @@ class Proposing(QObject):
             self.failed.emit(sentence_of(error))
 
 
-def _filename(project: Project, task: Task) -> str:
+def _filename(project: Project, task: ProposalTask) -> str:
     if isinstance(task.about, Material):
         return task.about.entry.filename
     for folder in project.vault_folders:

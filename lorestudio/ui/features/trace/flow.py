@@ -57,9 +57,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.studio.report.colours import PHASE_FILLS
-from lorestudio.studio.report.flow_picture import FlowPicture, RibbonShape, RowShape, lay_out
-from lorestudio.studio.report.svg import flow_svg, ribbon_words
+from lorestudio.studio.report.pictures import (
+    PHASE_FILLS,
+    FlowPicture,
+    RibbonShape,
+    RowShape,
+    flow_svg,
+    lay_out,
+    ribbon_words,
+)
 from lorestudio.trace.flow import SANKEY_FROM, TABLE_COLUMNS, Flow, Measure, Ribbon, flow, flow_csv, flow_rows
 from lorestudio.trace.model import Trace
 from lorestudio.ui.features.trace.funnel import FunnelList

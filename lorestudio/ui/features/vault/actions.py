@@ -19,13 +19,12 @@ from PySide6.QtGui import QAction
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.aliases import read_aliases
 from lorestudio.studio.notes.batch_edit import SetValue, plan_property
-from lorestudio.studio.notes.change_log import ChangedMeanwhileError
+from lorestudio.studio.notes.change_set import ChangedMeanwhileError
 from lorestudio.studio.notes.note_files import plan_delete, plan_duplicate
-from lorestudio.studio.notes.renaming import Wanted, plan_move, plan_rename
-from lorestudio.studio.notes.repairs import plan_repairs
-from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
+from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename
+from lorestudio.studio.notes.replacing import plan_repairs
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_aliases
 from lorestudio.ui.features.notes.batch_dialog import BatchDialog
 from lorestudio.ui.features.notes.links import LinksPane
 from lorestudio.ui.features.notes.note_dialogs import MoveDialog, NewNoteDialog, RenameDialog, TrashDialog, folders_of
@@ -377,7 +376,7 @@ class VaultCommands(CommandGroup):
         if path is None:
             self._window.say(Notice(tr("This note has no file here, so it cannot be renamed."), key="notes"))
             return
-        self.work.carry_out(lambda vaults: plan_rename(vaults, path, Wanted(title=title)))
+        self.work.carry_out(lambda vaults: plan_rename(vaults, path, NewName(title=title)))
 
     def _mend(self, repairs: object) -> None:
         """Carry out what somebody has seen and wants mended."""

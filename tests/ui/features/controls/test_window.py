@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QDialog, QMessageBox, QPlainTextEdit
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.studio.chat.controls import Part
+from lorestudio.studio.chat.controls import ControlsPart
 from lorestudio.studio.chat.presets import Preset
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
@@ -360,7 +360,7 @@ def test_a_preset_is_saved_and_applied_as_one_step(shown, qtbot) -> None:
     window = shown(controls)
     dialog = save(window, qtbot, "Storm")
     ticked = {part for part, box in dialog.parts.items() if box.isChecked()}
-    assert ticked == {Part.PINS, Part.CONTEXT}
+    assert ticked == {ControlsPart.PINS, ControlsPart.CONTEXT}
     dialog.accept()
     settle(window, qtbot)
     presets = window.control_commands.presets
@@ -397,7 +397,7 @@ def test_replacing_a_preset_is_said_before(shown, qtbot) -> None:
 
 def test_a_preset_says_what_this_vault_does_not_have(shown, qtbot) -> None:
     window = shown()
-    preset = Preset("Far", ChatControls(pins=(EntryRule("Wasp"),)), frozenset({Part.PINS}))
+    preset = Preset("Far", ChatControls(pins=(EntryRule("Wasp"),)), frozenset({ControlsPart.PINS}))
     window.control_commands.presets.apply(preset)
     settle(window, qtbot)
     assert "It pins “Wasp”" in window.bars.texts[0]

@@ -1,18 +1,180 @@
-"""Pictures as SVG: the stream by stage, the plain funnel, and the budget bar. Each says in words what it shows."""
+"""The pictures of a report as SVG: the stream by stage, the plain funnel, and the budget bar, each told in words too.
+
+The stream is a trunk as wide as the candidates, with ribbons that join and leave it; the pane paints its geometry as
+well. Colours are the program's, as CSS that follows the reader's light or dark scheme.
+"""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from typing import Final
 
-from lorestudio.studio.report.colours import PHASE_FILLS, fill, light, on_fill
-from lorestudio.studio.report.flow_picture import FlowPicture, RibbonShape, RowShape, lay_out
+from lorestudio.domain.resources import resource
 from lorestudio.trace.budget import BudgetView, Segment
-from lorestudio.trace.flow import SANKEY_FROM, Direction, Flow, Measure, Ribbon
+from lorestudio.trace.flow import SANKEY_FROM, Direction, Flow, FlowStage, Measure, Ribbon
+from lorestudio.trace.model import Phase
 from lorestudio.trace.wording import number_words, plural
+
+_USED: Final = ("window", "panel", "raised", "sunken", "border", "border_strong", "text", "text_muted", "text_faint",
+                "accent", "mark", "on_mark", "warning", "warning_soft", "error", "error_soft", "good", "fill_edge",
+                "ink")  # fmt: skip
+
+PHASE_FILLS: Final[Mapping[Phase, str]] = {
+    Phase.LOAD: "grey",
+    Phase.MATCH: "yellow",
+    Phase.SELECT: "sky",
+    Phase.GATE: "orange",
+    Phase.BUDGET: "purple",
+    Phase.INJECT: "green",
+}
+"""The fill of what a stage of each phase takes out, or brings in."""
+
+
+@lru_cache(maxsize=1)
+def _colours() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads((resource("themes") / "colors.toml").read_text(encoding="utf-8"))
+
+
+def css_variables(scope: str) -> str:
+    """Custom properties `--name` of `scope` (a selector), dark where the reader's scheme is."""
+    colours = _colours()
+    fills = "".join(f"--{name}:{value};" for name, value in colours["fills"].items())
+    light, dark = ("".join(f"--{name}:{colours[theme][name]};" for name in _USED) for theme in ("light", "dark"))
+    return (
+        f"{scope}{{color-scheme:light dark;{fills}{light}}}"
+        f"@media (prefers-color-scheme:dark){{{scope}{{{dark}}}}}"
+        f"@media print{{{scope}{{{light}}}}}"
+    )
+
+
+def fill(name: str) -> str:
+    """A fill as a CSS value; `ink` is the scheme's own black."""
+    return f"var(--{name})"
+
+
+def on_fill(name: str) -> str:
+    """What is drawn upon a fill."""
+    return "var(--panel)" if name == "ink" else f"var(--on_{name})"
+
+
+def light(name: str) -> str:
+    """The value of a variable in the light scheme, `#RRGGBB`."""
+    colours = _colours()
+    return colours["fills"].get(name) or colours["light"][name]
+
+
+NAMES_WIDTH: Final = 150.0
+LABELS_WIDTH: Final = 200.0
+SLOT: Final = 24.0
+ROW: Final = 42.0
+QUIET_ROW: Final = 24.0
+TOP: Final = 6.0
+THINNEST, THICKEST = 2.0, 15.0
+"""How thick a ribbon is where it meets its label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An upright rectangle."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class RibbonShape:
+    """A ribbon's outline: from the trunk between `near` and `far` (at `edge`) to its label at `label`, `thick` high."""
+
+    ribbon: Ribbon
+    near: float
+    far: float
+    edge: float
+    end: float
+    middle: float
+    thick: float
+
+    @property
+    def outline(self) -> tuple[tuple[float, float], tuple[tuple[float, float], ...]]:
+        """The start, and then the points of cubic curves in threes, closed by a line back to the start."""
+        above, below = self.middle - self.thick / 2, self.middle + self.thick / 2
+        outer, inner = (above, below) if self.edge <= self.middle else (below, above)
+        far, near = (self.far, outer), (self.near, inner)
+        return (self.far, self.edge), (
+            far, far, (self.end, outer),
+            (self.end, outer), (self.end, inner), (self.end, inner),
+            near, near, (self.near, self.edge),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RowShape:
+    """A stage's row: its part of the trunk, and its ribbons from top to bottom."""
+
+    stage: FlowStage
+    box: Box
+    trunk: tuple[Box, ...]
+    ribbons: tuple[RibbonShape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FlowPicture:
+    """The whole picture. `labels_at` is where the labels of ribbons begin."""
+
+    width: float
+    height: float
+    trunk_at: float
+    labels_at: float
+    rows: tuple[RowShape, ...]
+
+
+def lay_out(stream: Flow, measure: Measure, width: float, *, everything: bool = False) -> FlowPicture:
+    """The picture of a stream in this width; without `everything`, only stages that changed something."""
+    stages = stream.stages if everything else stream.changing
+    names = min(NAMES_WIDTH, width * 0.34)
+    labels_at = width - min(LABELS_WIDTH, width * 0.42)
+    room = max(20.0, labels_at - names - 34)
+    scale = room / (stream.widest(measure) or 1)
+    top = TOP
+    rows: list[RowShape] = []
+    for stage in stages:
+        row = _row_shape(stage, measure, scale, top, names, labels_at, width)
+        rows.append(row)
+        top += row.box.height
+    return FlowPicture(width, top + TOP, names, labels_at, tuple(rows))
+
+
+def _row_shape(
+    stage: FlowStage, measure: Measure, scale: float, top: float, left: float, labels_at: float, width: float
+) -> RowShape:
+    joins = stage.going(Direction.JOINS)
+    leaves = (*stage.going(Direction.LEAVES), *stage.going(Direction.SHORTENED))
+    shown = [ribbon for ribbon in (*joins, *leaves) if ribbon.amount(measure)]
+    height = max(ROW if shown else QUIET_ROW, SLOT * len(shown) + 8)
+    now = left + scale * stage.amount(measure, before=True)
+    trunk: list[Box] = []
+    shapes: list[RibbonShape] = []
+    y = top
+    for ribbon in shown:
+        wide = scale * ribbon.amount(measure)
+        middle = y + SLOT / 2 + 1
+        joining = ribbon.direction is Direction.JOINS
+        edge = y + SLOT if joining else y
+        after = now + wide if joining else now - wide
+        trunk.append(Box(left, y, max(0.0, min(now, after) - left), SLOT))
+        thick = min(THICKEST, max(THINNEST, wide))
+        shapes.append(RibbonShape(ribbon, min(now, after), max(now, after), edge, labels_at, middle, thick))
+        now, y = after, y + SLOT
+    trunk.append(Box(left, y, max(0.0, now - left), top + height - y))
+    return RowShape(stage, Box(0, top, width, height), tuple(trunk), tuple(shapes))
+
 
 PICTURE_STYLE: Final = (
     "svg.picture text{font-family:system-ui,-apple-system,'Segoe UI',sans-serif;font-size:12px;fill:var(--text)}"
@@ -27,7 +189,7 @@ PICTURE_STYLE: Final = (
 
 _VARIABLE = re.compile(r"var\(--(\w+)\)")
 _BAR_WIDTH = 760.0
-_NAMES, _LABELS, _LINE = 160.0, 240.0, 15.0
+_NAMES, _LABELS, _LINE_HEIGHT = 160.0, 240.0, 15.0
 _LETTER, _BOLD_LETTER = 6.8, 7.4
 """About how wide a letter of 12 pixels is; where text is measured by whoever shows the picture, this has to do."""
 _CUT_SHARE = 0.34
@@ -103,14 +265,14 @@ def _steps(stream: Flow, measure: Measure, width: float) -> tuple[str, float]:
         told = f"{number_words(stage.amount(measure))}{f' ({words})' if words else ''}"
         labels = textwrap.wrap(told, round((_LABELS - 10) / _LETTER))
         parts.append(_lines(labels, left + room + 10, top + 14, "ink"))
-        top += max(30.0, 12.0 + _LINE * max(len(names), len(labels)))
+        top += max(30.0, 12.0 + _LINE_HEIGHT * max(len(names), len(labels)))
     return "".join(parts), max(30.0, top) + 2
 
 
 def _lines(lines: Sequence[str], x: float, y: float, kind: str) -> str:
     """A text in several lines from this base line on."""
     spans = "".join(
-        f"<tspan x='{x:.1f}' dy='{_LINE if place else 0:.0f}'>{escape(line)}</tspan>"
+        f"<tspan x='{x:.1f}' dy='{_LINE_HEIGHT if place else 0:.0f}'>{escape(line)}</tspan>"
         for place, line in enumerate(lines)
     )
     return f"<text class='{kind}' y='{y:.1f}'>{spans}</text>"
