@@ -10,6 +10,7 @@ from lorestudio.engine import Hold, run
 from lorestudio.trace.journey import FateState, fate
 from lorestudio.trace.would import WouldState, would_also
 from tests.engine.worlds import entry, rules, world
+from tests.examples import examples
 
 CHAT = ["U: The lamp burns by the gate.", "Ann: Yes."]
 STOPS_NOBODY = {FateState.INJECTED, FateState.TRUNCATED}
@@ -142,7 +143,7 @@ notes = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     notes=notes,
     blocked=st.sets(st.sampled_from(NAMES), max_size=2),

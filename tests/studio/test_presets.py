@@ -15,6 +15,7 @@ from lorestudio.studio.controls import Part
 from lorestudio.studio.preset_folder import PresetFolder, file_name
 from lorestudio.studio.preset_format import preset_json, read_preset
 from lorestudio.studio.presets import Preset, apply_preset
+from tests.examples import examples
 
 FULL = ChatControls(
     pins=(EntryRule("Lamp"), EntryRule("Tide", "brume")),
@@ -186,7 +187,7 @@ controls = st.builds(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(controls, st.sets(st.sampled_from(Part)))
 def test_any_choices_survive_the_file(folder: PresetFolder, made: ChatControls, parts: set[Part]) -> None:
     preset = Preset("Any", made, frozenset(parts))

@@ -18,6 +18,7 @@ from lorestudio.studio.preview import NoteText, Previewer
 from lorestudio.studio.preview_changes import prompt_changes
 from lorestudio.trace import Trace, to_json
 from lorestudio.vault import VaultError
+from tests.examples import examples
 from tests.studio.previews import TEXTS, TWO_STAGE, comparable, note, project_of, state_of
 
 LAST = Generation(5)
@@ -63,7 +64,7 @@ VARIANTS = [
 SIMULATORS = [simulated(project_of(**values)) for values in VARIANTS]
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(120))
 @given(
     st.sampled_from(SIMULATORS),
     st.integers(0, 2),

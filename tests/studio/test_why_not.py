@@ -16,6 +16,7 @@ from lorestudio.studio.modes import Mode, with_mode
 from lorestudio.studio.project_changes import edited_text
 from lorestudio.studio.resources import resource
 from lorestudio.studio.why_not import Holds, Part, WhyNotFinder
+from tests.examples import examples
 
 
 def simulated(project, until=None):
@@ -259,7 +260,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     notes=NOTES,
     lines=LINES,

@@ -19,6 +19,7 @@ from lorestudio.vault.edited import EditedVaults, NoteText
 from lorestudio.vault.incremental import VaultState, update
 from lorestudio.vault.order import index_order
 from lorestudio.vault.scan import ScannedVault
+from tests.examples import examples
 
 SETTINGS = DeepLoreSettings()
 FIELDS = [field.name for field in dataclasses.fields(Entry)]
@@ -72,7 +73,7 @@ edit = st.tuples(st.sampled_from(["V", "W"]), st.sampled_from(NAMES), st.none() 
 MODES = ["all", "first", "last", "merge"]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(some_vault, some_vault, st.lists(edit, max_size=3), st.sampled_from(MODES), st.booleans())
 def test_trying_texts_out_equals_reading_them(
     first: dict[str, str],
@@ -101,7 +102,7 @@ def test_trying_texts_out_equals_reading_them(
     )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(some_vault, st.lists(st.tuples(st.sampled_from(NAMES), any_text), min_size=2, max_size=5))
 def test_entries_that_come_out_the_same_are_the_same_objects(
     texts: dict[str, str], typed: list[tuple[str, str]]

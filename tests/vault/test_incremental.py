@@ -21,6 +21,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import NoteFile, VaultError, VaultFiles, build_index, read_folder
 from lorestudio.vault.incremental import IndexChanges, Refreshed, VaultState, changes_between, refresh, state_of, update
 from lorestudio.vault.scan import SETTLING_NS, ScannedVault, scan_folder
+from tests.examples import examples
 
 SETTINGS = DeepLoreSettings()
 DEFINITIONS = "DeepLore/field-definitions.yaml"
@@ -316,7 +317,7 @@ def apply(folder: Path, changes: list[Edit], ticks: Iterator[int]) -> None:
             os.utime(path, ns=(tick, tick))
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(edits, edits, st.sampled_from(["all", "first", "last", "merge"]), st.booleans())
 def test_following_edits_equals_building_anew(
     first: list[list[Edit]], second: list[list[Edit]], mode: str, trusting: bool

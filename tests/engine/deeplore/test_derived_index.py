@@ -26,6 +26,7 @@ from tests.engine.deeplore.answers import Reply, script
 from tests.engine.deeplore.test_invariants import CHATS, CHOICES, NOTES
 from tests.engine.deeplore.test_invariants_ai import ANSWERS, SELECTION_CHOICES
 from tests.engine.worlds import Draft, entries_of, entry, world
+from tests.examples import examples
 
 Edit = tuple[str, int, Draft]
 EDITS = st.lists(st.tuples(st.sampled_from(["change", "add", "remove"]), st.integers(0, 8), NOTES), max_size=3)
@@ -70,7 +71,7 @@ def whole(result: RunResult) -> tuple[Any, Any]:
     return json.dumps(to_json(result.trace)), result.state
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(
     st.lists(NOTES, min_size=1, max_size=8), EDITS, EDITS, CHATS, CHATS, CHOICES, SELECTION_CHOICES,
     st.lists(ANSWERS, min_size=4, max_size=4), st.booleans(),
@@ -132,7 +133,7 @@ def kept(before: Sequence[Entry], after: Sequence[Entry]) -> Kept:
     return found
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     st.lists(SIMPLE, max_size=6), SIMPLE_EDITS, st.permutations(range(3)), TEXTS, st.booleans(), st.booleans()
 )  # fmt: skip
@@ -157,7 +158,7 @@ def test_keys_are_found_alike(
     assert told(derived) == told(anew)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(st.lists(SIMPLE, max_size=6), SIMPLE_EDITS, st.permutations(range(3)), TEXTS, st.sampled_from([0.0, 0.1, 0.5]))
 def test_words_are_scored_alike(
     drafts: list[Draft], edits: list[Edit], order: list[int], query: str, threshold: float

@@ -20,6 +20,7 @@ from lorestudio.trace.model import Outcome, RunOutcome
 from lorestudio.vault.fields import OPERATORS, TOLERANCES
 from tests.engine.deeplore import naive_keys
 from tests.engine.worlds import Draft, World, balances, message, rules, run_stage, run_world, world
+from tests.examples import examples
 
 WORDS = ["dragon", "Sword", "bob", "carl", "ΑΣ", "café", "war room", "x"]
 TITLES = ["Aa", "bb", "Cc", "Dd", "é", "AA"]
@@ -183,7 +184,7 @@ def check_state(there: World, result: RunResult) -> None:
     assert all(count >= 0 for count in result.state.chat_counts.values())
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(there=WORLDS)
 def test_a_generation(there: World) -> None:
     result = run_world(there)
@@ -206,7 +207,7 @@ def frozen(there: World) -> Any:
     return copy.deepcopy((notes_now, ctx.chat, ctx.controls, ctx.state, ctx.settings))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(there=WORLDS)
 def test_the_same_inputs_give_the_same_trace_and_stay_as_they_are(there: World) -> None:
     before = frozen(there)
@@ -216,7 +217,7 @@ def test_the_same_inputs_give_the_same_trace_and_stay_as_they_are(there: World) 
     assert frozen(there) == before
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(there=WORLDS, more=CHATS)
 def test_a_swipe_starts_where_the_generation_before_it_started(there: World, more: list[Any]) -> None:
     """6.3: the counters after a generation and its swipe are those after the swipe alone, given the same draws."""
@@ -235,7 +236,7 @@ def test_a_swipe_starts_where_the_generation_before_it_started(there: World, mor
     assert run_world(longer).trace.turn.number == first.trace.turn.number + 1
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(there=WORLDS)
 def test_the_keyword_pass_equals_testing_every_entry_by_itself(there: World) -> None:
     """3.3 to 3.5: one pass over the deepest window against each entry's own window, key by key."""

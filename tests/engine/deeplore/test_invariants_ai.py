@@ -32,6 +32,7 @@ from tests.engine.deeplore.test_invariants import (
     check_state,
 )
 from tests.engine.worlds import Draft, World, entry, world
+from tests.examples import examples
 
 TAGS = ["npc", "place", "item", "event", "lorebook"]
 CROWD = tuple(entry(f"E{n}", f"key{n}", tags=(TAGS[n % 4],), summary="s" * (n % 2), priority=n) for n in range(44))
@@ -212,7 +213,7 @@ def check_switches(told: Told, result: RunResult) -> None:
 COMMON: Any = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
 
-@settings(max_examples=500, **COMMON)
+@settings(max_examples=examples(500), **COMMON)
 @given(told=STORIES)
 def test_a_chat_in_any_mode(told: Told) -> None:
     for there, result in told.play():
@@ -228,13 +229,13 @@ def test_a_chat_in_any_mode(told: Told) -> None:
         check_switches(told, result)
 
 
-@settings(max_examples=120, **COMMON)
+@settings(max_examples=examples(120), **COMMON)
 @given(told=STORIES)
 def test_the_same_chat_gives_the_same_traces(told: Told) -> None:
     assert [result for _, result in told.play()] == [result for _, result in told.play()]
 
 
-@settings(max_examples=120, **COMMON)
+@settings(max_examples=examples(120), **COMMON)
 @given(told=STORIES)
 def test_traces_and_states_survive_their_files(told: Told) -> None:
     for _, result in told.play():

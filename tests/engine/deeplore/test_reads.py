@@ -19,6 +19,7 @@ from lorestudio.engine.deeplore.unaffected import NEVER_READ, OF_ALL, OF_SEARCHE
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings import DeepLoreSettings, fixed
 from lorestudio.trace.model import Turn
+from tests.examples import examples
 
 WORDS = ("lamp", "tide", "dice", "gull")
 ENTRY_FIELDS = frozenset(field.name for field in fields(Entry))
@@ -158,7 +159,7 @@ def contexts(draw: st.DrawFn, *, ai: bool) -> RunContext:
 
 
 @given(contexts(ai=True))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_only_settings_that_are_declared_to_affect_a_stage_of_the_mode_are_read(ctx: RunContext) -> None:
     allowed = set(settings_read(ctx.settings))
     SETTINGS_SEEN.clear()
@@ -167,7 +168,7 @@ def test_only_settings_that_are_declared_to_affect_a_stage_of_the_mode_are_read(
 
 
 @given(contexts(ai=False))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_of_an_entry_without_a_verdict_only_what_is_searched_and_named_is_read(ctx: RunContext) -> None:
     assert not reads_all_entries(ctx.settings)
     WatchedEntry.seen.clear()
@@ -180,7 +181,7 @@ def test_of_an_entry_without_a_verdict_only_what_is_searched_and_named_is_read(c
 
 
 @given(contexts(ai=True))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_no_message_is_read_that_is_not_in_the_digest(ctx: RunContext) -> None:
     WatchedMessage.seen.clear()
     Reads(ctx).digest(ctx)

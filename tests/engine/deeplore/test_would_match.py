@@ -11,6 +11,7 @@ from lorestudio.engine.deeplore.stages.keywords import KeywordsStage
 from lorestudio.engine.deeplore.would_match import KeyMatch, would_match
 from tests.engine.deeplore.test_invariants import WORLDS
 from tests.engine.worlds import World, entry, message, run_stage, world
+from tests.examples import examples
 
 CHAT = ["U: the red dragon, dragon!", "Dragan: no", "U: a tower and a tower"]
 
@@ -87,7 +88,7 @@ def test_keys_that_do_not_count(fields: dict[str, Any], choices: dict[str, Any],
     assert told(world(entry("A", "dragon", **fields), chat=CHAT, **choices)).unused == unused
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(WORLDS)
 def test_it_says_what_the_keyword_stage_does(there: World) -> None:
     """An entry that comes in by a key comes in by the one that is told; one that is not told to match is not let in."""

@@ -15,6 +15,7 @@ from lorestudio.memory.facts.pool import embed_all
 from lorestudio.memory.facts.records import Line, Origin, Thread
 from lorestudio.memory.facts.similarity import VectorTable, cosine
 from lorestudio.memory.facts.store import FactStore
+from tests.examples import examples
 from tests.memory.facts.world import Model, memory
 
 THREAD = Thread("t", "u", 0, 0)
@@ -29,7 +30,7 @@ def run(store, model, options=None):
     return result
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(vectors, max_size=6), st.lists(vectors, max_size=6), st.sampled_from(["strict", "safe"]))
 def test_every_fact_is_saved_deduped_or_superseded(stored, new, mode):
     with FactStore(mode=mode) as store:
@@ -42,7 +43,7 @@ def test_every_fact_is_saved_deduped_or_superseded(stored, new, mode):
         assert [decision.fact for decision in result.decisions] == facts
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.none() | vectors, max_size=12), vectors, st.integers(1, 12))
 def test_search_over_many_is_what_comparing_one_by_one_gives(rows, vector, limit):
     table = VectorTable([None if row is None else np.array(row, float) for row in rows])
