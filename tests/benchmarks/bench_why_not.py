@@ -1,7 +1,8 @@
 """Finding what would bring an entry in, on a large vault and a long chat.
 
-Run with `python -m tests.benchmarks.bench_why_not FOLDER`, FOLDER holding inputs as N.json.gz (`files`, `chat`, `settings`).
-The largest is taken, its chat repeated to 500 messages. Prints seconds to the first answer and to the last, early and late in the chat.
+Run with `python -m tests.benchmarks.bench_why_not FOLDER`, FOLDER holding inputs as N.json.gz (`files`, `chat`,
+`settings`), of which the largest is taken, its chat repeated to 500 messages. Prints seconds to the first answer and to
+the last, early and late in the chat.
 """
 
 from __future__ import annotations

@@ -96,6 +96,7 @@ def _active(timer: QTimer) -> bool:
 def theme(qapp: QApplication) -> Theme:
     made = Theme("light")
     made.apply()
+    qapp.setStyleSheet("")
     return made
 
 
