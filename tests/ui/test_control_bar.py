@@ -12,6 +12,8 @@ from lorestudio.ui.control_chips import ControlChip
 from lorestudio.ui.widgets.control_bar import ControlBar
 from tests.ui.conftest import drain
 
+pytestmark = pytest.mark.dressed
+
 
 def chip(number: int, *, fixed: bool = False) -> ControlChip:
     change = None if fixed else (lambda controls: controls)
