@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, settings
+import os
+import sys
 
-# How long an example takes is for the benchmarks to say; a busy machine must not fail a test.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")
+import pytest
+
+from tests.examples import load_profile
+
+load_profile()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where Python is told to leave no bytecode in folders, keep it in pytest's: making it anew takes half a minute.
+
+    That is for the tests themselves, in each of the processes that share them, and for the programs that they start.
+    """
+    cache: pytest.Cache | None = getattr(config, "cache", None)
+    if sys.dont_write_bytecode and cache is not None:
+        sys.dont_write_bytecode = False
+        sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(cache.mkdir("bytecode"))
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

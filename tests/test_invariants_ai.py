@@ -19,6 +19,7 @@ from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.model import ItemResult, Outcome, RunOutcome, StageRecord, TitleMatch
 from lorestudio.trace.serialize import from_json, record_from_json, record_to_json, to_json
+from tests.examples import examples
 from tests.systems.deeplore.answers import ERROR, RATE_LIMITED, TIMEOUT, Reply, script
 from tests.systems.test_invariants import (
     CHATS,
@@ -211,7 +212,7 @@ def check_switches(told: Told, result: Decided) -> None:
 COMMON: Any = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
 
-@settings(max_examples=500, **COMMON)
+@settings(max_examples=examples(500), **COMMON)
 @given(told=STORIES)
 def test_a_chat_in_any_mode(told: Told) -> None:
     for there, result in told.play():
@@ -227,13 +228,13 @@ def test_a_chat_in_any_mode(told: Told) -> None:
         check_switches(told, result)
 
 
-@settings(max_examples=120, **COMMON)
+@settings(max_examples=examples(120), **COMMON)
 @given(told=STORIES)
 def test_the_same_chat_gives_the_same_traces(told: Told) -> None:
     assert [result for _, result in told.play()] == [result for _, result in told.play()]
 
 
-@settings(max_examples=120, **COMMON)
+@settings(max_examples=examples(120), **COMMON)
 @given(told=STORIES)
 def test_traces_and_states_survive_their_files(told: Told) -> None:
     for _, result in told.play():

@@ -31,7 +31,6 @@ from lorestudio.ui.features.timeline.minimap import Minimap
 from lorestudio.ui.shell.app import application
 from lorestudio.ui.shell.theme import Theme
 
-MESSAGES: Final = 5000
 ENTRIES: Final = 500
 ENDINGS: Final = (
     Ending(FateState.INJECTED, Phase.BUDGET, "fits"),
@@ -56,11 +55,11 @@ def say(what: str, milliseconds: float) -> None:
     sys.stdout.write(f"{what:<46} {milliseconds:8.2f} ms\n")
 
 
-def turns() -> list[TimelineTurn]:
+def turns(messages: int) -> list[TimelineTurn]:
     """A reply for every message, each with sixty candidates."""
     draw = random.Random(5)
     made = []
-    for message in range(MESSAGES):
+    for message in range(messages):
         endings = {entry: draw.choice(ENDINGS) for entry in draw.sample(range(ENTRIES), 60)}
         summary = TurnSummary(
             Turn(message, 0, message), RunOutcome.INJECTED, draw.randrange(1500), draw.randrange(1300), 1300,
@@ -70,24 +69,24 @@ def turns() -> list[TimelineTurn]:
     return made
 
 
-def main() -> None:
+def main(messages: int = 5000) -> None:
     """Measure and print."""
     app = application(offscreen=True)
     theme = Theme("light")
     theme.apply()
-    made = turns()
-    grid = TimelineGrid(MESSAGES)
+    made = turns(messages)
+    grid = TimelineGrid(messages)
     columns = {turn.generation: place for place, turn in enumerate(made)}
     begun = time.thread_time()
     for place, turn in enumerate(made):
         grid.put(place, turn.summary)
-    say("taking in a turn", 1000 * (time.thread_time() - begun) / MESSAGES)
+    say("taking in a turn", 1000 * (time.thread_time() - begun) / messages)
     known = {turn.generation: turn for turn in made}
     index = VaultIndex(tuple(Entry(place, f"{place}.md", "v", f"Entry {place}") for place in range(ENTRIES)))
     generations = tuple(columns)
 
     def content(order: RowOrder = RowOrder.FIRST) -> MapContent:
-        return make_content(grid, columns, known, generations, index, Shown(order), MESSAGES)
+        return make_content(grid, columns, known, generations, index, Shown(order), messages)
 
     for order in RowOrder:
         say(f"rows by {order.value}", timed(lambda order=order: content(order), 5))  # type: ignore[misc]

@@ -1,7 +1,8 @@
 """Finding what would bring an entry in, on a large vault and a long chat.
 
-Run with `python -m tests.benchmarks.bench_why_not FILE.json.gz`, FILE holding the inputs (`files`, `chat`, `settings`).
-The chat is repeated to 500 messages. Prints seconds to the first answer and to the last, early and late in the chat.
+Run with `python -m tests.benchmarks.bench_why_not FOLDER`, FOLDER holding inputs as N.json.gz (`files`, `chat`,
+`settings`), of which the largest is taken, its chat repeated to 500 messages. Prints seconds to the first answer and to
+the last, early and late in the chat.
 """
 
 from __future__ import annotations
@@ -24,11 +25,10 @@ from lorestudio.studio.tryout.held_runs import HeldRuns
 from lorestudio.studio.tryout.why_not import WhyNotFinder, WhyNotNews
 from lorestudio.trace.journey import FateState, Journeys
 
-MESSAGES = 500
 _IN = {FateState.INJECTED, FateState.TRUNCATED}
 
 
-def world(path: Path, folder: Path) -> Project:
+def world(path: Path, folder: Path, count: int) -> Project:
     """The inputs as a project on files."""
     data = json.loads(gzip.decompress(path.read_bytes()))
     for name, text in data["files"]:
@@ -37,7 +37,7 @@ def world(path: Path, folder: Path) -> Project:
         file.write_text(text, encoding="utf-8", newline="")
     said = [read_message(raw) for raw in data["chat"]]
     messages = tuple(
-        replace(said[place % len(said)], is_user=place % 2 == 0, is_system=False) for place in range(MESSAGES)
+        replace(said[place % len(said)], is_user=place % 2 == 0, is_system=False) for place in range(count)
     )
     project = open_project([folder])
     settings = sanitise({**data["settings"], "enabled": True, "scanDepth": 4}).settings
@@ -76,16 +76,17 @@ def measure(simulator: Simulator, message: int) -> None:
         )
 
 
-def main() -> None:
-    """Measure."""
+def main(inputs: Path, count: int = 500) -> None:
+    """Measure on the largest of the inputs, with its chat at `count` messages."""
+    path = max(inputs.glob("*.json.gz"), key=lambda path: path.stat().st_size)
     with tempfile.TemporaryDirectory() as folder:
-        simulator = Simulator(world(Path(sys.argv[1]), Path(folder)))
+        simulator = Simulator(world(path, Path(folder), count))
         begun = time.perf_counter()
         asyncio.run(simulator.replay())
         sys.stdout.write(f"replay of {len(simulator.traces)} replies: {time.perf_counter() - begun:.2f} s\n")
-        for message in (47, MESSAGES - 1):
+        for message in (47, count - 1):
             measure(simulator, message)
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]))

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer
+import typer.testing
 from click.testing import Result
 from typer.testing import CliRunner
 
 from lorestudio.cli.app import app
 
 Run = Callable[..., Result]
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _one_command() -> Iterator[None]:
+    """Typer makes the commands out of their functions anew for each call, which took most of these tests' time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.testing, "_get_command", cache(typer.main.get_command), raising=False)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ from lorestudio.systems.deeplore.run import run
 from lorestudio.systems.holding import Hold
 from lorestudio.trace.held_run import WouldState, would_also
 from lorestudio.trace.journey import FateState, fate
+from tests.examples import examples
 from tests.systems.worlds import changed, entry, rules, world
 
 CHAT = ["U: The lamp burns by the gate.", "Ann: Yes."]
@@ -142,7 +143,7 @@ notes = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     notes=notes,
     blocked=st.sets(st.sampled_from(NAMES), max_size=2),

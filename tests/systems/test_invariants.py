@@ -17,6 +17,7 @@ from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore.stages.keywords import KeywordsStage
 from lorestudio.trace.model import Outcome, RunOutcome
 from lorestudio.vault.fields import OPERATORS, TOLERANCES
+from tests.examples import examples
 from tests.systems.deeplore import naive_keys
 from tests.systems.worlds import Draft, World, balances, changed, message, rules, run_stage, run_world, world
 
@@ -182,7 +183,7 @@ def check_state(there: World, result: Decided) -> None:
     assert all(count >= 0 for count in result.state.chat_counts.values())
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(there=WORLDS)
 def test_a_generation(there: World) -> None:
     result = run_world(there)
@@ -205,7 +206,7 @@ def frozen(there: World) -> Any:
     return copy.deepcopy((notes_now, ctx.moment.chat, ctx.moment.controls, ctx.state, ctx.settings))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(there=WORLDS)
 def test_the_same_inputs_give_the_same_trace_and_stay_as_they_are(there: World) -> None:
     before = frozen(there)
@@ -215,7 +216,7 @@ def test_the_same_inputs_give_the_same_trace_and_stay_as_they_are(there: World) 
     assert frozen(there) == before
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(there=WORLDS, more=CHATS)
 def test_a_swipe_starts_where_the_generation_before_it_started(there: World, more: list[Any]) -> None:
     """6.3: the counters after a generation and its swipe are those after the swipe alone, given the same draws."""
@@ -236,7 +237,7 @@ def test_a_swipe_starts_where_the_generation_before_it_started(there: World, mor
     assert run_world(longer).trace.turn.number == first.trace.turn.number + 1
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(there=WORLDS)
 def test_the_keyword_pass_equals_testing_every_entry_by_itself(there: World) -> None:
     """3.3 to 3.5: one pass over the deepest window against each entry's own window, key by key."""

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from lorestudio.studio.project.project import Project
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "dressed: with the stylesheet, for tests of what has room and how things look")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Qt's own warnings fail a test. The settings of pytest-qt stay here, for runs where it is not installed."""
     here = pathlib.Path(__file__).parent
@@ -93,9 +97,12 @@ def _active(timer: QTimer) -> bool:
 
 
 @pytest.fixture
-def theme(qapp: QApplication) -> Theme:
+def theme(qapp: QApplication, request: pytest.FixtureRequest) -> Theme:
+    """Colours and fonts, and the stylesheet for tests marked `dressed`: it takes as long as building the window."""
     made = Theme("light")
     made.apply()
+    if request.node.get_closest_marker("dressed") is None:
+        qapp.setStyleSheet("")
     return made
 
 

@@ -18,6 +18,7 @@ from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.files import NoteFile, VaultError, VaultFiles, index_order
 from lorestudio.vault.folder_scan import ScannedVault
 from lorestudio.vault.index_refresh import VaultState, update
+from tests.examples import examples
 
 SETTINGS = DeepLoreSettings()
 FIELDS = [field.name for field in dataclasses.fields(Entry)]
@@ -71,7 +72,7 @@ edit = st.tuples(st.sampled_from(["V", "W"]), st.sampled_from(NAMES), st.none() 
 MODES = ["all", "first", "last", "merge"]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(some_vault, some_vault, st.lists(edit, max_size=3), st.sampled_from(MODES), st.booleans())
 def test_trying_texts_out_equals_reading_them(
     first: dict[str, str],
@@ -100,7 +101,7 @@ def test_trying_texts_out_equals_reading_them(
     )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(some_vault, st.lists(st.tuples(st.sampled_from(NAMES), any_text), min_size=2, max_size=5))
 def test_entries_that_come_out_the_same_are_the_same_objects(
     texts: dict[str, str], typed: list[tuple[str, str]]

@@ -21,6 +21,7 @@ from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.folder_scan import KnownFile, KnownVault, ScannedVault, Stamp, parser_key
 from lorestudio.vault.index_refresh import update
+from tests.examples import examples
 
 SETTINGS = DeepLoreSettings()
 DEFINITIONS = "DeepLore/field-definitions.yaml"
@@ -335,7 +336,7 @@ front = st.text(max_size=80).map("---\ntags: [lorebook]\nera: 1e5\n{}\n---\n".fo
 any_text = st.one_of(st.text(max_size=200), front)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.lists(any_text))
 def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     vault = known({f"{number}.md": text for number, text in enumerate(texts)})

@@ -13,6 +13,7 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.chat.controls import ControlsPart
 from lorestudio.studio.chat.presets import Preset, PresetFolder, apply_preset, file_name, preset_json, read_preset
+from tests.examples import examples
 
 FULL = ChatControls(
     pins=(EntryRule("Lamp"), EntryRule("Tide", "brume")),
@@ -184,7 +185,7 @@ controls = st.builds(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(controls, st.sets(st.sampled_from(ControlsPart)))
 def test_any_choices_survive_the_file(folder: PresetFolder, made: ChatControls, parts: set[ControlsPart]) -> None:
     preset = Preset("Any", made, frozenset(parts))

@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
 from lorestudio.vault.files import ChangedOnDisk, SaveError
+from tests.examples import examples
 
 NAMES = ("a.md", "b.md", "c.md", "sub/a.md", "sub/deep/d.md")
 names = st.sampled_from(NAMES)
@@ -162,5 +163,5 @@ def outcome(before: dict[str, bytes], wanted: ChangeSet, vault: Path) -> dict[st
 
 TestVault = Vault.TestCase
 TestVault.settings = settings(
-    max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(25), stateful_step_count=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

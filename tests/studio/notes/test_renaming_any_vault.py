@@ -12,6 +12,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_vault_notes
 from lorestudio.vault.links.references import references
+from tests.examples import examples
 from tests.studio.note_worlds import applied, write_vault
 
 FOLDERS = ["", "a/", "a/b/", "c/"]
@@ -74,7 +75,7 @@ def test_a_title_that_two_notes_have_and_that_comes_to_lead_to_the_other(tmp_pat
     assert remark.startswith("“Jörn” led to a/Jörn.md in DeepLore and will lead to a/New.md, which has the same title.")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(vaults(), st.data())
 def test_renaming(notes: dict[str, str], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(notes)))
@@ -97,7 +98,7 @@ def test_renaming(notes: dict[str, str], data: st.DataObject) -> None:
         check(notes, vault, planned, moved)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(vaults(), st.data())
 def test_moving(notes: dict[str, str], data: st.DataObject) -> None:
     names = data.draw(st.lists(st.sampled_from(sorted(notes)), min_size=1, unique=True))

@@ -22,6 +22,7 @@ from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import to_json
 from lorestudio.vault.files import VaultError
+from tests.examples import examples
 from tests.studio.previews import TEXTS, TWO_STAGE, comparable, note, project_of, state_of
 
 LAST = Generation(5)
@@ -67,7 +68,7 @@ VARIANTS = [
 SIMULATORS = [simulated(project_of(**values)) for values in VARIANTS]
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(120))
 @given(
     st.sampled_from(SIMULATORS),
     st.integers(0, 2),

@@ -18,6 +18,7 @@ from lorestudio.studio.project.project import demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.project_changes import edited_text
 from lorestudio.studio.tryout.why_not import Holds, Part, WhyNotFinder
+from tests.examples import examples
 
 
 def simulated(project, until=None):
@@ -261,7 +262,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     notes=NOTES,
     lines=LINES,

@@ -24,6 +24,7 @@ from lorestudio.systems.deeplore.kept import Kept, compare
 from lorestudio.systems.deeplore.keys import KeyMatcher
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.serialize import to_json
+from tests.examples import examples
 from tests.systems.deeplore.answers import Reply, script
 from tests.systems.test_invariants import CHATS, CHOICES, NOTES
 from tests.systems.worlds import Draft, entries_of, entry, world
@@ -73,7 +74,7 @@ def whole(result: Decided) -> tuple[Any, Any]:
     return json.dumps(to_json(result.trace)), result.state
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(
     st.lists(NOTES, min_size=1, max_size=8), EDITS, EDITS, CHATS, CHATS, CHOICES, SELECTION_CHOICES,
     st.lists(ANSWERS, min_size=4, max_size=4), st.booleans(),
@@ -135,7 +136,7 @@ def kept(before: Sequence[Entry], after: Sequence[Entry]) -> Kept:
     return found
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     st.lists(SIMPLE, max_size=6), SIMPLE_EDITS, st.permutations(range(3)), TEXTS, st.booleans(), st.booleans()
 )  # fmt: skip
@@ -160,7 +161,7 @@ def test_keys_are_found_alike(
     assert told(derived) == told(anew)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(st.lists(SIMPLE, max_size=6), SIMPLE_EDITS, st.permutations(range(3)), TEXTS, st.sampled_from([0.0, 0.1, 0.5]))
 def test_words_are_scored_alike(
     drafts: list[Draft], edits: list[Edit], order: list[int], query: str, threshold: float

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lorestudio.domain.javascript import fold, trim
 from lorestudio.systems.deeplore.keys import KeyMatcher
+from tests.examples import examples
 from tests.systems.deeplore import naive_keys
 from tests.systems.worlds import entries_of, entry
 
@@ -139,7 +140,7 @@ def folded(text: str, case: bool) -> str:
     return text if case else fold(text)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(notes=notes, text=texts, case=st.booleans(), words=st.booleans())
 @example(notes=[(["\ud83d"], [])], text="😀", case=False, words=False)
 @example(notes=[(["\ude00"], [])], text="a😀", case=False, words=True)
@@ -159,7 +160,7 @@ def test_one_pass_equals_one_key_at_a_time(
         assert matcher.occurrences(number, folded(text, case)) == naive_keys.count(keys, text, **rule)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     prefix=st.text(st.sampled_from("aé\ud83d😀 "), max_size=3),
     tail=st.text(st.sampled_from("aé😀 x"), max_size=8),

@@ -22,6 +22,7 @@ from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.reads import NEVER_READ, OF_ALL, OF_SEARCHED, Reads, reads_all_entries, settings_read
 from lorestudio.systems.deeplore.run import run
 from lorestudio.trace.model import Turn
+from tests.examples import examples
 from tests.systems.worlds import changed, inputs
 
 WORDS = ("lamp", "tide", "dice", "gull")
@@ -162,7 +163,7 @@ def contexts(draw: st.DrawFn, *, ai: bool) -> Inputs:
 
 
 @given(contexts(ai=True))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_only_settings_that_are_declared_to_affect_a_stage_of_the_mode_are_read(ctx: Inputs) -> None:
     allowed = set(settings_read(ctx.settings))
     SETTINGS_SEEN.clear()
@@ -171,7 +172,7 @@ def test_only_settings_that_are_declared_to_affect_a_stage_of_the_mode_are_read(
 
 
 @given(contexts(ai=False))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_of_an_entry_without_a_verdict_only_what_is_searched_and_named_is_read(ctx: Inputs) -> None:
     assert not reads_all_entries(ctx.settings)
     WatchedEntry.seen.clear()
@@ -184,7 +185,7 @@ def test_of_an_entry_without_a_verdict_only_what_is_searched_and_named_is_read(c
 
 
 @given(contexts(ai=True))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_no_message_is_read_that_is_not_in_the_digest(ctx: Inputs) -> None:
     WatchedMessage.seen.clear()
     Reads(ctx).digest(ctx)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from lorestudio.systems.deeplore.key_places import KeyMatch, would_match
 from lorestudio.systems.deeplore.stages.keywords import KeywordsStage
+from tests.examples import examples
 from tests.systems.test_invariants import WORLDS
 from tests.systems.worlds import World, entry, message, run_stage, world
 
@@ -87,7 +88,7 @@ def test_keys_that_do_not_count(fields: dict[str, Any], choices: dict[str, Any],
     assert told(world(entry("A", "dragon", **fields), chat=CHAT, **choices)).unused == unused
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(WORLDS)
 def test_it_says_what_the_keyword_stage_does(there: World) -> None:
     """An entry that comes in by a key comes in by the one that is told; one that is not told to match is not let in."""

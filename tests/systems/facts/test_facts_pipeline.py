@@ -13,6 +13,7 @@ from lorestudio.systems.facts.pipeline import embed_all, run_pipeline
 from lorestudio.systems.facts.records import FactAction, Line, MemoryOrigin, Thread
 from lorestudio.systems.facts.similarity import VectorTable, cosine
 from lorestudio.systems.facts.store import FactStore
+from tests.examples import examples
 from tests.systems.facts.world import Model, memory
 
 THREAD = Thread("t", "u", 0, 0)
@@ -27,7 +28,7 @@ def run(store, model, options=None):
     return result
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(vectors, max_size=6), st.lists(vectors, max_size=6), st.sampled_from(["strict", "safe"]))
 def test_every_fact_is_saved_deduped_or_superseded(stored, new, mode):
     with FactStore(mode=mode) as store:
@@ -40,7 +41,7 @@ def test_every_fact_is_saved_deduped_or_superseded(stored, new, mode):
         assert [decision.fact for decision in result.decisions] == facts
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.none() | vectors, max_size=12), vectors, st.integers(1, 12))
 def test_search_over_many_is_what_comparing_one_by_one_gives(rows, vector, limit):
     table = VectorTable([None if row is None else np.array(row, float) for row in rows])

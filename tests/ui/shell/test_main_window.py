@@ -540,6 +540,7 @@ def test_a_layout_of_another_version_is_left_alone(make_window, tmp_path) -> Non
     assert not second.docks["budget"].isHidden()
 
 
+@pytest.mark.dressed
 @pytest.mark.parametrize(
     ("size", "beside_why"),
     [((1280, 960), set()), ((1280, 800), {"budget"}), ((1024, 640), {"trace", "budget", "problems", "timeline"})],

@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QApplication, QPushButton
 if TYPE_CHECKING:
     from lorestudio.ui.shell.theme import Theme
 
+pytestmark = pytest.mark.dressed
+
 
 def test_choosing_a_theme_dresses_the_application_and_tells(theme: Theme, qapp: QApplication) -> None:
     light, told = qapp.styleSheet(), []

@@ -11,6 +11,8 @@ from lorestudio.ui.shell.workspaces import DEBUG, TEST, TUNE, WORKSPACES, WRITE
 from tests.ui.conftest import drain
 from tests.ui.worlds import make_project
 
+pytestmark = pytest.mark.dressed
+
 
 def shown(window) -> set[str]:
     return {name for name, dock in window.docks.items() if not dock.isHidden()}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.widgets.pane import ElidedLabel, FoldingRow
 from tests.ui.conftest import drain
+
+pytestmark = pytest.mark.dressed
 
 
 def test_the_second_part_goes_below_where_both_do_not_fit(qtbot: QtBot) -> None:

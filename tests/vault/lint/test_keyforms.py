@@ -10,13 +10,14 @@ from lorestudio.domain.javascript import fold
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.systems.deeplore.keys import KeyMatcher
 from lorestudio.vault.lint.keyforms import contained, covers, is_short, key_form, seen, unseen
+from tests.examples import examples
 
 SIGNS = "ab -'é魔_"
 KEYS = st.text(SIGNS, min_size=1, max_size=5).filter(lambda key: bool(key.strip()))
 
 
 @given(KEYS, KEYS, st.text(SIGNS, max_size=6), st.text(SIGNS, max_size=6), st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_a_covered_key_is_found_wherever_the_longer_one_is(
     short: str, long: str, before: str, after: str, whole: bool
 ) -> None:
@@ -30,7 +31,7 @@ def test_a_covered_key_is_found_wherever_the_longer_one_is(
 
 
 @given(st.lists(KEYS, max_size=8), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_all_at_once_is_one_by_one(keys: list[str], whole: bool) -> None:
     rules = sanitise({"matchWholeWords": whole}).settings
     forms = list(dict.fromkeys(key_form(key, rules) for key in keys))

@@ -13,6 +13,7 @@ from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import PropertyKind
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 from lorestudio.vault.note.yaml_reading import certainly_alike
+from tests.examples import examples
 
 FENCES = re.compile(r"\A---\r?\n---[ \t]*\r?\n?")
 NAMES = st.sampled_from(["keys", "Keys", "tags", "summary", "x", "a.b", "depth", "_k", "scandepth"])
@@ -177,7 +178,7 @@ def edited(document: NoteDocument, edit: TextEdit) -> str:
 
 
 @given(notes())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_every_note_is_understood(text: str) -> None:
     document = NoteDocument(text)
     yaml_text, body = front_matter.split(text)
@@ -202,7 +203,7 @@ def test_every_note_is_understood(text: str) -> None:
 
 
 @given(notes())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_same_value_changes_nothing(text: str) -> None:
     document = NoteDocument(text)
     for name, value in values_of(text).items():
@@ -210,7 +211,7 @@ def test_the_same_value_changes_nothing(text: str) -> None:
 
 
 @given(notes(), NAMES, VALUES)
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 def test_only_the_lines_of_the_property_change(text: str, name: str, value: object) -> None:
     document = NoteDocument(text)
     found = document.find(name)
@@ -262,7 +263,7 @@ def test_only_the_lines_of_the_property_change(text: str, name: str, value: obje
     ),
     VALUES,
 )
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @example("---\nx: 1\n---\n", 'He said: "it\'s"')
 @example("---\nx: 1\n---\n", 1e300)
 @example("---\nx: 1\n---\n", -0.0)
@@ -291,7 +292,7 @@ def test_both_readers_find_the_new_value(text: str, value: object) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_ordinary_texts_are_never_refused(text: str) -> None:
     assume(not set(text) & set("\n\r\t\x00\x85\u2028\ufeff\ud800"))
     assume(text.isprintable())
@@ -303,7 +304,7 @@ def test_ordinary_texts_are_never_refused(text: str) -> None:
 
 
 @given(notes())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_removing_takes_the_lines_and_nothing_else(text: str) -> None:
     document = NoteDocument(text)
     for found in document.properties:
@@ -329,7 +330,7 @@ def test_removing_takes_the_lines_and_nothing_else(text: str) -> None:
 
 
 @given(notes())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_renaming_there_and_back(text: str) -> None:
     document = NoteDocument(text)
     for found in document.properties:
@@ -347,7 +348,7 @@ def test_renaming_there_and_back(text: str) -> None:
 
 
 @given(notes())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_reading_says_what_differs_and_mends_it(text: str) -> None:
     document = NoteDocument(text)
     for found in document.properties:
@@ -372,7 +373,7 @@ def test_a_reading_says_what_differs_and_mends_it(text: str) -> None:
 
 
 @given(notes())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_what_has_no_reading_is_read_alike(text: str) -> None:
     document = NoteDocument(text)
     for found in document.properties:
@@ -394,7 +395,7 @@ FILLERS = st.lists(st.sampled_from(["", "  # note", "# other", "    # deep"]), m
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_items_that_stay_keep_their_lines(data: st.DataObject) -> None:
     lead = data.draw(st.sampled_from(["- ", "  - ", "    -   "]))
     end = data.draw(st.sampled_from(["\n", "\r\n"]))
@@ -425,7 +426,7 @@ def test_items_that_stay_keep_their_lines(data: st.DataObject) -> None:
         st.sampled_from([*SIGNS, " ", "ab", "true", "no ", ": ", " #", "\n- ", " [", "]", ", ", '"', "'"]), max_size=12
     ).map("".join)
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_certainly_alike_is_never_wrong(text: str) -> None:
     raw = f"x:{text}\n"
     if not certainly_alike(raw):

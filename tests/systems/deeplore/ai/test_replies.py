@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lorestudio.systems.deeplore.ai.replies import Pick, extract_list, normalize
+from tests.examples import examples
 
 FENCE = "```"
 
@@ -221,7 +222,7 @@ PARTS = ["[", "]", "{", "}", '"', "'", "\\", "A", ",", '"B"', "[]", '{"a":', "5"
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=14).map(lambda parts: "x" + "".join(parts))
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(text=TEXTS)
 def test_balanced_pieces_equal_those_found_one_by_one(text: str) -> None:
     """The longest piece that holds a list counts, of equally long ones the first."""

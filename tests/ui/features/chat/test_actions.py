@@ -274,6 +274,7 @@ def test_a_reply_that_ends_at_the_limit_says_so(opened: MainWindow, answer: Call
     assert any("cut off" in text and "“Longest reply”" in text for text in opened.bars.texts)
 
 
+@pytest.mark.dressed
 def test_a_narrow_composer_keeps_a_line_for_the_message(qtbot: QtBot) -> None:
     composer = Composer()
     qtbot.addWidget(composer)

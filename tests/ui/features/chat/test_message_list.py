@@ -118,6 +118,7 @@ def test_a_click_chooses_the_row_under_it(view: MessageList) -> None:
     assert view.currentIndex().row() == 500
 
 
+@pytest.mark.dressed
 def test_another_width_keeps_the_chosen_row_in_sight(view: MessageList) -> None:
     view.setCurrentIndex(view.model().index(1200, 0))
     view.scrollTo(view.model().index(1200, 0))

@@ -12,6 +12,8 @@ from lorestudio.ui.features.controls.bar import ControlBar
 from lorestudio.ui.features.controls.chips import ControlChip
 from tests.ui.conftest import drain
 
+pytestmark = pytest.mark.dressed
+
 
 def chip(number: int, *, fixed: bool = False) -> ControlChip:
     change = None if fixed else (lambda controls: controls)

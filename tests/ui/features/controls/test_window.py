@@ -323,6 +323,7 @@ def test_pin_and_block_are_where_entries_are_looked_at(shown) -> None:
     assert window.commands.actions["controls.context"] in menu.actions()
 
 
+@pytest.mark.dressed
 def test_a_narrow_window_has_a_bar_of_one_line(shown) -> None:
     window = shown(ChatControls(pins=tuple(EntryRule(f"Nobody {number}") for number in range(8))))
     bar = window.control_commands.bar

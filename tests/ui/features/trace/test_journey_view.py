@@ -6,6 +6,8 @@ import pytest
 
 from lorestudio.ui.shell.main_window import MainWindow
 
+pytestmark = pytest.mark.dressed
+
 
 @pytest.mark.parametrize("height", [120, 160, 600])
 def test_a_low_journey_shows_rows_under_its_stages(window: MainWindow, height: int) -> None:

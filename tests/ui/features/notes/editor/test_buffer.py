@@ -11,6 +11,7 @@ from PySide6.QtGui import QTextCursor
 
 from lorestudio.ui.features.notes.editor.buffer import MOST_CLEAN, Buffers, NoteBuffer
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
+from tests.examples import examples
 from tests.ui.features.notes.editor.notes import NASTY, PLAIN
 
 PATH = Path("Skarn.md")
@@ -30,7 +31,7 @@ def typed(buffer: NoteBuffer, place: int, text: str) -> None:
 
 
 @given(text=TEXT)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_was_read_is_what_would_be_written(qapp, text: str) -> None:
     buffer = NoteBuffer(PATH, text, "d")
     assert buffer.kept_whole
@@ -39,7 +40,7 @@ def test_what_was_read_is_what_would_be_written(qapp, text: str) -> None:
 
 
 @given(text=TEXT, place=st.integers(0, 400))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_typing_and_undoing_gives_the_same_bytes(qapp, text: str, place: int) -> None:
     buffer = NoteBuffer(PATH, text, "d")
     typed(buffer, place % buffer.document.characterCount(), "x\ny")
@@ -51,7 +52,7 @@ def test_typing_and_undoing_gives_the_same_bytes(qapp, text: str, place: int) ->
 
 
 @given(text=TEXT, data=st.data())
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_an_edit_of_the_file_is_the_same_edit_in_the_editor(qapp, text: str, data: st.DataObject) -> None:
     # Edits lie behind a byte order mark, which is no part of the text.
     text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")

@@ -31,6 +31,7 @@ from lorestudio.vault.index_refresh import (
     state_of,
     update,
 )
+from tests.examples import examples
 
 SETTINGS = DeepLoreSettings()
 DEFINITIONS = "DeepLore/field-definitions.yaml"
@@ -349,7 +350,7 @@ def apply(folder: Path, changes: list[Edit], ticks: Iterator[int]) -> None:
             os.utime(path, ns=(tick, tick))
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(edits, edits, st.sampled_from(["all", "first", "last", "merge"]), st.booleans())
 def test_following_edits_equals_building_anew(
     first: list[list[Edit]], second: list[list[Edit]], mode: str, trusting: bool

@@ -25,6 +25,7 @@ from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import to_json
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
+from tests.examples import examples
 
 WORDS = ("lamp", "tide", "dice", "gull", "rope")
 BASE = DeepLoreSettings(enabled=True, scan_depth=2, new_chat_threshold=1)
@@ -346,7 +347,7 @@ def made(world: dict[str, Any]) -> Project:
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(120))
 def test_any_two_edits_in_a_row_come_to_what_full_replays_come_to(data: st.DataObject) -> None:
     world = data.draw(worlds())
     simulators: list[Simulator] = [replayed(made(world))]

@@ -1,0 +1,75 @@
+"""Every benchmark once at a small size, on the notes of the demo, so that none breaks unseen.
+
+Run with `python -m tests.benchmarks`. What it prints says nothing about speed; one by one they are run as each says.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Final
+
+SMALL: Final[dict[str, tuple[Any, ...]]] = {
+    "bench_facts": (200, 16),
+    "bench_generation": (..., 120),
+    "bench_graph": ([60],),
+    "bench_live": (..., [1000]),
+    "bench_long_chat": (..., [30]),
+    "bench_notes": (80,),
+    "bench_open_vault": (40,),
+    "bench_timeline": (40,),
+    "bench_why_not": (..., 49),
+    "bench_window": (...,),
+}
+"""What each is called with; `...` stands for the folder of inputs."""
+
+
+def write_input(folder: Path) -> None:
+    """The demo as such an input."""
+    demo = Path(__file__).resolve().parents[2] / "resources" / "demo"
+    chat = (demo / "chat.jsonl").read_text(encoding="utf-8").splitlines()
+    data = {
+        "files": [
+            [path.relative_to(demo / "vault").as_posix(), path.read_text(encoding="utf-8")]
+            for path in sorted((demo / "vault").rglob("*.md"))
+            if not path.is_symlink() and _is_text(path)
+        ],
+        "chat": [json.loads(line) for line in chat[1:]],
+        "settings": json.loads((demo / "settings.json").read_text(encoding="utf-8")),
+    }
+    (folder / "1000.json.gz").write_bytes(gzip.compress(json.dumps(data).encode()))
+
+
+def _is_text(path: Path) -> bool:
+    try:
+        path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def main() -> None:
+    """Run them, and fail where one has no small size."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    found = {path.stem for path in Path(__file__).parent.glob("bench_*.py")}
+    if found != set(SMALL):
+        sys.exit(f"SMALL must name each benchmark: {sorted(found ^ set(SMALL))}")
+    with tempfile.TemporaryDirectory() as folder:
+        write_input(Path(folder))
+        for name, arguments in SMALL.items():
+            begun = time.perf_counter()
+            sys.stdout.write(f"-- {name}\n")
+            benchmark = importlib.import_module(f"tests.benchmarks.{name}")
+            benchmark.main(*(Path(folder) if argument is ... else argument for argument in arguments))
+            sys.stdout.write(f"-- {name}: {time.perf_counter() - begun:.1f} s\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
