@@ -341,6 +341,97 @@ class Newest:
             self._job.cancel()
 
 
+class Strand:
+    """Coroutines that share what they work on, and compute more than the window's loop may.
+
+    All run in one thread of the pool, which is taken for the first of them and kept until `close`.
+    """
+
+    def __init__(self, jobs: Jobs, title: str) -> None:
+        self._jobs, self._title = jobs, title
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._early: list[Callable[[], object]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._last: Callable[[], Coroutine[Any, Any, object]] | None = None
+        self._job: Job | None = None
+        self._under_way = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs and all results have been delivered."""
+        return self._under_way == 0
+
+    def start(
+        self,
+        work: Callable[[], Coroutine[Any, Any, _Result]],
+        *,
+        done: Callable[[_Result], object] | None = None,
+        failed: Callable[[Exception], object],
+    ) -> None:
+        """Run `work()` beside the others; one of the two is called on the GUI thread with what came of it."""
+        self._under_way += 1
+        if self._job is None:
+            self._job = self._jobs.start(
+                self._title, lambda job: job.run(self._serve), reported=lambda what: what(), standing=True
+            )
+
+        def begin() -> None:
+            task = asyncio.create_task(self._do(work, done or _ignore, failed))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+        with self._lock:
+            if self._loop is None:
+                self._early.append(begin)
+            else:
+                self._loop.call_soon_threadsafe(begin)
+
+    def tell(self, what: Callable[[], object]) -> None:
+        """Call this on the GUI thread; for the work, from its thread."""
+        if self._job is not None:
+            self._job(what)
+
+    def close(self, last: Callable[[], Coroutine[Any, Any, object]] | None = None) -> None:
+        """Stop all work, do `last`, and wait for the thread; for the end of a window only."""
+        self._last = last
+        if self._job is not None:
+            self._job.cancel()
+            self._job.wait(ENDING_SECONDS)
+
+    async def _serve(self) -> None:
+        with self._lock:
+            self._loop = asyncio.get_running_loop()
+            for begin in self._early:
+                begin()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            if self._last is not None:
+                await self._last()
+
+    async def _do(
+        self,
+        work: Callable[[], Coroutine[Any, Any, _Result]],
+        done: Callable[[_Result], object],
+        failed: Callable[[Exception], object],
+    ) -> None:
+        told: Callable[[], object] = partial(_ignore, None)  # of what its own kind has stopped
+        try:
+            told = partial(done, await work())
+        except Exception as error:  # noqa: BLE001  # whatever it is must reach the person
+            told = partial(failed, error)
+        finally:
+            self.tell(partial(self._deliver, told))
+
+    def _deliver(self, told: Callable[[], object]) -> None:
+        self._under_way -= 1
+        told()
+
+
 def listener_of(told: Callable[..., object]) -> QObject | None:
     """The object whose method it is, also with arguments given already; None where it is none of Qt's."""
     bound = told.func if isinstance(told, partial) else told

@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtCore import QObject
 
 from lorestudio.domain.lifecycle import Cancelled
-from lorestudio.ui.shell.jobs import Job, Jobs, Newest, window_loop
+from lorestudio.ui.shell.jobs import Job, Jobs, Newest, Strand, window_loop
 from tests.ui.conftest import drain
 
 if TYPE_CHECKING:
@@ -321,3 +321,71 @@ def test_a_failure_is_told_and_the_next_starts_afresh(jobs: Jobs, qtbot: QtBot) 
         typing.type(text, fails=fails)
         qtbot.waitUntil(lambda: jobs.idle)
     assert typing.told == ["OSError('a')", "b"]
+
+
+# ---- coroutines that share a thread ---------------------------------------------------------------------------------
+
+
+def test_a_strand_runs_all_in_one_thread_and_tells_the_window(jobs: Jobs, qtbot: QtBot) -> None:
+    strand, heard = Strand(jobs, "Recaps"), Heard()
+    where: set[str] = set()
+    lock = asyncio.Lock()
+
+    async def work(number: int) -> int:
+        async with lock:  # of one loop, so that they can wait for each other
+            await asyncio.sleep(0)
+            where.add(threading.current_thread().name)
+        if number == 2:
+            raise LookupError("two")
+        return number
+
+    for number in range(4):
+        strand.start(partial(work, number), done=heard.all["done"], failed=heard.all["failed"])
+    assert not strand.idle
+    assert jobs.idle  # nobody waits for its thread
+    qtbot.waitUntil(lambda: strand.idle)
+    assert [news for what, news in heard.said if what == "done"] == [0, 1, 3]
+    assert heard.kinds.count("failed") == 1
+    assert len(where) == 1
+    assert not where & {"MainThread"}
+    assert heard.threads == {threading.main_thread()}
+    strand.close()
+
+
+def test_closing_a_strand_stops_its_work_and_does_one_last_thing(jobs: Jobs, qtbot: QtBot) -> None:
+    strand, heard, order = Strand(jobs, "Recaps"), Heard(), list[str]()
+
+    async def wait() -> None:
+        order.append("begun")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            order.append("stopped")
+
+    async def last() -> None:
+        order.append("last")
+
+    strand.start(wait, failed=heard.all["failed"])
+    qtbot.waitUntil(lambda: order == ["begun"])
+    strand.close(last)
+    assert order == ["begun", "stopped", "last"]
+    qtbot.waitUntil(lambda: strand.idle)
+    assert heard.kinds == []
+
+
+def test_what_a_strand_stops_by_itself_does_not_keep_it_busy(jobs: Jobs, qtbot: QtBot) -> None:
+    strand, tasks = Strand(jobs, "Recaps"), list[asyncio.Task[Any]]()
+
+    async def wait() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.append(task)
+        await asyncio.Event().wait()
+
+    async def stop() -> None:
+        tasks[0].cancel()
+
+    for work in (wait, stop):
+        strand.start(work, failed=lambda error: pytest.fail(str(error)))
+    qtbot.waitUntil(lambda: strand.idle)
+    strand.close()
