@@ -1,7 +1,8 @@
-"""A window without a display, and nothing left behind: extra windows, threads and running timers fail a test."""
+"""A window without a display, and nothing left behind: extra windows, tasks, threads and running timers fail a test."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import pathlib
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import QApplication
 
 from lorestudio.studio.project.answering import Connections, Keys
 from lorestudio.ui.shell import app as ui_app
+from lorestudio.ui.shell.jobs import window_loop
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.process import collected_on_gui_thread
 from lorestudio.ui.shell.theme import Theme
@@ -50,8 +52,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def qapp() -> QApplication:
-    return ui_app.application(offscreen=True)
+def qapp() -> Iterator[QApplication]:
+    """The application. Its loop needs no running: tasks go on whenever a test lets Qt handle events."""
+    yield ui_app.application(offscreen=True)
+    window_loop().close()
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -71,7 +75,7 @@ def drain() -> None:
 
 @pytest.fixture(autouse=True)
 def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail a test that leaves windows, busy threads or running timers of ours."""
+    """Fail a test that leaves windows, tasks, busy threads or running timers of ours."""
     if "qapp" not in request.fixturenames:
         yield
         return
@@ -83,6 +87,8 @@ def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
     left = [widget for widget in QApplication.topLevelWidgets() if widget not in before]
     assert not left, f"close and delete these windows: {left}"
     assert QThreadPool.globalInstance().activeThreadCount() == 0, "wait for the threads that the test started"
+    tasks = asyncio.all_tasks(window_loop())
+    assert not tasks, f"stop these tasks, or wait for them: {tasks}"
     timers = [item for item in gc.get_objects() if isinstance(item, QTimer)]
     assert not [timer for timer in timers if _active(timer)], "stop the timers that the test started"
     del timers

@@ -1,7 +1,7 @@
 """The vaults of a project, kept fresh: opened at once from the cache, checked in the background, followed from then on.
 
 A `Library` belongs to the event loop that opens it, and its callbacks run there; reading and parsing happen in worker
-threads. Reading `index` and calling `request_refresh` is allowed from every thread.
+threads. Reading `index` is allowed from every thread.
 """
 
 from __future__ import annotations
@@ -113,7 +113,6 @@ class Library:
         self._queued: asyncio.Task[LibraryNews] | None = None
         self._running: asyncio.Task[LibraryNews] | None = None
         self._thorough = False
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._background: set[asyncio.Task[Any]] = set()
         self._follows = False
         self._following: set[asyncio.Task[Any]] = set()
@@ -145,7 +144,6 @@ class Library:
 
         Vaults that cannot be read are `failures`; the index is then that of the others.
         """
-        self._loop = asyncio.get_running_loop()
         begun = time.perf_counter()
         state = await asyncio.to_thread(self._hydrate) if self._cache is not None and self.sources else None
         if state is None:
@@ -207,11 +205,6 @@ class Library:
         for task in (self._running, self._queued):
             if task is not None:
                 task.cancel()
-
-    def request_refresh(self) -> None:
-        """Ask for a manual refresh from any thread; news come to the listener."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(lambda: self._in_background(self.refresh()))
 
     def follow(self) -> None:
         """Notice changes from now on: in folders as they happen, and every so often where the settings say so."""

@@ -19,12 +19,12 @@ from typing import Final
 import platformdirs
 from PySide6.QtCore import QEvent, QMessageLogContext, QSettings, Qt, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
-from qasync import QEventLoop
 
 from lorestudio.studio.project.answering import Connections, default_profiles_path
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import default_folder
 from lorestudio.ui.features.projects.actions import stopped_entry
+from lorestudio.ui.shell.jobs import WindowLoop, window_loop
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.process import closed_by_signals, collected_on_gui_thread
 from lorestudio.ui.shell.theme import Theme, prepare_fonts
@@ -70,8 +70,7 @@ def run(
     settings = QSettings(str(settings_file or _settings_file()), QSettings.Format.IniFormat)
     theme = Theme(str(settings.value("theme", "system")))
     theme.apply()
-    loop = QEventLoop(app)
-    asyncio.set_event_loop(loop)
+    loop = window_loop()
     connections = Connections(default_profiles_path() if folder is None else folder / "profiles.json")
     session = Session(
         connections=connections,
@@ -84,7 +83,7 @@ def run(
     closed = asyncio.Event()  # connected at once: the window may be closed before the loop's first turn is over
     window.closed.connect(closed.set)
     app.aboutToQuit.connect(closed.set)
-    with collected_on_gui_thread(), _hooks(window, loop), closed_by_signals(window.close), loop:
+    with collected_on_gui_thread(), _hooks(window), closed_by_signals(window.close), loop:
         window.show()
         if project is not None:
             window.session.set_project(project)
@@ -197,7 +196,7 @@ def _settings_file() -> Path:
     return Path(platformdirs.user_config_dir("lorestudio", appauthor=False, ensure_exists=True)) / "window.ini"
 
 
-def _finish_tasks(loop: QEventLoop) -> None:
+def _finish_tasks(loop: WindowLoop) -> None:
     """Cancel what is left and wait for it, so that nothing is destroyed while it runs."""
     left = asyncio.all_tasks(loop)
     for task in left:
@@ -207,7 +206,7 @@ def _finish_tasks(loop: QEventLoop) -> None:
 
 
 @contextmanager
-def _hooks(window: MainWindow, loop: QEventLoop) -> Iterator[None]:
+def _hooks(window: MainWindow) -> Iterator[None]:
     """Every exception that nobody caught is logged and shown; Qt's own messages go to the log."""
 
     def show(kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
@@ -225,17 +224,9 @@ def _hooks(window: MainWindow, loop: QEventLoop) -> Iterator[None]:
     def in_thread(args: threading.ExceptHookArgs) -> None:
         show(args.exc_type, args.exc_value, args.exc_traceback)
 
-    def in_loop(_loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
-        error = context.get("exception")
-        if isinstance(error, BaseException):
-            show(type(error), error, error.__traceback__)
-        else:
-            logger.error("event loop: %s", context.get("message"))
-
     before, before_thread = sys.excepthook, threading.excepthook
     sys.excepthook, threading.excepthook = show, in_thread
     qInstallMessageHandler(_log_qt)
-    loop.set_exception_handler(in_loop)
     try:
         yield
     finally:

@@ -1,117 +1,257 @@
-"""Work off the GUI thread: a job runs in a thread of its own pool, and its news come back as queued signals.
+"""The one way to work in the background: functions on one pool of threads, coroutines on the window's own loop.
 
-Asynchronous work in a worker's own event loop, which another thread can stop in the middle.
+Whatever it is, its news and its end are told on the GUI thread, it is stopped in one way, and an error that nobody
+wanted to hear of becomes a notice.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import threading
+import time
+from asyncio import _get_running_loop, _set_running_loop
 from collections.abc import Callable, Coroutine
+from concurrent import futures
+from contextvars import Context
 from functools import partial
-from typing import Any, TypeVar
+from inspect import iscoroutinefunction
+from typing import Any, Final, TypeVar
 
-from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QEventLoop as QtEventLoop
+from qasync import QEventLoop
 from shiboken6 import isValid
 
-from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, Stopped
 
 logger = logging.getLogger(__name__)
 
+_Result = TypeVar("_Result")
 
-class Job(QObject):
-    """One piece of work. `done` carries its result, `failed` the exception; `reported` what the work reports.
+THREADS: Final = 6
+"""One may wait for a person and others compute; files are still read."""
 
-    Each job ends with exactly one of the two, and with `ended` after it.
-    """
+ENDING_SECONDS: Final = 10.0
+"""How long the end of a window waits for what is under way."""
 
-    reported = Signal(object)
-    done = Signal(object)
-    failed = Signal(object)
-    ended = Signal()
+_NOT_THE_PERSON: Final = (
+    QtEventLoop.ProcessEventsFlag.ExcludeUserInputEvents | QtEventLoop.ProcessEventsFlag.ExcludeSocketNotifiers
+)
 
-    def __init__(self, title: str, work: Callable[[Callable[[object], None]], Any], parent: QObject) -> None:
-        super().__init__(parent)
-        self.title = title
-        self.work = work
+# ---- the loop -------------------------------------------------------------------------------------------------------
 
 
-class _Task(QRunnable):
-    def __init__(self, job: Job) -> None:
-        super().__init__()
-        self._job = job
+class _Handle(asyncio.Handle):
+    """A call that finds its loop running, whoever handles Qt's events at the moment."""
 
-    def run(self) -> None:
-        """Do the work; whatever it raises is handed to the GUI thread."""
-        job = self._job
+    _loop: asyncio.AbstractEventLoop
+
+    def _run(self) -> None:
+        before = _get_running_loop()
+        _set_running_loop(self._loop)
         try:
-            result = job.work(job.reported.emit)
-        except Exception as error:  # whatever it is must reach the person
-            logger.debug("job %r failed", job.title, exc_info=error)
-            job.failed.emit(error)
-        else:
-            job.done.emit(result)
+            super()._run()
         finally:
-            job.ended.emit()
+            _set_running_loop(before)
+
+
+class WindowLoop(QEventLoop):  # type: ignore[misc]  # qasync is not typed
+    """Its tasks go on wherever Qt's events are handled: in the program, in a test, while a picture is drawn."""
+
+    def __init__(self) -> None:
+        super().__init__(QCoreApplication.instance())
+        self.pool = futures.ThreadPoolExecutor(THREADS, thread_name_prefix="job")
+        self.set_default_executor(self.pool)  # what coroutines hand to threads goes there, too
+        self.set_exception_handler(_unexpected)
+
+    def call_later(
+        self, delay: float, callback: Callable[..., object], *args: object, context: Context | None = None
+    ) -> asyncio.Handle:
+        """Call it on the GUI thread, after so many seconds."""
+        handle: asyncio.Handle = self._add_callback(_Handle(callback, args, self, context=context), delay)
+        return handle
+
+
+def _unexpected(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    error = context.get("exception")
+    if isinstance(error, BaseException):
+        sys.excepthook(type(error), error, error.__traceback__)
+    else:
+        logger.error("event loop: %s", context.get("message"))
+
+
+_loops: Final[list[WindowLoop]] = []
+
+
+def window_loop() -> WindowLoop:
+    """The loop of the application, made on first use, and anew after it was closed."""
+    if not _loops or _loops[0].is_closed():
+        _loops[:] = [WindowLoop()]
+    return _loops[0]
+
+
+def pump_until(done: Callable[[], bool], seconds: float = ENDING_SECONDS) -> bool:
+    """Handle events, but nothing that the person does, until it is so; for the end of a window only."""
+    end = time.monotonic() + seconds
+    while not done():
+        if time.monotonic() > end:
+            return False
+        QCoreApplication.processEvents(_NOT_THE_PERSON)
+        time.sleep(0.001)
+    return True
+
+
+# ---- the jobs -------------------------------------------------------------------------------------------------------
+
+
+class Job:
+    """One piece of work: whoever began it can stop it, and the work itself calls it with its news."""
+
+    def __init__(self, title: str, work: Callable[[Job], Any], tell: Callable[[object], object]) -> None:
+        self.title, self.token = title, CancelToken()
+        self.on_loop = iscoroutinefunction(work)
+        self._work, self._tell, self._loop = work, tell, window_loop()
+        self._lock = threading.Lock()
+        self._awaited: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
+        self._thread: futures.Future[Any] | None = None
+
+    def __call__(self, news: object) -> None:
+        """Tell whoever began it how far it is; from any thread."""
+        self._loop.call_soon_threadsafe(self._tell, news)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether somebody asked to stop; work that computes looks here, or at `token`, from time to time."""
+        return self.token.cancelled
+
+    def cancel(self) -> None:
+        """Stop it, from any thread: what it waits for ends at once. Harmless before it began and after it ended."""
+        self.token.cancel()
+        if self._thread is not None:
+            self._thread.cancel()
+        with self._lock:
+            if self._awaited is not None:
+                loop, task = self._awaited
+                loop.call_soon_threadsafe(task.cancel)
+
+    def run(self, work: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
+        """For work on the pool that has to wait now and then: the result of a coroutine, which runs in this thread.
+
+        Raises Cancelled when the job was stopped, and what the coroutine raises.
+        """
+        return asyncio.run(self._awaiting(work))
+
+    async def _awaiting(self, work: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
+        with self._lock:
+            task = asyncio.current_task()
+            if self.cancelled or task is None:
+                raise Cancelled
+            self._awaited = asyncio.get_running_loop(), task
+        try:
+            return await work()
+        except asyncio.CancelledError:
+            raise Cancelled from None
+        finally:
+            with self._lock:
+                self._awaited = None
+
+    def begin(self) -> asyncio.Future[Any]:
+        """Put it on the loop, or in line for a thread; for `Jobs`."""
+        if self.on_loop:
+            task: asyncio.Future[Any] = self._loop.create_task(self._awaiting(partial(self._work, self)))
+            return task
+        self._thread = self._loop.pool.submit(self._compute)
+        return asyncio.wrap_future(self._thread, loop=self._loop)
+
+    def _compute(self) -> object:
+        return self._work(self)
+
+    def wait(self, seconds: float) -> bool:
+        """Block until its thread is done with it."""
+        return self._thread is None or not futures.wait([self._thread], seconds).not_done
+
+    def let_go(self) -> None:
+        """Forget the work on the GUI thread: what belongs to Qt must not end in another."""
+        self._work = self._tell = _ignore
 
 
 class Jobs(QObject):
-    """The jobs of one window, at most four at a time, each known until it has ended."""
+    """The jobs of one window, each known until whoever began it was told of its end.
+
+    `failed` carries errors that nobody else wanted to hear of.
+    """
+
+    failed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(4)  # a replay may wait for a person, a test for a server; files are still read
-        self._pool.setExpiryTimeout(200)
-        self._running: dict[Job, _Task] = {}
+        self._running: set[Job] = set()
+        self._standing: set[Job] = set()
+        self._telling: set[Job] = set()
         self._closed = False
 
     def start(
         self,
         title: str,
-        work: Callable[[Callable[[object], None]], Any],
+        work: Callable[[Job], Any],
         *,
-        done: Callable[[Any], object],
-        failed: Callable[[Exception], object],
+        done: Callable[[Any], object] | None = None,
+        failed: Callable[[Exception], object] | None = None,
         reported: Callable[[Any], object] | None = None,
+        ended: Callable[[], object] | None = None,
         owner: QObject | None = None,
+        standing: bool = False,
     ) -> Job:
-        """Run `work(report)` in a thread; the other functions are called on the GUI thread with what came of it.
+        """Run `work(job)`: a function in a thread of the pool, a coroutine on the window's loop.
 
-        Whoever is deleted meanwhile hears nothing: `owner`, else the object whose method a function is.
+        A coroutine must leave what takes long to `asyncio.to_thread`; a function can have `job.run` wait for a
+        coroutine. The others are called on the GUI thread with what came of it, `ended` after all of them; a job that
+        was stopped fails with Cancelled. Whoever is deleted meanwhile hears nothing: `owner`, else the object whose
+        method a function is. A `standing` job goes on until it is stopped, and nobody waits for it.
         """
-        job = Job(title, work, self)
-        queued = Qt.ConnectionType.QueuedConnection
-        job.done.connect(self._until_closed(done, owner), queued)
-        job.failed.connect(self._until_closed(failed, owner), queued)
-        if reported is not None:
-            job.reported.connect(self._until_closed(reported, owner), queued)
-        task = _Task(job)
-        task.setAutoDelete(False)
-        self._running[job] = task
-        job.ended.connect(lambda: self._forget(job), queued)
-        self._pool.start(task)
+        job = Job(title, work, self._until_closed(reported or _ignore, owner))
+        done = self._until_closed(done or _ignore, owner)
+        failed = self._until_closed(failed or self._unheard, owner)
+        self._running.add(job)
+        if standing:
+            self._standing.add(job)
+        job.begin().add_done_callback(partial(self._ended, job, done, failed, ended))
+        if self._closed and job.on_loop:
+            job.cancel()
         return job
 
     @property
     def idle(self) -> bool:
-        """Whether nothing runs and all news have been delivered."""
-        return not self._running
+        """Whether nothing runs but what is standing, and all news have been delivered."""
+        return self._running == self._standing
 
     def wait(self, milliseconds: int = 10_000) -> bool:
         """Block until the threads are done; for the end of the program only."""
-        return self._pool.waitForDone(milliseconds)
+        end = time.monotonic() + milliseconds / 1000
+        return all(job.wait(max(0.0, end - time.monotonic())) for job in tuple(self._running))
+
+    def finish(self, title: str, last: Callable[[], Coroutine[Any, Any, object]]) -> None:
+        """Do one last thing and wait for it; for the end of a window only."""
+
+        async def work(_job: Job) -> None:
+            await last()
+
+        job = self.start(title, work)
+        pump_until(lambda: job not in self._running)
 
     def close(self) -> None:
-        """Wait for what runs, and tell nobody of it: whoever wanted to know may be gone by then."""
+        """Stop what waits, let what computes finish, and tell nobody of it: whoever wanted to know may be gone."""
         self._closed = True
-        self.wait()
+        for job in self._running:
+            if job.on_loop:
+                job.cancel()
+        pump_until(lambda: self._running <= self._telling)  # what is told just now may be why the window closes
 
     def _until_closed(self, told: Callable[[Any], object], owner: QObject | None) -> Callable[[Any], object]:
         """`told`, unless everything is closed by then, or whoever wants to hear it is deleted."""
-        bound = told.func if isinstance(told, partial) else told
-        listener = owner if owner is not None else getattr(bound, "__self__", None)
+        listener = owner if owner is not None else listener_of(told)
 
         def tell(news: object) -> None:
             gone = isinstance(listener, QObject) and not isValid(listener)
@@ -120,48 +260,184 @@ class Jobs(QObject):
 
         return tell
 
-    def _forget(self, job: Job) -> None:
-        self._running.pop(job, None)
-        job.deleteLater()
+    def _ended(
+        self,
+        job: Job,
+        done: Callable[[Any], object],
+        failed: Callable[[Exception], object],
+        ended: Callable[[], object] | None,
+        future: asyncio.Future[Any],
+    ) -> None:
+        job.let_go()
+        self._telling.add(job)
+        try:
+            error = Cancelled() if future.cancelled() else future.exception()
+            if error is None:
+                done(future.result())
+            elif isinstance(error, Exception):
+                logger.debug("job %r failed", job.title, exc_info=error)
+                failed(error)
+        finally:
+            for known in (self._running, self._standing, self._telling):
+                known.discard(job)
+            if ended is not None and not self._closed:
+                ended()
+
+    def _unheard(self, error: Exception) -> None:
+        if not isinstance(error, Stopped):
+            self.failed.emit(error)
 
 
-_Result = TypeVar("_Result")
+class Newest:
+    """Work of which only the newest counts, while somebody types.
 
+    Newer work stops what is under way, which nobody hears of any more, and takes the place of what waits.
+    """
 
-class StoppableRun:
-    """Runs one coroutine. `stop` may be called from any thread, also before it began and after it ended."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._stopped = False
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[Any] | None = None
-
-    def run(self, work: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
-        """The result of `work()`. Raises Cancelled when it was stopped, and what the work raises."""
-        return asyncio.run(self._guarded(work))
-
-    def stop(self) -> None:
-        """Cancel what runs: connections are closed, nothing is written."""
-        with self._lock:
-            self._stopped = True
-            if self._loop is not None and self._task is not None:
-                self._loop.call_soon_threadsafe(self._task.cancel)
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+        self._job: Job | None = None
+        self._waiting: Callable[[], None] | None = None
 
     @property
-    def stopped(self) -> bool:
-        """Whether somebody asked."""
-        return self._stopped
+    def busy(self) -> bool:
+        """Whether something is under way."""
+        return self._job is not None
 
-    async def _guarded(self, work: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
+    def start(
+        self,
+        title: str,
+        work: Callable[[Job], Any],
+        *,
+        done: Callable[[Any], object],
+        failed: Callable[[Exception], object],
+        owner: QObject | None = None,
+    ) -> None:
+        """Do this, once what is under way has ended; otherwise as `Jobs.start`."""
+        self.cancel()
+
+        def told(tell: Callable[[Any], object], news: object) -> None:
+            job, self._job = self._job, None
+            waiting, self._waiting = self._waiting, None
+            if waiting is not None:
+                waiting()
+            if job is not None and not job.cancelled:
+                tell(news)
+
+        def begin() -> None:
+            self._job = self._jobs.start(
+                title, work, done=partial(told, done), failed=partial(told, failed), owner=owner or listener_of(done)
+            )
+
+        if self._job is None:
+            begin()
+        else:
+            self._waiting = begin
+
+    def cancel(self) -> None:
+        """Nothing is wanted any more; what is under way is told nobody."""
+        self._waiting = None
+        if self._job is not None:
+            self._job.cancel()
+
+
+class Strand:
+    """Coroutines that share what they work on, and compute more than the window's loop may.
+
+    All run in one thread of the pool, which is taken for the first of them and kept until `close`.
+    """
+
+    def __init__(self, jobs: Jobs, title: str) -> None:
+        self._jobs, self._title = jobs, title
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._early: list[Callable[[], object]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._last: Callable[[], Coroutine[Any, Any, object]] | None = None
+        self._job: Job | None = None
+        self._under_way = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs and all results have been delivered."""
+        return self._under_way == 0
+
+    def start(
+        self,
+        work: Callable[[], Coroutine[Any, Any, _Result]],
+        *,
+        done: Callable[[_Result], object] | None = None,
+        failed: Callable[[Exception], object],
+    ) -> None:
+        """Run `work()` beside the others; one of the two is called on the GUI thread with what came of it."""
+        self._under_way += 1
+        if self._job is None:
+            self._job = self._jobs.start(
+                self._title, lambda job: job.run(self._serve), reported=lambda what: what(), standing=True
+            )
+
+        def begin() -> None:
+            task = asyncio.create_task(self._do(work, done or _ignore, failed))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
         with self._lock:
-            if self._stopped:
-                raise Cancelled
-            self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+            if self._loop is None:
+                self._early.append(begin)
+            else:
+                self._loop.call_soon_threadsafe(begin)
+
+    def tell(self, what: Callable[[], object]) -> None:
+        """Call this on the GUI thread; for the work, from its thread."""
+        if self._job is not None:
+            self._job(what)
+
+    def close(self, last: Callable[[], Coroutine[Any, Any, object]] | None = None) -> None:
+        """Stop all work, do `last`, and wait for the thread; for the end of a window only."""
+        self._last = last
+        if self._job is not None:
+            self._job.cancel()
+            self._job.wait(ENDING_SECONDS)
+
+    async def _serve(self) -> None:
+        with self._lock:
+            self._loop = asyncio.get_running_loop()
+            for begin in self._early:
+                begin()
         try:
-            return await work()
-        except asyncio.CancelledError:
-            raise Cancelled from None
+            await asyncio.Event().wait()
         finally:
-            with self._lock:
-                self._loop = self._task = None
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            if self._last is not None:
+                await self._last()
+
+    async def _do(
+        self,
+        work: Callable[[], Coroutine[Any, Any, _Result]],
+        done: Callable[[_Result], object],
+        failed: Callable[[Exception], object],
+    ) -> None:
+        told: Callable[[], object] = partial(_ignore, None)  # of what its own kind has stopped
+        try:
+            told = partial(done, await work())
+        except Exception as error:  # noqa: BLE001  # whatever it is must reach the person
+            told = partial(failed, error)
+        finally:
+            self.tell(partial(self._deliver, told))
+
+    def _deliver(self, told: Callable[[], object]) -> None:
+        self._under_way -= 1
+        told()
+
+
+def listener_of(told: Callable[..., object]) -> QObject | None:
+    """The object whose method it is, also with arguments given already; None where it is none of Qt's."""
+    bound = told.func if isinstance(told, partial) else told
+    listener = getattr(bound, "__self__", None)
+    return listener if isinstance(listener, QObject) else None
+
+
+def _ignore(_news: object) -> None:
+    """Nobody wants to know."""

@@ -19,9 +19,8 @@ from lorestudio.settings.declaration import Section
 from lorestudio.settings.differences import value_text
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.preview import NoteText, Preview, Previews, prompt_changes
-from lorestudio.studio.tryout.preview_queue import PreviewQueue
 from lorestudio.trace.model import EntryRef
-from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.words import count, number, tr
 
 
@@ -94,15 +93,15 @@ class LivePreview(QObject):
     ) -> None:
         """`make` gives a previewer of the generation that is shown, None where it was not run."""
         super().__init__(parent)
-        self._drafts, self._jobs, self._project, self._make = drafts, jobs, project, make
+        self._drafts, self._project, self._make = drafts, project, make
         self._previewer: Previews | None = None
         self._settings: Section | None = None
-        self._queue = PreviewQueue()
+        self._newest = Newest(jobs)
         drafts.typed.connect(lambda _path: self.run())
 
     def forget(self) -> None:
         """Another project, generation or run is shown: what was previewed does not hold any more."""
-        self._queue.cancel()
+        self._newest.cancel()
         self._previewer = None
         self.previewed.emit(None)
         self.run()
@@ -120,7 +119,7 @@ class LivePreview(QObject):
         """Preview what is tried out; where that is nothing, the trace of the real run is what holds."""
         notes = self._notes()
         if not notes and self._settings is None:
-            self._queue.cancel()
+            self._newest.cancel()
             self.previewed.emit(None)
             return
         if self._previewer is None:
@@ -130,16 +129,14 @@ class LivePreview(QObject):
             return
         settings = self._settings if self._settings is not None and previewer.takes(self._settings) else None
         if not notes and settings is None:
-            self._queue.cancel()
+            self._newest.cancel()
             self.previewed.emit(None)
-        elif self._queue.submit(previewer, notes, settings):
-            self._jobs.start(
-                tr("Trying it out"),
-                self._queue.work,
-                done=lambda _none: None,
-                failed=self._fail,
-                reported=self._show,
-            )
+        else:
+
+            def work(job: Job) -> Preview:
+                return previewer.preview(notes, job.token, settings)
+
+            self._newest.start(tr("Trying it out"), work, done=self._show, failed=self._fail)
 
     def _fail(self, error: Exception) -> None:
         logger.warning("the preview failed: %s", error)
@@ -149,9 +146,7 @@ class LivePreview(QObject):
         project = self._project()
         return unsaved_notes(project, self._drafts.all) if project is not None else ()
 
-    def _show(self, preview: object) -> None:
-        if not isinstance(preview, Preview) or self._previewer is None:
-            return
+    def _show(self, preview: Preview) -> None:
         if self._settings is not None or self._notes():  # else it was on its way when everything was taken back
             self.previewed.emit(preview)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_log import ChangeLog
@@ -140,15 +140,15 @@ class NoteWork(QObject):
         def work(_report: object) -> _Result:
             return question(_overlaid(fresh.get(), drafts))
 
-        job = self._session.jobs.start(
+        if not fresh.loaded:
+            self.reading.emit(tr("Reading the links of the vault…"))
+        self._session.jobs.start(
             tr("Looking at the notes"),
             work,
             done=answered,
             failed=lambda error: (failed or self._refuse)(sentence_of(error)),
+            ended=None if fresh.loaded else lambda: self.reading.emit(""),
         )
-        if not fresh.loaded:
-            self.reading.emit(tr("Reading the links of the vault…"))
-            job.ended.connect(self._has_read, Qt.ConnectionType.QueuedConnection)
 
     def trash(self, answered: Callable[[tuple[Trashed, ...]], object]) -> None:
         """The deleted notes of the open vaults, newest first."""
@@ -161,9 +161,6 @@ class NoteWork(QObject):
             return tuple(sorted(items, key=lambda item: item.time, reverse=True))
 
         self._session.jobs.start(tr("Reading the trash"), work, done=answered, failed=self._failed)
-
-    def _has_read(self) -> None:
-        self.reading.emit("")
 
     # ---- changes ----------------------------------------------------------------------------------------------------
 

@@ -5,22 +5,25 @@ The vaults of the project that is shown, opened through the cache and followed o
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.answering import Connections
-from lorestudio.studio.project.library import LibraryListener, LibraryNews, changes_text
-from lorestudio.studio.project.library_thread import LibraryThread
+from lorestudio.studio.project.library import Library, LibraryListener, LibraryNews, changes_text
 from lorestudio.studio.project.places import keep_key, vault_sources
 from lorestudio.studio.project.project import Project, assembled, demo_project, open_project, place_names, read_settings
-from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.jobs import Job, Jobs, window_loop
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.undo import Adjustment, Parts
+from lorestudio.vault.cache import VaultCache
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index_refresh import RefreshReason, VaultState, changes_between
@@ -29,95 +32,104 @@ from lorestudio.vault.writer import read_note
 if TYPE_CHECKING:
     from lorestudio.ui.state.session import Session
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A project, and the library that its vaults are followed by."""
+    """A project, and the job that follows its vaults."""
 
     project: Project
-    library: LibraryThread
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    library: LibraryThread
-    news: LibraryNews
+    follows: Job
 
 
 class VaultFollower(QObject):
-    """Follows one set of vaults at a time. `changed` and `failed` are emitted on the GUI thread."""
+    """Follows one set of vaults at a time. `changed` carries `LibraryNews`, `failed` a sentence."""
 
-    changed = Signal(object)  # LibraryNews
+    changed = Signal(object)
     failed = Signal(str)
-    _told = Signal(object)  # _Told; from a library's thread
 
     def __init__(self, jobs: Jobs, connections: Connections, cache_file: Path, parent: QObject) -> None:
         super().__init__(parent)
         self._jobs, self._connections, self._cache_file = jobs, connections, cache_file
-        self._library: LibraryThread | None = None
-        self._libraries: set[LibraryThread] = set()
-        self._early: list[_Told] = []
-        self._told.connect(self._hear)
+        self._follows: Job | None = None
+        self._early: list[tuple[Job, LibraryNews]] = []
 
-    def open(self, places: Sequence[str], chat: Path | None, settings: Path | None) -> Opened:
-        """Open vaults, from the cache where they are in it; in a worker. Raises VaultError and InputError."""
-        read = read_settings(settings)
-        library = self._make(places, read.settings)
-        news = library.open()
-        if news.failures and not news.index.entries:
-            library.close()
-            self._libraries.discard(library)
-            raise VaultError(news.failures[0])
-        project = assembled(places, news.index, read, chat, settings)
-        return Opened(replace(project, vault_state=news.state), library)
+    async def open(self, places: Sequence[str], chat: Path | None, settings: Path | None) -> Opened:
+        """Open vaults, from the cache where they are in it. Raises VaultError and InputError."""
+        read = await asyncio.to_thread(read_settings, settings)
+        first: asyncio.Future[LibraryNews] = window_loop().create_future()
+        job = self._begin(places, read.settings, first)
+        try:
+            news = await first
+            project = await asyncio.to_thread(assembled, places, news.index, read, chat, settings)
+        except BaseException:
+            job.cancel()
+            raise
+        return Opened(replace(project, vault_state=news.state), job)
 
     def follow(self, project: Project) -> None:
         """Notice from now on what changes in the vaults of a project that was read in another way."""
-        if self._library is not None or not project.places:
-            return
-        library = self._library = self._make(project.places, project.settings)
-        title = tr("Following the vault")
-        self._jobs.start(title, lambda _report: library.open(), done=lambda _news: None, failed=self._say)
+        if self._follows is None and project.places:
+            self._follows = self._begin(project.places, project.settings)
 
-    def take(self, library: LibraryThread | None) -> None:
-        """Follow these vaults instead of the ones before; ending that is waited for elsewhere.
+    def take(self, follows: Job | None) -> None:
+        """Follow these vaults instead of the ones before.
 
         What was told of them while they were only being opened is told again now.
         """
-        before, self._library = self._library, library
+        before, self._follows = self._follows, follows
         if before is not None:
-            self._libraries.discard(before)
-            self._jobs.start(
-                tr("Closing the vault"), lambda _report: before.close(), done=lambda _none: None, failed=self._say
-            )
+            before.cancel()
         early, self._early = self._early, []
-        for told in early:
-            if told.library is library:
-                self._hear(told)
+        for job, news in early:
+            if job is follows:
+                self._hear(job, news)
 
-    def close(self) -> None:
-        """End all following, and wait for it."""
-        for library in self._libraries:
-            library.close()
-        self._libraries, self._library = set(), None
+    def _begin(
+        self, places: Sequence[str], settings: DeepLoreSettings, first: asyncio.Future[LibraryNews] | None = None
+    ) -> Job:
+        """Open a library and keep it open until the job is stopped; whoever waits for its first news gets them."""
 
-    def _make(self, places: Sequence[str], settings: DeepLoreSettings) -> LibraryThread:
-        listener = LibraryListener(news=lambda news: self._told.emit(_Told(library, news)), problem=self.failed.emit)
-        sources = vault_sources(places, self._connections.keys)
-        library = LibraryThread(sources, settings, listener, cache_file=self._cache_file)
-        self._libraries.add(library)
-        return library
+        async def work(job: Job) -> None:
+            sources = await asyncio.to_thread(vault_sources, places, self._connections.keys)
+            listener = LibraryListener(news=job, problem=job)
+            with VaultCache(self._cache_file) as cache:
+                async with Library(sources, settings, cache=cache, listener=listener) as library:
+                    news = await library.open()
+                    if first is not None and news.failures and not news.index.entries:
+                        raise VaultError(news.failures[0])
+                    if first is not None and not first.done():
+                        first.set_result(news)
+                    library.follow()
+                    await asyncio.Event().wait()
 
-    def _hear(self, told: _Told) -> None:
-        if told.library is not self._library:
-            self._early.append(told)
-            return
-        for failure in told.news.failures:
-            self.failed.emit(failure)
-        self.changed.emit(told.news)
+        def failed(error: Exception) -> None:
+            if first is not None and not first.done():
+                first.set_exception(error)
+            elif not isinstance(error, Cancelled):
+                logger.error("following the vaults has failed", exc_info=error)
+                self.failed.emit(str(error))
 
-    def _say(self, error: Exception) -> None:
-        self.failed.emit(str(error))
+        job = self._jobs.start(
+            tr("Following the vault"),
+            work,
+            failed=failed,
+            reported=lambda told: self._hear(job, told),
+            owner=self,
+            standing=True,
+        )
+        return job
+
+    def _hear(self, job: Job, told: LibraryNews | str) -> None:
+        if isinstance(told, str):
+            self.failed.emit(told)
+        elif job is not self._follows:
+            self._early.append((job, told))
+        else:
+            for failure in told.failures:
+                self.failed.emit(failure)
+            self.changed.emit(told)
 
 
 class Reading(QObject):
@@ -144,24 +156,24 @@ class Reading(QObject):
         """
         places = place_names(vaults)
 
-        def work() -> Project | Opened:
+        async def work(_job: Job) -> Project | Opened:
             if key:
-                keep_key(places[0], key, self._session.connections.keys)
+                await asyncio.to_thread(keep_key, places[0], key, self._session.connections.keys)
             if self._follower is None:
-                return open_project(vaults, chat, settings)
-            return self._follower.open(places, chat, settings)
+                return await asyncio.to_thread(open_project, vaults, chat, settings)
+            return await self._follower.open(places, chat, settings)
 
         self._read(", ".join(Path(place).name for place in places), work)
 
     def open_demo(self) -> None:
         """Show the vault and chat that come with the program."""
-        self._read(tr("the demo"), demo_project)
+        self._read(tr("the demo"), lambda _job: demo_project())
 
     def open_chat(self, path: Path) -> None:
         """Show another chat with the same vault."""
         project = self._session.project
         if project is not None:
-            self._read(path.name, lambda: project.with_chat(path))
+            self._read(path.name, lambda _job: project.with_chat(path))
 
     def reload(self) -> None:
         """Read the same files again; what was changed here and is in no file yet stays, as one step."""
@@ -183,7 +195,7 @@ class Reading(QObject):
                     chat=parts.chat,
                 )
 
-        self._read(project.name, project.reloaded, done)
+        self._read(project.name, lambda _job: project.reloaded(), done)
 
     def notes_written(self, paths: Collection[Path]) -> None:
         """Take in notes that were written, made, moved or removed from here, and run the chat again with them."""
@@ -218,12 +230,7 @@ class Reading(QObject):
             self._follower.take(None)
             self.follow()
 
-    def close(self) -> None:
-        """End all following, and wait for it."""
-        if self._follower is not None:
-            self._follower.close()
-
-    def _read(self, name: str, work: Callable[[], Project | Opened], done: Callable[[], None] = lambda: None) -> None:
+    def _read(self, name: str, work: Callable[[Job], Any], done: Callable[[], None] = lambda: None) -> None:
         session = self._session
         if session.busy:
             return
@@ -233,7 +240,7 @@ class Reading(QObject):
             done()
 
         session.set_activity(tr("Reading {name}…", name=name))
-        session.jobs.start(session.activity, lambda _report: work(), done=opened, failed=session.fail)
+        session.jobs.start(session.activity, work, done=opened, failed=session.fail)
 
     def _opened(self, opened: Project | Opened) -> None:
         session, follower = self._session, self._follower
@@ -241,7 +248,7 @@ class Reading(QObject):
         if isinstance(opened, Opened):
             session.set_project(opened.project)
             if follower is not None:
-                follower.take(opened.library)
+                follower.take(opened.follows)
             return
         if follower is not None and (session.project is None or opened.places != session.project.places):
             follower.take(None)

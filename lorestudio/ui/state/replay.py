@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, QTimer
@@ -188,11 +189,10 @@ class Replays(QObject):
         session.set_activity(tr("Replaying the chat…"))
         self._look.start()
 
-        def do(report: Callable[[object], None]) -> Finished:
-            replay.report = report
-            return self._replayer.work(project, replay)
-
-        session.jobs.start(session.activity, do, done=self._ran, failed=self._failed, reported=self._news)
+        work = partial(self._replayer.work, project, replay)
+        replay.job = session.jobs.start(
+            session.activity, work, done=self._ran, failed=self._failed, reported=self._news
+        )
 
     def _stop(self) -> None:
         if self._runs.replay is not None:

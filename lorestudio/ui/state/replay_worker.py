@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Generation
-from lorestudio.domain.lifecycle import CancelToken, Progress
+from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.project.answering import AnswerKind, Asked, Connections, Question, live_cost, make_answers
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.ranges import Pace
@@ -23,7 +23,7 @@ from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.systems.base import System
 from lorestudio.systems.registry import kind_of
 from lorestudio.trace.model import Trace
-from lorestudio.ui.shell.jobs import StoppableRun
+from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.ai_calls import failed_calls
 from lorestudio.ui.state.choices import RunChoice
@@ -121,19 +121,17 @@ class Replay:
 
     wanted: Wanted
     simulators: dict[RunChoice, ChatRuns]
-    report: Callable[[object], None] = lambda _news: None
+    job: Job | None = None
     heard: threading.Event = field(default_factory=threading.Event)
     seen: threading.Event = field(default_factory=threading.Event)
-    token: CancelToken = field(default_factory=CancelToken)
-    run: StoppableRun = field(default_factory=StoppableRun)
     problems: list[str] = field(default_factory=list)
     earlier: tuple[Simulator, ...] = ()
     tally: Tallied = field(default_factory=Tallied)
 
     def stop(self) -> None:
         """End it, also in the middle of a question; on any thread."""
-        self.token.cancel()
-        self.run.stop()
+        if self.job is not None:
+            self.job.cancel()
         simulator = self.simulators.get(self.wanted.choice)
         if simulator is not None:
             simulator.abandon()
@@ -154,26 +152,26 @@ class Replayer:
         """Whether runs are kept for the next start."""
         return self._keep_in is not None
 
-    def work(self, project: Project, replay: Replay) -> Finished:
+    def work(self, project: Project, replay: Replay, job: Job) -> Finished:
         """Make or take the simulator, ask what it costs, run, keep. Everything here may wait."""
         with _short_turns():
-            return self._work(project, replay)
+            return self._work(project, replay, job)
 
-    def _work(self, project: Project, replay: Replay) -> Finished:
+    def _work(self, project: Project, replay: Replay, job: Job) -> Finished:
         wanted = replay.wanted
-        simulator = self._simulator_for(project, replay)
+        simulator = self._simulator_for(project, replay, job)
         missing = len(simulator.traces) < _end(simulator, wanted)
-        sentence = self._cost(project, simulator, replay) if missing and not wanted.agreed else ""
+        sentence = self._cost(project, simulator, replay, job) if missing and not wanted.agreed else ""
         if not sentence or not wanted.fresh:
             _remember(replay.simulators, wanted.choice, simulator)
         replay.tally.kept = min(len(simulator.traces), _end(simulator, wanted))
         if missing and not sentence:
-            self._run_missing(simulator, replay)
+            self._run_missing(simulator, replay, job)
         if len(simulator.traces) == len(simulator.generations):
             simulator.release()
         return Finished(wanted, sentence, tuple(replay.problems))
 
-    def _simulator_for(self, project: Project, replay: Replay) -> ChatRuns:
+    def _simulator_for(self, project: Project, replay: Replay, job: Job) -> ChatRuns:
         # Made here, because preparing thousands of entries takes longer than a window may wait.
         wanted = replay.wanted
         simulator = replay.simulators.get(wanted.choice)
@@ -189,7 +187,7 @@ class Replayer:
         # What is recorded may have grown since; reading it again costs nothing.
         read_again = wanted.asked and wanted.choice.source.kind is AnswerKind.RECORDED
         if simulator is None or wanted.fresh or read_again:
-            asked = Asked(replay.report, lambda question: replay.report(Withdrawn(question)))
+            asked = Asked(job, lambda question: job(Withdrawn(question)))
             answers, model = make_answers(
                 wanted.choice.source, project.chat_path, self._connections, self._board, asked, fresh=wanted.fresh
             )
@@ -202,7 +200,7 @@ class Replayer:
             _forget_failures(simulator)
         return simulator
 
-    def _cost(self, project: Project, simulator: ChatRuns, replay: Replay) -> str:
+    def _cost(self, project: Project, simulator: ChatRuns, replay: Replay, job: Job) -> str:
         """What a person has to know before this replay begins, "" where it costs nothing."""
         wanted = replay.wanted
         source = wanted.choice.source
@@ -214,22 +212,22 @@ class Replayer:
             # Up to one reply: a chat that ends before it.
             chat = replace(project.chat, messages=project.chat.messages[: wanted.target.message])
             project = replace(project, chat=chat)
-        cost = replay.run.run(lambda: live_cost(project, path, simulator.model, fresh=wanted.fresh))
+        cost = job.run(lambda: live_cost(project, path, simulator.model, fresh=wanted.fresh))
         if not cost.calls:
             return ""
         if source.kind is AnswerKind.PROVIDER:
             return cost.sentence
         return tr("This replay asks you for the answers to {asks}.", asks=count(cost.calls, "request", "requests"))
 
-    def _run_missing(self, simulator: ChatRuns, replay: Replay) -> None:
+    def _run_missing(self, simulator: ChatRuns, replay: Replay, job: Job) -> None:
         wanted, until = replay.wanted, _end(simulator, replay.wanted)
         replay.tally.begun = True
         if simulator.traces:  # from an earlier start of the window, or an earlier part of this replay
             replay.heard.clear()
-            replay.report(ReplayNews(Progress(len(simulator.traces), until), TraceBook(simulator.traces)))
+            job(ReplayNews(Progress(len(simulator.traces), until), TraceBook(simulator.traces)))
         self._board.follow(lambda: _running(simulator))
         start = simulator.place(wanted.start) if wanted.start is not None else 0
-        replay.run.run(lambda: _replay(simulator, replay, start, until))
+        job.run(lambda: _replay(simulator, replay, job, start, until))
 
     def _tell_of_books(self, simulator: SystemSimulator, replay: Replay) -> None:
         """What has no effect in the lorebooks, once."""
@@ -324,7 +322,7 @@ def _forget_failures(simulator: Simulator) -> None:
         simulator.rewind(good)
 
 
-async def _replay(simulator: ChatRuns, replay: Replay, start: int, until: int) -> None:
+async def _replay(simulator: ChatRuns, replay: Replay, job: Job, start: int, until: int) -> None:
     """Replay, reporting at most every `REPORT_SECONDS`, and never before the last report was dealt with."""
     begun = sent = len(simulator.traces)
     ran_before = simulator.ran
@@ -349,10 +347,10 @@ async def _replay(simulator: ChatRuns, replay: Replay, start: int, until: int) -
         replay.seen.clear()
         before = start - begun if progress.done < start else 0
         told = replace(progress, total=until, kept=tally.kept)
-        replay.report(ReplayNews(told, _part(simulator, fresh), pace.left(until - progress.done), before))
+        job(ReplayNews(told, _part(simulator, fresh), pace.left(until - progress.done), before))
         replay.seen.wait(COURTESY_SECONDS)
 
-    await simulator.run_missing(on_progress, replay.token, until)
+    await simulator.run_missing(on_progress, job.token, until)
 
 
 def _part(simulator: ChatRuns, generations: Sequence[Generation]) -> Mapping[Generation, Trace]:

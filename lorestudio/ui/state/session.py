@@ -110,6 +110,7 @@ class Session(QObject):
         """
         super().__init__(parent)
         self.jobs = Jobs(self)
+        self.jobs.failed.connect(self.report)
         self.keep_in = keep_in
         self.graphs_in = keep_in.parent / "graphs" if keep_in is not None else None
         self.connections = connections or Connections(default_profiles_path())
@@ -214,11 +215,15 @@ class Session(QObject):
 
     def fail(self, error: Exception) -> None:
         """A job has failed, and with it what was under way."""
-        logger.error("a job failed: %s", error, exc_info=error)
         self.set_activity("")
+        self.report(error)
+
+    def report(self, error: Exception) -> None:
+        """Say that a job has failed."""
+        logger.error("a job failed: %s", error, exc_info=error)
         self.notice.emit(Notice(sentence_of(error), "error", details="".join(traceback.format_exception(error))))
 
     def close(self) -> None:
         """End all jobs; nothing of the session runs afterwards."""
         self.replays.close()
-        self.reading.close()
+        self.jobs.close()

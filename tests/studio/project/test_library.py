@@ -385,26 +385,11 @@ def test_a_caller_that_gives_up_does_not_stop_the_refresh(folder: Path) -> None:
     run(work())
 
 
-def test_any_thread_may_ask_for_a_refresh(folder: Path) -> None:
-    async def work() -> None:
-        heard = Heard()
-        async with library(folder, heard=heard) as opened:
-            await opened.open()
-            seen: list[int] = []
-
-            def elsewhere() -> None:
-                seen.append(len(opened.index.entries))
-                opened.request_refresh()
-
-            await asyncio.to_thread(elsewhere)
-            await heard.until(lambda: len(heard.news) == 2)
-            assert seen == [2]
-            assert heard.news[1].reason is RefreshReason.MANUAL
-
-    run(work())
-
-
 class BrokenSource(SlowSource):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.folder = folder
+
     async def scan(self, *arguments: Any, **options: Any) -> Any:
         if self.begun:
             raise LookupError("the keyring broke")
@@ -416,7 +401,7 @@ def test_what_fails_in_the_background_is_told(folder: Path, caplog: pytest.LogCa
         heard = Heard()
         async with library(BrokenSource(folder), heard=heard) as opened:
             await opened.open()
-            opened.request_refresh()
+            opened.follow()  # the first look at the folder finds the keyring broken
             await heard.until(lambda: bool(heard.problems))
             assert "the keyring broke" in heard.problems[0]
             with pytest.raises(LookupError):

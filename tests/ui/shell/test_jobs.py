@@ -1,7 +1,10 @@
-"""Jobs: who hears of them, and who does not any more."""
+"""Jobs, in threads and on the window's loop: who hears of them, how they are stopped, and that nothing is left."""
 
 from __future__ import annotations
 
+import asyncio
+import sys
+import threading
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -9,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import QObject
 
-from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.ui.shell.jobs import Job, Jobs, Newest, Strand, window_loop
 from tests.ui.conftest import drain
 
 if TYPE_CHECKING:
@@ -76,3 +80,312 @@ def test_after_closing_nobody_hears_anything(jobs: Jobs) -> None:
     drain()
     assert heard == []
     listener.deleteLater()
+
+
+class Heard:
+    """Everything that was said of jobs, on which thread."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[str, object]] = []
+        self.threads: set[threading.Thread] = set()
+
+    @property
+    def all(self) -> dict[str, Any]:
+        """What a job is started with."""
+        return {
+            "done": partial(self._hear, "done"),
+            "failed": partial(self._hear, "failed"),
+            "reported": partial(self._hear, "reported"),
+            "ended": partial(self._hear, "ended", None),
+        }
+
+    def _hear(self, what: str, news: object) -> None:
+        self.said.append((what, news))
+        self.threads.add(threading.current_thread())
+
+    @property
+    def kinds(self) -> list[str]:
+        """What was heard, without what it was about."""
+        return [what for what, _ in self.said]
+
+
+def on_pool(job: Job) -> str:
+    for number in range(3):
+        job(number)
+    return threading.current_thread().name
+
+
+async def on_loop(job: Job) -> str:
+    for number in range(3):
+        job(number)
+        await asyncio.sleep(0)
+    return threading.current_thread().name
+
+
+@pytest.mark.parametrize(("work", "where"), [(on_pool, "job"), (on_loop, "MainThread")])
+def test_news_come_in_order_and_on_the_window_s_thread_before_the_end(
+    jobs: Jobs, qtbot: QtBot, work: Any, where: str
+) -> None:
+    heard = Heard()
+    jobs.start("Counting", work, **heard.all)
+    assert not jobs.idle
+    qtbot.waitUntil(lambda: jobs.idle)
+    assert heard.kinds == ["reported"] * 3 + ["done", "ended"]
+    assert [news for what, news in heard.said if what == "reported"] == [0, 1, 2]
+    assert str(heard.said[3][1]).startswith(where)
+    assert heard.threads == {threading.main_thread()}
+
+
+async def for_ever(job: Job) -> None:
+    job("begun")
+    await asyncio.Event().wait()
+
+
+def computing(job: Job) -> None:
+    job.run(lambda: for_ever(job))
+
+
+@pytest.mark.parametrize("work", [for_ever, computing])
+def test_stopping_ends_what_is_waited_for(jobs: Jobs, qtbot: QtBot, work: Any) -> None:
+    heard = Heard()
+    job = jobs.start("Waiting", work, **heard.all)
+    qtbot.waitUntil(lambda: heard.kinds == ["reported"])
+    threading.Thread(target=job.cancel).start()
+    qtbot.waitUntil(lambda: jobs.idle)
+    assert heard.kinds == ["reported", "failed", "ended"]
+    assert isinstance(heard.said[1][1], Cancelled)
+    job.cancel()  # harmless by now
+
+
+@pytest.mark.parametrize("work", [for_ever, computing])
+def test_what_is_stopped_before_it_began_never_begins(jobs: Jobs, qtbot: QtBot, work: Any) -> None:
+    heard, go = Heard(), Event()
+    for _ in range(10):  # no thread is free
+        jobs.start("Waiting", lambda _job: go.wait(5))
+    job = jobs.start("Waiting", work, **heard.all)
+    job.cancel()
+    go.set()
+    qtbot.waitUntil(lambda: jobs.idle)
+    assert heard.kinds == ["failed", "ended"]
+
+
+def test_a_coroutine_in_a_thread_gives_its_result_and_its_error(jobs: Jobs, qtbot: QtBot) -> None:
+    async def seven() -> int:
+        return 7
+
+    async def broken() -> int:
+        raise ValueError("no")
+
+    heard = Heard()
+    jobs.start("Twice", lambda job: job.run(seven) + job.run(seven), **heard.all)
+    qtbot.waitUntil(lambda: jobs.idle)
+    assert heard.said[0] == ("done", 14)
+    jobs.start("Never", lambda job: job.run(broken), **heard.all)
+    qtbot.waitUntil(lambda: jobs.idle)
+    assert str(heard.said[2][1]) == "no"
+
+
+async def breaking(_job: Job) -> None:
+    raise LookupError("nobody looks")
+
+
+def test_errors_that_nobody_wants_to_hear_of_are_told_all_the_same(jobs: Jobs, qtbot: QtBot) -> None:
+    told: list[Exception] = []
+    jobs.failed.connect(told.append)
+    jobs.start("Breaking", breaking)
+    jobs.start("Stopped", for_ever).cancel()
+    qtbot.waitUntil(lambda: jobs.idle)
+    assert [str(error) for error in told] == ["nobody looks"]
+
+
+def test_an_error_while_telling_reaches_the_hook_for_unexpected_ones(
+    jobs: Jobs, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caught: list[object] = []
+    monkeypatch.setattr(sys, "excepthook", lambda _kind, error, _trace: caught.append(error))
+
+    def broken(_result: object) -> None:
+        raise KeyError("told")
+
+    jobs.start("Telling", on_loop, done=broken)
+    qtbot.waitUntil(lambda: jobs.idle)
+    qtbot.waitUntil(lambda: bool(caught))
+    assert isinstance(caught[0], KeyError)
+
+
+def test_nobody_waits_for_a_standing_job_and_closing_ends_it(jobs: Jobs, qtbot: QtBot) -> None:
+    ended: list[str] = []
+
+    async def follow(_job: Job) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0.01)  # what has to be written is written
+            ended.append("written")
+
+    jobs.start("Following", follow, standing=True)
+    assert jobs.idle
+    drain()
+    jobs.close()
+    assert ended == ["written"]
+    assert not asyncio.all_tasks(window_loop())
+
+
+def test_closing_lets_functions_finish_and_begins_no_coroutine(jobs: Jobs) -> None:
+    written: list[str] = []
+
+    def write(_job: Job) -> None:
+        written.append("written")
+
+    for _ in range(10):
+        jobs.start("Writing", write)
+    jobs.close()
+    assert len(written) == 10
+    jobs.start("Too late", for_ever)
+    jobs.close()
+    assert not asyncio.all_tasks(window_loop())
+
+
+def test_a_window_may_be_closed_by_what_is_told(jobs: Jobs, qtbot: QtBot) -> None:
+    heard = Heard()
+    jobs.start("Saving", lambda _job: None, done=lambda _none: (jobs.close(), heard.said.append(("closed", None))))
+    qtbot.waitUntil(lambda: jobs.idle, timeout=3000)
+    assert heard.kinds == ["closed"]
+
+
+def test_a_last_thing_is_waited_for(jobs: Jobs) -> None:
+    done: list[str] = []
+
+    async def write() -> None:
+        await asyncio.to_thread(done.append, "written")
+
+    jobs.finish("Writing", write)
+    assert done == ["written"]
+
+
+# ---- the newest wins ------------------------------------------------------------------------------------------------
+
+
+class Typing:
+    """Somebody who types, and a worker that runs each text once `go` lets it."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self.newest, self.go = Newest(jobs), Event()
+        self.begun: list[str] = []
+        self.told: list[str] = []
+
+    def type(self, text: str, *, looks: bool = False, fails: bool = False) -> None:
+        def work(job: Job) -> str:
+            self.begun.append(text)
+            self.go.wait(5)
+            if looks and job.cancelled:
+                raise Cancelled
+            if fails:
+                raise OSError(text)
+            return text
+
+        self.newest.start("Trying", work, done=self.told.append, failed=lambda error: self.told.append(repr(error)))
+
+
+@pytest.mark.parametrize("how", [{}, {"looks": True}, {"fails": True}])
+def test_newer_work_takes_the_place_of_what_waits_and_overtakes_what_runs(
+    jobs: Jobs, qtbot: QtBot, how: dict[str, bool]
+) -> None:
+    typing = Typing(jobs)
+    typing.type("a", **how)
+    qtbot.waitUntil(lambda: typing.begun == ["a"])
+    typing.type("b")
+    typing.type("c")
+    assert typing.newest.busy
+    typing.go.set()
+    qtbot.waitUntil(lambda: jobs.idle)
+    assert (typing.begun, typing.told) == (["a", "c"], ["c"])
+    assert not typing.newest.busy
+
+
+def test_what_is_not_wanted_any_more_is_told_nobody(jobs: Jobs, qtbot: QtBot) -> None:
+    typing = Typing(jobs)
+    typing.type("a")
+    typing.type("b")
+    typing.newest.cancel()
+    typing.go.set()
+    qtbot.waitUntil(lambda: jobs.idle)
+    assert typing.told == []
+    assert "b" not in typing.begun
+
+
+def test_a_failure_is_told_and_the_next_starts_afresh(jobs: Jobs, qtbot: QtBot) -> None:
+    typing = Typing(jobs)
+    typing.go.set()
+    for text, fails in (("a", True), ("b", False)):
+        typing.type(text, fails=fails)
+        qtbot.waitUntil(lambda: jobs.idle)
+    assert typing.told == ["OSError('a')", "b"]
+
+
+# ---- coroutines that share a thread ---------------------------------------------------------------------------------
+
+
+def test_a_strand_runs_all_in_one_thread_and_tells_the_window(jobs: Jobs, qtbot: QtBot) -> None:
+    strand, heard = Strand(jobs, "Recaps"), Heard()
+    where: set[str] = set()
+    lock = asyncio.Lock()
+
+    async def work(number: int) -> int:
+        async with lock:  # of one loop, so that they can wait for each other
+            await asyncio.sleep(0)
+            where.add(threading.current_thread().name)
+        if number == 2:
+            raise LookupError("two")
+        return number
+
+    for number in range(4):
+        strand.start(partial(work, number), done=heard.all["done"], failed=heard.all["failed"])
+    assert not strand.idle
+    assert jobs.idle  # nobody waits for its thread
+    qtbot.waitUntil(lambda: strand.idle)
+    assert [news for what, news in heard.said if what == "done"] == [0, 1, 3]
+    assert heard.kinds.count("failed") == 1
+    assert len(where) == 1
+    assert not where & {"MainThread"}
+    assert heard.threads == {threading.main_thread()}
+    strand.close()
+
+
+def test_closing_a_strand_stops_its_work_and_does_one_last_thing(jobs: Jobs, qtbot: QtBot) -> None:
+    strand, heard, order = Strand(jobs, "Recaps"), Heard(), list[str]()
+
+    async def wait() -> None:
+        order.append("begun")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            order.append("stopped")
+
+    async def last() -> None:
+        order.append("last")
+
+    strand.start(wait, failed=heard.all["failed"])
+    qtbot.waitUntil(lambda: order == ["begun"])
+    strand.close(last)
+    assert order == ["begun", "stopped", "last"]
+    qtbot.waitUntil(lambda: strand.idle)
+    assert heard.kinds == []
+
+
+def test_what_a_strand_stops_by_itself_does_not_keep_it_busy(jobs: Jobs, qtbot: QtBot) -> None:
+    strand, tasks = Strand(jobs, "Recaps"), list[asyncio.Task[Any]]()
+
+    async def wait() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.append(task)
+        await asyncio.Event().wait()
+
+    async def stop() -> None:
+        tasks[0].cancel()
+
+    for work in (wait, stop):
+        strand.start(work, failed=lambda error: pytest.fail(str(error)))
+    qtbot.waitUntil(lambda: strand.idle)
+    strand.close()

@@ -317,8 +317,7 @@ def test_a_save_writes_and_says_that_the_traces_are_older(window) -> None:
 
 
 def test_line_ends_and_odd_spaces_survive_a_save(window) -> None:
-    window.selection.choose_entry(SKARN)
-    path = window.entry.path
+    path = window.session.note_path(window.session.entry(SKARN))
     path.write_bytes("---\r\ntags: [lorebook]\r\n---\r\nA\u00a0dragon,\u2028big.\r\n".encode())
     pane = open_source(window, SKARN)
     type_at_end(pane, "End.\n")

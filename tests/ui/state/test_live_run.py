@@ -1,76 +1,12 @@
-"""Work that is stopped from another thread, and the board of the run under way."""
+"""The board of the run under way."""
 
 from __future__ import annotations
 
-import asyncio
-import threading
-import time
-
-import pytest
-
 from lorestudio.domain.chat import Generation
-from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.studio.project.answering import ChatRequest
 from lorestudio.trace.model import Phase, StageRecord
-from lorestudio.ui.shell.jobs import StoppableRun
 from lorestudio.ui.state.live_run import LiveBoard, live_trace
 from tests.ui.worlds import DAWNKEEP, RULES, make_project, make_trace
-
-
-def test_work_gives_its_result_and_may_be_run_again() -> None:
-    run = StoppableRun()
-
-    async def seven() -> int:
-        await asyncio.sleep(0)
-        return 7
-
-    assert run.run(seven) == 7
-    assert run.run(seven) == 7
-
-
-def test_work_is_stopped_in_the_middle_from_another_thread() -> None:
-    run = StoppableRun()
-    cleaned = []
-
-    async def wait() -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            cleaned.append(True)
-
-    stopper = threading.Timer(0.05, run.stop)
-    stopper.start()
-    start = time.monotonic()
-    with pytest.raises(Cancelled):
-        run.run(wait)
-    stopper.join()
-    assert time.monotonic() - start < 60
-    assert cleaned == [True]
-    assert run.stopped
-
-
-def test_what_was_stopped_before_it_began_never_begins() -> None:
-    run = StoppableRun()
-    run.stop()
-    begun = []
-
-    async def work() -> None:
-        begun.append(True)
-
-    with pytest.raises(Cancelled):
-        run.run(work)
-    assert begun == []
-
-
-def test_a_stop_after_the_end_does_nothing_and_errors_come_through() -> None:
-    run = StoppableRun()
-
-    async def broken() -> None:
-        raise ValueError("no")
-
-    with pytest.raises(ValueError, match="no"):
-        run.run(broken)
-    run.stop()
 
 
 def test_the_board_shows_the_generation_under_way() -> None:

@@ -20,6 +20,10 @@ from tests.ui.worlds import make_project
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.studio.tryout.preview import Preview
+
 MISSED, HIT = KeyMatch("keep"), KeyMatch("skarn", 2, 4, 0, 5)
 
 
@@ -71,3 +75,19 @@ def test_a_typed_key_is_tried_in_the_chat(qtbot) -> None:
     assert seen[-1] is None
     jobs.wait()
     drain()
+
+
+def test_of_settings_tried_out_quickly_only_the_newest_are_shown(qtbot: QtBot) -> None:
+    project, jobs = demo_project(), Jobs()
+    simulator = Simulator(project)
+    jobs.start("Replaying", lambda job: job.run(lambda: simulator.generate(simulator.generations[0])))
+    qtbot.waitUntil(lambda: jobs.idle)
+    live = LivePreview(Drafts(), jobs, lambda: project, lambda: Previewer(simulator, simulator.generations[0]))
+    seen: list[Preview | None] = []
+    live.previewed.connect(seen.append)
+    for depth in (1, 2, 3):
+        live.try_settings(project.settings.model_copy(update={"scan_depth": depth}))
+    qtbot.waitUntil(lambda: jobs.idle)
+    assert [each.settings[0].after for each in seen if each is not None] == [3]
+    live.try_settings(None)
+    assert seen[-1] is None

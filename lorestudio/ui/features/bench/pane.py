@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import ChatRuns
@@ -45,7 +44,7 @@ from lorestudio.ui.features.bench.results import (
     BenchText,
     full_words,
 )
-from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
@@ -89,62 +88,37 @@ class BenchRunner(QObject):
 
     def __init__(self, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._jobs = jobs
-        self._token = CancelToken()
-        self._running: BenchOrder | None = None
-        self._waiting: BenchOrder | None = None
+        self._newest = Newest(jobs)
         self._made: tuple[BenchOrder, Bench | SystemBench] | None = None
 
     @property
     def busy(self) -> bool:
         """Whether a text is being run."""
-        return self._running is not None
+        return self._newest.busy
 
     def cancel(self) -> None:
         """No text is wanted any more; what is under way ends at its next stage and is not told."""
-        self._waiting = None
-        self._token.cancel()
+        self._newest.cancel()
 
     def submit(self, order: BenchOrder) -> None:
         """Run this text, after the one under way has been given up."""
-        self.cancel()
-        if self._running is not None:
-            self._waiting = order
-        else:
-            self._start(order)
+
+        def work(job: Job) -> BenchResult:
+            made = self._made
+            bench = made[1] if made is not None and made[0].same_bench(order) else order.bench()
+            self._made = order, bench
+            return bench.test(order.text, append=order.append, cancel=job.token)
+
+        self._newest.start(tr("Testing the text"), work, done=self.tested.emit, failed=self._fail, owner=self)
 
     def forget(self) -> None:
         """Another project is shown: the bench of the last one is of no use."""
         self.cancel()
         self._made = None
 
-    def _start(self, order: BenchOrder) -> None:
-        self._running, self._token = order, CancelToken()
-        token, made = self._token, self._made
-
-        def work() -> tuple[Bench | SystemBench, BenchResult]:
-            bench = made[1] if made is not None and made[0].same_bench(order) else order.bench()
-            return bench, bench.test(order.text, append=order.append, cancel=token)
-
-        def done(found: tuple[Bench | SystemBench, BenchResult]) -> None:
-            self._made = order, found[0]
-            self._ended()
-            if not token.cancelled:
-                self.tested.emit(found[1])
-
-        def failed(error: Exception) -> None:
-            self._ended()
-            if not isinstance(error, Cancelled) and not token.cancelled:
-                logger.error("the text could not be tested: %s", error, exc_info=error)
-                self.failed.emit(sentence_of(error))
-
-        self._jobs.start(tr("Testing the text"), lambda _report: work(), done=done, failed=failed)
-
-    def _ended(self) -> None:
-        self._running = None
-        waiting, self._waiting = self._waiting, None
-        if waiting is not None:
-            self._start(waiting)
+    def _fail(self, error: Exception) -> None:
+        logger.error("the text could not be tested: %s", error, exc_info=error)
+        self.failed.emit(sentence_of(error))
 
 
 PAUSE_MS: Final = 150

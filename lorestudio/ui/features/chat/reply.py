@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from PySide6.QtCore import QObject, Signal
@@ -13,6 +14,7 @@ from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.studio.chat.reply_writing import received, reply_cost, reply_request, room_for_reply
 from lorestudio.studio.project.answering import (
     AnswerKind,
+    AnswerSource,
     ChatReply,
     ChatRequest,
     LlmError,
@@ -23,7 +25,7 @@ from lorestudio.studio.project.answering import (
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.trace.model import Trace
-from lorestudio.ui.shell.jobs import StoppableRun
+from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.session import Session
 
@@ -51,15 +53,20 @@ class _Asking:
     made: Chat
     own_swipe: bool
     fresh: bool
-    run: StoppableRun = field(default_factory=StoppableRun)
+    job: Job | None = None
     text: str = ""
     speaker: str = ""
     asked: bool = False
 
+    def stop(self) -> None:
+        """Ask no more."""
+        if self.job is not None:
+            self.job.cancel()
+
 
 @dataclass(frozen=True, slots=True)
 class _Listener:
-    """Hears a streamed reply in the worker."""
+    """Hears a streamed reply."""
 
     report: Callable[[object], None]
 
@@ -144,7 +151,7 @@ class ReplyWork(QObject):
         if asking is None:
             return
         if asking.asked:
-            asking.run.stop()
+            asking.stop()
         else:
             self._give_up("")
 
@@ -178,10 +185,10 @@ class ReplyWork(QObject):
         asking.asked = True
         self.said.emit(tr("Asking for the reply…"))
 
-        def work(report: Callable[[object], None]) -> _Written | ReplyCost:
-            return self._ask(asking, project, trace, report)
+        async def work(job: Job) -> _Written | ReplyCost:
+            return await self._ask(asking, project, trace, job)
 
-        self._session.jobs.start(
+        asking.job = self._session.jobs.start(
             tr("Writing a reply"),
             work,
             done=lambda result: self._done(asking, result),
@@ -189,10 +196,19 @@ class ReplyWork(QObject):
             reported=lambda piece: self._heard(asking, piece),
         )
 
-    def _ask(
+    async def _ask(
         self, asking: _Asking, project: Project, trace: Trace, report: Callable[[object], None]
     ) -> _Written | ReplyCost:
-        """In the worker: assemble, say what it costs where nobody knows yet, ask."""
+        """Assemble, say what it costs where nobody knows yet, ask."""
+        prepared = await asyncio.to_thread(self._prepare, asking, project, trace, report)
+        if isinstance(prepared, ReplyCost):
+            return prepared
+        answers, request, speaker = prepared
+        return _Written(await answers.answer(request), speaker)
+
+    def _prepare(
+        self, asking: _Asking, project: Project, trace: Trace, report: Callable[[object], None]
+    ) -> tuple[AnswerSource, ChatRequest, str] | ReplyCost:
         chat, setup, source = project.chat or Chat(), project.setup, asking.source
         if project.context_size and not setup.context_size:
             setup = replace(setup, context_size=project.context_size)
@@ -206,7 +222,7 @@ class ReplyWork(QObject):
             cost = reply_cost(request, project.counter, recorded)
             if cost.calls:
                 return ReplyCost(source.profile, cost.sentence)
-        return _Written(asking.run.run(lambda: answers.answer(request)), prompt.speaker)
+        return answers, request, prompt.speaker
 
     def _heard(self, asking: _Asking, piece: object) -> None:
         if asking is self._asking and isinstance(piece, str):
@@ -272,7 +288,7 @@ class ReplyWork(QObject):
         asking, self._asking = self._asking, None
         if asking is None:
             return
-        asking.run.stop()
+        asking.stop()
         project = self._session.project
         if asking.own_swipe and project is not None and project.chat == asking.made:
             self._session.parts.undo()  # the empty swipe
@@ -283,7 +299,7 @@ class ReplyWork(QObject):
     def _look_at_project(self) -> None:
         """Another chat is shown: nothing is written into it."""
         if self._asking is not None and not self._session.renewed:
-            self._asking.run.stop()
+            self._asking.stop()
             self._asking = None
             self.ended.emit()
 

@@ -5,7 +5,7 @@ What can be compared (systems, DeepLore with a profile, settings of files), and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ from typing import Final
 from PySide6.QtCore import QAbstractTableModel, QObject, Qt
 
 from lorestudio.domain.chat import Generation
-from lorestudio.domain.lifecycle import CancelToken, Progress
+from lorestudio.domain.lifecycle import Progress
 from lorestudio.settings.store import SettingsProfile
 from lorestudio.studio.compare.comparing import Candidate, Comparison, RunKeeper, compare_candidates
 from lorestudio.studio.compare.comparison import generation_of, names_of, total_rows
@@ -23,7 +23,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import ChatRuns
 from lorestudio.systems.registry import DEEPLORE, KINDS
 from lorestudio.trace.text import turn_words
-from lorestudio.ui.shell.jobs import StoppableRun
+from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, NO_INDEX, TOOLTIP, Index
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.choices import system_help, system_title
@@ -85,7 +85,7 @@ class Compared:
 
 
 class Comparing:
-    """One comparison, run by a worker; `stop` may be called from any thread.
+    """One comparison.
 
     With `keep_in`, the folder of kept runs, nothing is run that was kept. `only_kept` runs nothing at all.
     """
@@ -101,51 +101,43 @@ class Comparing:
     ) -> None:
         self._project, self._chosen, self._kind = project, tuple(chosen), answers
         self._keep_in, self.only_kept = keep_in, only_kept
-        self._token, self._run = CancelToken(), StoppableRun()
 
-    def stop(self) -> None:
-        """End it, also in the middle of a question."""
-        self._token.cancel()
-        self._run.stop()
-
-    def work(self, report: Callable[[object], None]) -> Compared:
+    def work(self, job: Job) -> Compared:
         """Run what was not run yet, with recorded answers or else the stand-in's; vectors are made as settings say.
 
         Raises Cancelled, InputError, SettingsError and VaultError.
         """
         candidates = [_with_traces(offer) for offer in self._chosen]
         if self._keep_in is None:
-            return Compared(None if self.only_kept else self._compare(candidates, report, None))
+            return Compared(None if self.only_kept else self._compare(candidates, job, None))
         try:
             keeper = ComparisonKeeper(self._keep_in)
         except OSError as error:
-            found = None if self.only_kept else self._compare(candidates, report, None)
+            found = None if self.only_kept else self._compare(candidates, job, None)
             return Compared(found, problems=(sentence_of(error),))
         with keeper:
             if self.only_kept:
                 recorded = None if self._kind is AnswerKind.STAND_IN else load_recorded(self._project.chat_path)
                 kept = keeper.last(self._project, candidates, recorded)
                 return Compared(kept.comparison, kept.stale) if kept is not None else Compared(None)
-            found = self._compare(candidates, report, keeper)
+            found = self._compare(candidates, job, keeper)
             keeper.remember(self._project, [offer.key for offer in self._chosen])
             return Compared(found, problems=tuple(keeper.problems))
 
-    def _compare(
-        self, candidates: Sequence[Candidate], report: Callable[[object], None], keeping: RunKeeper | None
-    ) -> Comparison:
+    def _compare(self, candidates: Sequence[Candidate], job: Job, keeping: RunKeeper | None) -> Comparison:
         recorded = None if self._kind is AnswerKind.STAND_IN else load_recorded(self._project.chat_path)
         step = Step("", 0, len(candidates))
 
         def begun(candidate: Candidate) -> None:
             nonlocal step
             step = Step(candidate.label, step.number + 1, step.of)
-            report(step)
+            job(step)
 
         def progressed(progress: Progress) -> None:
-            report(replace(step, progress=progress))
+            job(replace(step, progress=progress))
 
-        return self._run.run(
-            lambda: compare_candidates(self._project, candidates, recorded, progressed, self._token, begun, keeping)
+        return job.run(
+            lambda: compare_candidates(self._project, candidates, recorded, progressed, job.token, begun, keeping)
         )
 
 

@@ -32,6 +32,7 @@ from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import COMPARED_AT_FIRST, DEEPLORE, KINDS
 from lorestudio.ui.features.compare.systems import Compared, Comparing, Offer, Step, TotalsTable, TurnsTable, offers
 from lorestudio.ui.features.compare.token_chart import TokenChart
+from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.choices import system_title
@@ -62,6 +63,7 @@ class SystemsPane(Pane):
         self.profiles: tuple[SettingsProfile, ...] = ()
         self.files: list[tuple[str, Path]] = []
         self._comparing: Comparing | None = None
+        self._job: Job | None = None
         self._outdated = False
         self._looked_for = ""
         self._run_then = False
@@ -214,7 +216,7 @@ class SystemsPane(Pane):
         )
         self._tell(tr("Looking for the last comparison…") if only_kept else tr("Comparing…"))
         self._show_buttons()
-        session.jobs.start(
+        self._job = session.jobs.start(
             tr("Comparing systems"),
             comparing.work,
             done=partial(self._done, comparing),
@@ -259,14 +261,14 @@ class SystemsPane(Pane):
 
     def stop(self) -> None:
         """Compare no more; what was compared before stays."""
-        if self._comparing is not None:
-            self._comparing.stop()
+        if self._comparing is not None and self._job is not None:
+            self._job.cancel()
             self._tell(tr("Stopping…"))
 
     def close_down(self) -> None:
         """The window is closed."""
-        if self._comparing is not None:
-            self._comparing.stop()
+        if self._job is not None:
+            self._job.cancel()
 
     def fill_menu(self) -> None:
         """Offer what can be compared, with a tick at what is."""
@@ -322,8 +324,8 @@ class SystemsPane(Pane):
 
     def _project_changed(self) -> None:
         """Another chat has other turns; of the same one changed the comparison stays, and says what it is of."""
-        if self._comparing is not None:
-            self._comparing.stop()
+        if self._job is not None:
+            self._job.cancel()
             self._comparing = None
         if self._session.renewed and self.found is not None:
             self._outdated = True

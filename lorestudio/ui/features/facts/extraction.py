@@ -15,7 +15,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, Question, Source
 from lorestudio.ui.features.facts.extraction_worker import Ended, Step, Wish, extract, news_of, refresh, sentence
 from lorestudio.ui.features.facts.store import MemoryDesk
-from lorestudio.ui.shell.jobs import StoppableRun
+from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
 from lorestudio.ui.state.replay_worker import Withdrawn
 
@@ -72,7 +72,7 @@ class MemoryWork(QObject):
     def __init__(self, desk: MemoryDesk, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._desk = desk
-        self._run: StoppableRun | None = None
+        self._job: Job | None = None
         self.under = Under()
         self._reads: Path | None = None
         desk.session.project_changed.connect(self._leave)
@@ -94,8 +94,8 @@ class MemoryWork(QObject):
 
     def stop(self) -> None:
         """End it, also in the middle of a request; what was kept stays."""
-        if self._run is not None:
-            self._run.stop()
+        if self._job is not None:
+            self._job.cancel()
             self._show(replace(self.under, stopping=True))
 
     def extract(self, wish: Wish | None = None) -> None:
@@ -104,15 +104,11 @@ class MemoryWork(QObject):
         place, source, project = self._desk.place, self.source, self._desk.session.project
         if self.busy or project is None or place.chat is None:
             return
-        run = StoppableRun()
         asks = not wish.agreed and (source.kind is AnswerKind.PROVIDER or bool(self.embedder))
         counter = project.counter if asks else None
 
-        def work(report: Callable[[object], None]) -> Ended:
-            return extract(place, source, wish, run, counter, report)
-
         self._reads = place.path
-        self._begin(Under(FACTS), run, work, partial(self._extracted, wish))
+        self._begin(Under(FACTS), partial(extract, place, source, wish, counter), partial(self._extracted, wish))
 
     def refresh(self, *, agreed: bool = False) -> None:
         """Make the vectors of the listed memories anew that the chosen model has not made."""
@@ -125,38 +121,27 @@ class MemoryWork(QObject):
             more = tr("It can be stopped at any time; what was made stays.")
             self.cost_known.emit(MemoryCost(self.embedder, sentence, partial(self.refresh, agreed=True), more))
             return
-        place, run = desk.place, StoppableRun()
         owner = "" if picture.everything else picture.owner
-        self._begin(
-            Under(VECTORS, of=picture.stale), run, partial(refresh, place, owner, run), self._refreshed
-        )  # fmt: skip
+        self._begin(Under(VECTORS, of=picture.stale), partial(refresh, desk.place, owner), self._refreshed)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _begin(
-        self,
-        under: Under,
-        run: StoppableRun,
-        work: Callable[[Callable[[object], None]], Ended],
-        done: Callable[[Ended], object],
-    ) -> None:
-        self._run = run
-        self._show(under)
-
+    def _begin(self, under: Under, work: Callable[[Job], Ended], done: Callable[[Ended], object]) -> None:
         def ended(result: Ended) -> None:
-            self._run = None
+            self._job = None
             self._show(Under())
             done(result)
 
         def failed(error: Exception) -> None:
-            self._run = None
+            self._job = None
             self._show(Under())
             self._desk.renew()
             if not isinstance(error, Cancelled):
                 self._failed(under.kind, error)
 
         title = tr("Making vectors") if under.kind == VECTORS else tr("Drawing out facts")
-        self._desk.session.jobs.start(title, work, done=ended, failed=failed, reported=self._heard)
+        self._job = self._desk.session.jobs.start(title, work, done=ended, failed=failed, reported=self._heard)
+        self._show(under)
 
     def _leave(self) -> None:
         """Another chat is open: what waits in the one before waits until it is open again."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,7 @@ from lorestudio.studio.project.answering import AnswerKind, Asked, Source, load_
 from lorestudio.systems.facts.session import Drawn, FactsSession, facts_cost
 from lorestudio.systems.facts.threads import Passage
 from lorestudio.ui.features.facts.store import Place
-from lorestudio.ui.shell.jobs import StoppableRun
+from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import Notice, count, shorten, tr
 from lorestudio.ui.state.replay_worker import Withdrawn
 
@@ -58,9 +58,8 @@ def extract(
     place: Place,
     source: Source,
     wish: Wish,
-    run: StoppableRun,
     counter: TokenCounter | None,
-    report: Callable[[object], None],
+    job: Job,
 ) -> Ended:
     """Draw facts out; with a counter, only find out what that costs where it costs anything."""
     chat = place.chat
@@ -69,7 +68,7 @@ def extract(
     answers, model = None, ""
     fresh = wish.again and source.waits
     if source.kind is not AnswerKind.STAND_IN:  # where no model is asked, plain rules draw facts out
-        asked = Asked(report, lambda question: report(Withdrawn(question)))
+        asked = Asked(job, lambda question: job(Withdrawn(question)))
         answers, model = make_answers(source, place.path, place.connections, None, asked, fresh=fresh)
     drawn: list[Drawn] = []
     with place.open(answers, model, writes=True) as opened:
@@ -77,7 +76,7 @@ def extract(
         if wish.only:
             passages = tuple(each for each in passages if f"{each.first}-{each.last}" == wish.only)
         if counter is not None and passages:
-            cost = run.run(lambda: _cost(opened, place, source, passages, counter, fresh=fresh))
+            cost = job.run(lambda: _cost(opened, place, source, passages, counter, fresh=fresh))
             if cost:
                 return Ended(cost=cost)
 
@@ -86,10 +85,10 @@ def extract(
                 drawn.append(last)
             now = passages[done] if done < of else None
             key = f"{now.first}-{now.last}" if now is not None else ""
-            report(Step(done, of, key, sum(bool(each.problem) for each in drawn)))
+            job(Step(done, of, key, sum(bool(each.problem) for each in drawn)))
 
         try:
-            run.run(lambda: opened.extract(chat, place.path, passages, heard))
+            job.run(lambda: opened.extract(chat, place.path, passages, heard))
         except Cancelled:
             return Ended(tuple(drawn), stopped=True)
     return Ended(tuple(drawn))
@@ -119,7 +118,7 @@ async def _cost(
     return " ".join(told)
 
 
-def refresh(place: Place, owner: str, run: StoppableRun, report: Callable[[object], None]) -> Ended:
+def refresh(place: Place, owner: str, job: Job) -> Ended:
     """Make the vectors of an owner's memories anew, of all without one. Raises LlmError; what was made before stays."""
     made, last = 0, 0.0
 
@@ -129,12 +128,12 @@ def refresh(place: Place, owner: str, run: StoppableRun, report: Callable[[objec
         now = time.monotonic()
         if now - last >= NEWS_SECONDS or done == of:
             last = now
-            report(Step(done, of))
+            job(Step(done, of))
 
     with place.open() as opened:
         stale = opened.stale(owner)
         try:
-            run.run(lambda: opened.refresh(stale, heard))
+            job.run(lambda: opened.refresh(stale, heard))
         except Cancelled:
             return Ended(made=made, stopped=True)
     return Ended(made=made)

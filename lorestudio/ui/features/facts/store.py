@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +22,7 @@ from lorestudio.systems.facts.picture import FactsPicture, Provenance, facts_pic
 from lorestudio.systems.facts.records import Memory
 from lorestudio.systems.facts.session import FactsSession
 from lorestudio.systems.vectors import embedder_named
-from lorestudio.ui.shell.jobs import StoppableRun
+from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.session import Session
 
@@ -100,9 +99,9 @@ class MemoryDesk(QObject):
         self._wanted = False
         self._reading = self._again = False
         self._seen: tuple[object, ...] = ()
-        self._search: StoppableRun | None = None
+        self._search = Newest(session.jobs)
         self._changing = 0
-        self._writing: set[StoppableRun] = set()
+        self._writing: set[Job] = set()
         session.project_changed.connect(self.follow)
         session.state_changed.connect(self.follow)
         session.configured.connect(self.follow)
@@ -211,26 +210,21 @@ class MemoryDesk(QObject):
         if not text:
             self.drop_hits()
             return
-        self.drop_search()
-        place, run = self.place, StoppableRun()
+        place, self.searching = self.place, text
         owner = "" if self.everything or self.picture is None else self.picture.owner
-        self._search, self.searching = run, text
 
-        def work(_report: Callable[[object], None]) -> Hits:
+        def work(job: Job) -> Hits:
             with place.open() as opened:
-                found = run.run(lambda: opened.search(text, owner, MOST_FOUND))
+                found = job.run(lambda: opened.search(text, owner, MOST_FOUND))
             return Hits(text, {match.memory.id: match.score for match in found})
 
-        self.session.jobs.start(
-            tr("Searching memories"), work, done=partial(self._found, run), failed=partial(self._not_found, run)
-        )
+        self._search.start(tr("Searching memories"), work, done=self._found, failed=self._not_found)
         self.hits_changed.emit()
 
     def drop_search(self) -> None:
         """Give up a search that is under way."""
-        if self._search is not None:
-            self._search.stop()
-            self._search, self.searching = None, ""
+        self._search.cancel()
+        self.searching = ""
 
     def drop_hits(self) -> None:
         """List all again."""
@@ -238,38 +232,31 @@ class MemoryDesk(QObject):
         self.hits = None
         self.hits_changed.emit()
 
-    def _found(self, run: StoppableRun, hits: Hits) -> None:
-        if run is self._search:
-            self._search, self.searching, self.hits = None, "", hits
-            self.hits_changed.emit()
+    def _found(self, hits: Hits) -> None:
+        self.searching, self.hits = "", hits
+        self.hits_changed.emit()
 
-    def _not_found(self, run: StoppableRun, error: Exception) -> None:
-        if run is self._search:
-            self._search, self.searching = None, ""
-            self.hits_changed.emit()
-            text = tr("The search failed: {why} Look at who makes the vectors.", why=_ended(sentence_of(error)))
-            self.told.emit(Notice(text, "error", actions=("memories.settings", "profiles.edit"), key="memories"))
+    def _not_found(self, error: Exception) -> None:
+        self.searching = ""
+        self.hits_changed.emit()
+        text = tr("The search failed: {why} Look at who makes the vectors.", why=_ended(sentence_of(error)))
+        self.told.emit(Notice(text, "error", actions=("memories.settings", "profiles.edit"), key="memories"))
 
     # ---- changing ---------------------------------------------------------------------------------------------------
 
     def write(self, memory: Memory, text: str) -> None:
         """Give a memory another text, with the vector of it."""
-        run = StoppableRun()
-        self._writing.add(run)
 
-        def work(opened: FactsSession) -> _Changed:
-            run.run(lambda: opened.edit(memory, text))
+        def work(opened: FactsSession, job: Job) -> _Changed:
+            job.run(lambda: opened.edit(memory, text))
             return _Changed(opened.fetch([memory.id]))
 
-        def ended(_result: object = None) -> None:
-            self._writing.discard(run)
-
-        self._change(tr("Writing a memory"), work, ended, ended)
+        self._writing.add(self._change(tr("Writing a memory"), work))
 
     def tag(self, memory: Memory, tags: Sequence[str]) -> None:
         """Give a memory other tags."""
 
-        def work(opened: FactsSession) -> _Changed:
+        def work(opened: FactsSession, _job: Job) -> _Changed:
             opened.tag(memory, tags)
             return _Changed(opened.fetch([memory.id]))
 
@@ -278,7 +265,7 @@ class MemoryDesk(QObject):
     def pin(self, memory: Memory, *, pinned: bool) -> None:
         """Pin a memory, or take its pin away."""
 
-        def work(opened: FactsSession) -> _Changed:
+        def work(opened: FactsSession, _job: Job) -> _Changed:
             opened.pin(memory, pinned=pinned)
             return _Changed(opened.fetch([memory.id]))
 
@@ -288,7 +275,7 @@ class MemoryDesk(QObject):
         """Delete memories; `undo` takes it back."""
         ids = [memory.id for memory in memories]
 
-        def work(opened: FactsSession) -> _Changed:
+        def work(opened: FactsSession, _job: Job) -> _Changed:
             whole = opened.fetch(ids)
             opened.delete(whole)
             return _Changed(gone=whole)
@@ -307,7 +294,7 @@ class MemoryDesk(QObject):
             return
         whole = self.deleted.pop()
 
-        def work(opened: FactsSession) -> _Changed:
+        def work(opened: FactsSession, _job: Job) -> _Changed:
             opened.restore(whole)
             return _Changed(whole)
 
@@ -320,22 +307,22 @@ class MemoryDesk(QObject):
     def stop(self) -> None:
         """The window is closed: nothing is waited for any more."""
         self.drop_search()
-        for run in self._writing:
-            run.stop()
+        for job in self._writing:
+            job.cancel()
 
     def _change(
         self,
         title: str,
-        how: Callable[[FactsSession], _Changed],
+        how: Callable[[FactsSession, Job], _Changed],
         then: Callable[[_Changed], object] = lambda _made: None,
         otherwise: Callable[[], object] = lambda: None,
-    ) -> None:
+    ) -> Job:
         place, before = self.place, self.picture
         self._changing += 1
 
-        def work(_report: Callable[[object], None]) -> tuple[_Changed, FactsPicture | None]:
+        def work(job: Job) -> tuple[_Changed, FactsPicture | None]:
             with place.open() as opened:
-                made = how(opened)
+                made = how(opened, job)
             gone = {memory.id for memory in made.gone}
             return made, before.altered(made.memories, gone) if before is not None else None
 
@@ -356,7 +343,8 @@ class MemoryDesk(QObject):
             self._failed(error)
             self.renew()
 
-        self.session.jobs.start(title, work, done=done, failed=failed)
+        job = self.session.jobs.start(title, work, done=done, failed=failed, ended=lambda: self._writing.discard(job))
+        return job
 
     def _failed(self, error: Exception) -> None:
         known = isinstance(error, InputError)

@@ -22,7 +22,7 @@ from lorestudio.studio.proposals.judging import Judge
 from lorestudio.studio.proposals.making import Ended, Maker, proposal_answers, proposals_cost
 from lorestudio.studio.proposals.model import Material, Proposal, ProposalKind, ProposalPlan, ProposalTask, Value
 from lorestudio.studio.proposals.planning import Guard
-from lorestudio.ui.shell.jobs import StoppableRun
+from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.replay_worker import Withdrawn
 from lorestudio.ui.state.session import Session
@@ -140,7 +140,7 @@ class Proposing(QObject):
         self.asked = 0
         self.to_ask = 0
         self._judge: Judge | None = None
-        self._run: StoppableRun | None = None
+        self._asks: Job | None = None
         self._token = CancelToken()
         self._serial = 0
         self._wanted: list[Row] = []
@@ -155,7 +155,7 @@ class Proposing(QObject):
     @property
     def asking(self) -> bool:
         """Whether questions are under way; they can be stopped, and what is answered can be decided meanwhile."""
-        return self._run is not None
+        return self._asks is not None
 
     @property
     def waiting(self) -> list[Row]:
@@ -229,27 +229,27 @@ class Proposing(QObject):
         if self.busy or self.asking or not wanted or judge is None:
             return
         tasks = [row.task for row in wanted if row.task is not None]
-        run = self._run = StoppableRun()
         project, tools, session, source = self._project, self._tools, self._session, self.source
         self.asked, self.to_ask = 0, len(wanted)
 
-        def work(report: Callable[[object], None]) -> Ended:
-            asked = Asked(report, lambda question: report(Withdrawn(question)))
+        def work(job: Job) -> Ended:
+            asked = Asked(job, lambda question: job(Withdrawn(question)))
             answers, _ = proposal_answers(source, project, session.connections, tools.records, asked, fresh=fresh)
             maker = Maker(Asking(answers, merged=project.settings.ai_force_user_role), judge)
 
             def hand_over(place: int, proposal: Proposal) -> None:
-                report(_Made(wanted[place], proposal))
+                job(_Made(wanted[place], proposal))
 
-            return run.run(lambda: maker.run(tasks, hand_over))
+            return job.run(lambda: maker.run(tasks, hand_over))
 
         for row in wanted:
             row.state, row.proposal, row.note, row.edited = RowState.WAITING, None, "", False
+        title = tr("Asking…")
+        self._asks = session.jobs.start(title, work, done=self._ran, failed=self._run_failed, reported=self._news)
         self.many_changed.emit()
         self._set_asking(wanted[0])
         self._wanted = wanted
         self.state_changed.emit()
-        session.jobs.start(tr("Asking…"), work, done=self._ran, failed=self._run_failed, reported=self._news)
 
     def again(self, row: Row) -> None:
         """Ask anew about one row."""
@@ -263,8 +263,8 @@ class Proposing(QObject):
     def stop(self) -> None:
         """Stop asking and preparing; what was answered stays."""
         self._token.cancel()
-        if self._run is not None:
-            self._run.stop()
+        if self._asks is not None:
+            self._asks.cancel()
 
     def _news(self, news: object) -> None:
         if isinstance(news, Question):
@@ -307,7 +307,7 @@ class Proposing(QObject):
 
     def _asked_all(self) -> None:
         """No question is under way any more."""
-        self._run = None
+        self._asks = None
         for row in self.rows:
             if row.state is RowState.ASKING:
                 row.state = RowState.WAITING

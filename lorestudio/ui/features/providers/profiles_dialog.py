@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.studio.project.answering import (
     PRESETS,
     Api,
@@ -37,7 +38,7 @@ from lorestudio.studio.project.answering import (
     ProfileFile,
     try_profile,
 )
-from lorestudio.ui.shell.jobs import StoppableRun
+from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, shorten, tr
 from lorestudio.ui.state.ai_calls import duration_words
@@ -77,7 +78,7 @@ class ProfilesDialog(QDialog):
         self._file = session.providers.file
         self._editing: Profile | None = None  # as it is on the disk; None for a new one
         self._base = Profile("new", url=PRESETS[0].url)
-        self._test: StoppableRun | None = None
+        self._test: Job | None = None
         self._busy = False
         whole = QVBoxLayout(self)
         self.bar = MessageBar(theme, self)
@@ -95,7 +96,7 @@ class ProfilesDialog(QDialog):
     def done(self, result: int) -> None:
         """Qt: a test that still runs is stopped."""
         if self._test is not None:
-            self._test.stop()
+            self._test.cancel()
         super().done(result)
 
     # ---- building ---------------------------------------------------------------------------------------------------
@@ -328,7 +329,7 @@ class ProfilesDialog(QDialog):
     def _start(self, title: str, work: Callable[[], object], done: Callable[[object], None]) -> None:
         self._busy = True
         self._update()
-        self._session.jobs.start(title, lambda _report: work(), done=done, failed=self._failed)
+        self._session.jobs.start(title, lambda _job: work(), done=done, failed=self._failed)
 
     def _was_saved(self, result: object) -> None:
         self._busy = False
@@ -351,11 +352,15 @@ class ProfilesDialog(QDialog):
         profile, connections = self._editing, self._session.connections
         if profile is None:
             return
-        run = self._test = StoppableRun()
+
+        async def work(_job: Job) -> ChatReply:
+            return await try_profile(profile, connections)
+
         self._tell(tr("Asking {name}…", name=profile.name))
-        self._start(
-            tr("Testing a connection"), lambda: run.run(lambda: try_profile(profile, connections)), self._tested
-        )
+        title = tr("Testing a connection")
+        self._test = self._session.jobs.start(title, work, done=self._tested, failed=self._failed)
+        self._busy = True
+        self._update()
 
     def _tested(self, reply: object) -> None:
         self._test, self._busy = None, False
@@ -368,13 +373,12 @@ class ProfilesDialog(QDialog):
 
     def _stop_test(self) -> None:
         if self._test is not None:
-            self._test.stop()
+            self._test.cancel()
 
     def _failed(self, error: Exception) -> None:
-        stopped = self._test is not None and self._test.stopped
         self._test, self._busy = None, False
         self._update()
-        if stopped:
+        if isinstance(error, Cancelled):
             self._tell(tr("The test was stopped."))
         else:
             self._tell(str(error) or type(error).__name__, "error")

@@ -1,21 +1,16 @@
-"""Recap memory of the chat that is open: it follows the chat's file, changes recaps, and knows what to show.
-
-An event loop in a thread of its own, for work that goes on beside the window; its news come back as signals.
-"""
+"""Recap memory of the chat that is open: it follows the chat's file, changes recaps, and knows what to show."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final
 
-from PySide6.QtCore import QObject, QSettings, Qt, Signal
+from PySide6.QtCore import QObject, QSettings, Signal
 
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
@@ -33,115 +28,11 @@ from lorestudio.systems.recap.session import (
     opened,
     recap_settings,
 )
+from lorestudio.ui.shell.jobs import Strand
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.session import Session
 
 logger = logging.getLogger(__name__)
-
-_Result = TypeVar("_Result")
-
-WAIT_S: Final = 10.0
-"""How long the end of the program waits for what is being written."""
-
-
-class Loop(QObject):
-    """Begun with the first call. All that is called runs in one thread; what it hands back is called on the GUI's."""
-
-    _came = Signal(object)
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._under_way = 0
-        self._stopped = False
-        self._came.connect(self._hear, Qt.ConnectionType.QueuedConnection)
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing runs and all results have been delivered."""
-        return self._under_way == 0
-
-    def call(
-        self,
-        work: Callable[[], Coroutine[Any, Any, _Result]],
-        done: Callable[[_Result], object],
-        failed: Callable[[Exception], object],
-    ) -> None:
-        """Run `work()` in the loop; one of the others is called on the GUI thread with what came of it."""
-        self._under_way += 1
-        asyncio.run_coroutine_threadsafe(self._guarded(work, done, failed), self._begun())
-
-    def tell(self, what: Callable[[], object]) -> None:
-        """Call this on the GUI thread; for the work, from its thread."""
-        self._came.emit(what)
-
-    def stop(self, last: Callable[[], Coroutine[Any, Any, object]] | None = None) -> None:
-        """End all work, do `last`, and wait for the thread. Nothing is called afterwards."""
-        self._stopped = True
-        loop, thread = self._loop, self._thread
-        self._loop = self._thread = None
-        if loop is None or thread is None:
-            return
-        asyncio.run_coroutine_threadsafe(_end(loop, last), loop)
-        thread.join(WAIT_S)
-
-    def _begun(self) -> asyncio.AbstractEventLoop:
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=_run, args=(self._loop,), name="recap", daemon=True)
-            self._thread.start()
-        return self._loop
-
-    async def _guarded(
-        self,
-        work: Callable[[], Coroutine[Any, Any, _Result]],
-        done: Callable[[_Result], object],
-        failed: Callable[[Exception], object],
-    ) -> None:
-        try:
-            result = await work()
-        except asyncio.CancelledError:
-            self.tell(partial(self._deliver, lambda: None))
-            raise
-        except Exception as error:  # whatever it is must reach the person
-            logger.debug("work beside the window failed", exc_info=error)
-            self.tell(partial(self._deliver, partial(failed, error)))
-        else:
-            self.tell(partial(self._deliver, partial(done, result)))
-
-    def _hear(self, what: Callable[[], object]) -> None:
-        if not self._stopped:
-            what()
-
-    def _deliver(self, what: Callable[[], object]) -> None:
-        self._under_way -= 1
-        what()
-
-
-def _run(loop: asyncio.AbstractEventLoop) -> None:
-    asyncio.set_event_loop(loop)
-    try:
-        loop.run_forever()
-    finally:
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.run_until_complete(loop.shutdown_default_executor())
-        loop.close()
-
-
-async def _end(loop: asyncio.AbstractEventLoop, last: Callable[[], Coroutine[Any, Any, object]] | None) -> None:
-    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
-    try:
-        if last is not None:
-            await last()
-    except Exception:
-        logger.exception("the end of the work beside the window failed")
-    finally:
-        loop.call_soon(loop.stop)
-
 
 SETTINGS_FILE: Final = "recap-settings.json"
 _BY_ITSELF: Final = "recap/by_itself/{chat}"
@@ -177,7 +68,7 @@ class RecapDesk(QObject):
     def __init__(self, session: Session, remembered: QSettings, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.session, self._remembered = session, remembered
-        self.loop = Loop(self)
+        self.work = Strand(session.jobs, tr("Recaps"))
         self.path: Path | None = None
         self.open: RecapSession | None = None
         self.picture: RecapPicture | None = None
@@ -299,12 +190,12 @@ class RecapDesk(QObject):
                 await opened(made)
             return _Opened(made, picture(made))
 
-        self.loop.call(work, partial(self._opened, path), partial(self._not_opened, path))
+        self.work.start(work, done=partial(self._opened, path), failed=partial(self._not_opened, path))
 
     def _opened(self, path: Path, made: _Opened) -> None:
         self._opening = False
         if path != self.path:
-            self.loop.call(made.session.close, lambda _none: None, self._failed)
+            self.work.start(made.session.close, failed=self._failed)
             self.follow()
             return
         self.open = made.session
@@ -342,18 +233,18 @@ class RecapDesk(QObject):
             if self.by_itself and not session.queue.is_idle:
                 self.due.emit()
 
-        self.loop.call(work, done, self._failed)
+        self.work.start(work, done=done, failed=self._failed)
 
     def _close(self) -> None:
         session, self.open = self.open, None
         self.picture, self.queue, self.problem = None, QueuePicture(), ""
         if session is not None:
-            self.loop.call(session.close, lambda _none: None, self._failed)
+            self.work.start(session.close, failed=self._failed)
 
     def stop(self) -> None:
         """The window is closed: what is under way ends, and what is not written yet is written."""
         session, self.open = self.open, None
-        self.loop.stop(session.close if session is not None else None)
+        self.work.close(session.close if session is not None else None)
 
     # ---- changing recaps --------------------------------------------------------------------------------------------
 
@@ -367,7 +258,7 @@ class RecapDesk(QObject):
             await how(session.edits)
             return picture(session)
 
-        self.loop.call(work, partial(self._take_of, session), self._failed)
+        self.work.start(work, done=partial(self._take_of, session), failed=self._failed)
 
     def use_settings(self, settings: RecapSettings) -> None:
         """Keep these settings, and show the chat with them. The file is written only by what is done next."""
@@ -388,7 +279,7 @@ class RecapDesk(QObject):
                 self.look_at(self._look)
             self.changed.emit()
 
-        self.loop.call(work, done, self._failed)
+        self.work.start(work, done=done, failed=self._failed)
 
     def renew(self) -> None:
         """Look at the chat again."""
@@ -398,7 +289,7 @@ class RecapDesk(QObject):
             async def work() -> RecapPicture:
                 return picture(session)
 
-            self.loop.call(work, partial(self._take_of, session), self._failed)
+            self.work.start(work, done=partial(self._take_of, session), failed=self._failed)
 
     def look_at(self, message: int | None) -> None:
         """Find out what the reply at this position is given; the newest wish counts."""
@@ -422,7 +313,7 @@ class RecapDesk(QObject):
             self._looking = False
             self._failed(error)
 
-        self.loop.call(work, done, failed)
+        self.work.start(work, done=done, failed=failed)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 

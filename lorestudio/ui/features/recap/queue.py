@@ -130,7 +130,7 @@ class RecapQueue(QObject):
         async def back() -> None:
             await cost.take_back()
 
-        self._desk.loop.call(back, lambda _none: self._show_state(cost.session), self._failed)
+        self._desk.work.start(back, done=lambda _none: self._show_state(cost.session), failed=self._failed)
 
     # ---- beginning --------------------------------------------------------------------------------------------------
 
@@ -144,8 +144,8 @@ class RecapQueue(QObject):
         source, connections = self.source, desk.session.connections
         settings, room, path = desk.settings, desk.room, session.path
         put = Asked(
-            lambda question: desk.loop.tell(partial(desk.session.question.emit, question)),
-            lambda question: desk.loop.tell(partial(desk.session.withdrawn.emit, question)),
+            lambda question: desk.work.tell(partial(desk.session.question.emit, question)),
+            lambda question: desk.work.tell(partial(desk.session.withdrawn.emit, question)),
         )
 
         async def work() -> _Begun:
@@ -159,7 +159,7 @@ class RecapQueue(QObject):
                 raise
 
         self._source = source
-        desk.loop.call(work, partial(self._ready, session, asked), partial(self._not_begun, session))
+        desk.work.start(work, done=partial(self._ready, session, asked), failed=partial(self._not_begun, session))
 
     async def _prepared(self, session: RecapSession, enqueue: Enqueue | None, source: Source, *, asked: bool) -> _Begun:
         """Queue, and find out the cost; the chat's queue is held unless there is nothing to do."""
@@ -191,7 +191,7 @@ class RecapQueue(QObject):
 
     def _ready(self, session: RecapSession, asked: bool, begun: _Begun) -> None:
         if session is not self._desk.open:
-            self._desk.loop.call(session.close, lambda _none: None, self._failed)
+            self._desk.work.start(session.close, failed=self._failed)
             return
         self._desk.queue = begun.queue
         self._desk.renew()
@@ -227,7 +227,7 @@ class RecapQueue(QObject):
             if not self.working and not session.queue.is_idle:
                 self._work(session)
 
-        self._desk.loop.call(work, done, self._failed)
+        self._desk.work.start(work, done=done, failed=self._failed)
 
     # ---- working ----------------------------------------------------------------------------------------------------
 
@@ -245,7 +245,7 @@ class RecapQueue(QObject):
             finally:
                 session.worker.on_progress = None
 
-        self._desk.loop.call(work, partial(self._ended, session), partial(self._broke, session))
+        self._desk.work.start(work, done=partial(self._ended, session), failed=partial(self._broke, session))
         self.changed.emit()
 
     def _hear(self, progress: QueueProgress) -> None:
@@ -253,7 +253,7 @@ class RecapQueue(QObject):
         self._news = progress
         if not self._posted:
             self._posted = True
-            self._desk.loop.tell(self._show_news)
+            self._desk.work.tell(self._show_news)
 
     def _show_news(self) -> None:
         self._posted = False
@@ -315,7 +315,7 @@ class RecapQueue(QObject):
             if then is not None:
                 then()
 
-        self._desk.loop.call(work, done, self._failed)
+        self._desk.work.start(work, done=done, failed=self._failed)
 
     # ---- telling ----------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.ui.features.compare.systems import Comparing
+from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.qt import DISPLAY, HORIZONTAL
 from tests.ui.conftest import drain
 from tests.ui.worlds import make_project
@@ -154,9 +155,9 @@ def test_stopping_keeps_what_was_compared_before(
     pane, before = compared.systems.compare, compared.systems.compare.found
     work = Comparing.work
 
-    def stopped(self: Comparing, report: Callable[[object], None]) -> object:
-        self.stop()
-        return work(self, report)
+    def stopped(self: Comparing, job: Job) -> object:
+        job.cancel()
+        return work(self, job)
 
     monkeypatch.setattr(Comparing, "work", stopped)
     pane.run()

@@ -66,7 +66,7 @@ def settle(window: MainWindow, qtbot: QtBot) -> None:
     desk, queue = window.recap_commands.desk, window.recap_commands.queue
 
     def rests() -> bool:
-        return window.session.jobs.idle and not window.session.busy and desk.loop.idle and not queue.working
+        return window.session.jobs.idle and not window.session.busy and desk.work.idle and not queue.working
 
     qtbot.waitUntil(rests, timeout=20_000)
 
@@ -328,7 +328,7 @@ def test_a_provider_is_asked_once_its_cost_is_agreed_to(
 ) -> None:
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
     assert "1 call to the provider" in box().text()
     assert provider.asked == []
     press("Cancel")
@@ -336,7 +336,7 @@ def test_a_provider_is_asked_once_its_cost_is_agreed_to(
     assert provider.asked == []
     assert opened.recap_commands.desk.queue.left == 0
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
     press("Ask Mine")
     settle(opened, qtbot)
     assert namespace(path, 4)["memory"] == "A recap."
@@ -346,7 +346,7 @@ def test_a_failure_says_why_and_what_to_do(opened: MainWindow, path: Path, provi
     provider.error = LlmError(ErrorKind.AUTHENTICATION, "the key was refused")
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
     press("Ask Mine")
     settle(opened, qtbot)
     assert "the key was refused" in said(opened)
@@ -361,7 +361,7 @@ def test_an_attempt_that_fails_is_waited_for_and_hurried(
     provider.error = LlmError(ErrorKind.SERVER, "the server is down")
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
     press("Ask Mine")
     desk, page = opened.recap_commands.desk, opened.recap_commands.pane.queue
     qtbot.waitUntil(lambda: desk.queue.retry_at is not None, timeout=10_000)
@@ -386,7 +386,7 @@ def test_an_end_in_the_middle_loses_nothing_and_the_next_window_offers_to_go_on(
     provider.wait = True
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
     press("Ask Mine")
     qtbot.waitUntil(lambda: bool(provider.asked))
     opened.close()
@@ -405,7 +405,7 @@ def test_an_end_in_the_middle_loses_nothing_and_the_next_window_offers_to_go_on(
 def test_pause_take_out_and_empty(opened: MainWindow, path: Path, provider: Answers, qtbot: QtBot) -> None:
     provider.wait = True
     opened.run("recap.run")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
     press("Ask Mine")
     qtbot.waitUntil(lambda: bool(provider.asked))
     desk, page = opened.recap_commands.desk, opened.recap_commands.pane.queue
@@ -430,7 +430,7 @@ def test_no_reply_from_the_provider_that_the_queue_is_using(
     opened.settings.setValue("chat/writer", "Mine")
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
     press("Ask Mine")
     qtbot.waitUntil(lambda: bool(provider.asked))
     opened.run("reply.get")
@@ -459,7 +459,7 @@ def test_another_chat_ends_the_work_and_its_queue_stays(
     provider.wait = True
     opened.chat.choose(4)
     opened.run("recap.message")
-    qtbot.waitUntil(lambda: opened.recap_commands.desk.loop.idle)
+    qtbot.waitUntil(lambda: opened.recap_commands.desk.work.idle)
     press("Ask Mine")
     qtbot.waitUntil(lambda: bool(provider.asked))
     other = write_chat(path.with_name("Second.jsonl"), TALE[:4])
