@@ -10,11 +10,11 @@ from types import MappingProxyType
 
 import pytest
 
-from lorestudio.systems.registry import DEEPLORE, KINDS
+from lorestudio.systems.registry import KINDS, MAIN
 
 ROOT = Path(__file__).resolve().parents[1] / "lorestudio"
 PACKAGES = frozenset(path.parent.name for path in (ROOT / "systems").glob("*/__init__.py"))
-NAMES = frozenset({DEEPLORE, *KINDS})
+NAMES = frozenset({MAIN.name, *KINDS})
 
 FEATURES = frozenset({"ui/features/recap", "ui/features/facts", "cli/recap.py", "cli/facts.py"})
 """What is seen of one system and named after it."""
@@ -108,7 +108,7 @@ def test_nothing_is_allowed_that_names_no_system() -> None:
         ("from lorestudio.systems import deeplore", 1),
         ("name = 'world-info'", 1),
         ('"""Of recap, and of world-info."""', 0),
-        ("from lorestudio.systems.registry import DEEPLORE", 0),
+        ("from lorestudio.systems.registry import MAIN", 0),
     ],
 )
 def test_what_counts_as_a_name(source: str, count: int) -> None:

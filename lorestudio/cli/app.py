@@ -16,7 +16,7 @@ from lorestudio import __version__
 from lorestudio.cli import diff as diffing
 from lorestudio.cli.answering import agree, answering
 from lorestudio.cli.bench import try_text
-from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption, compare, other_system, replay_system
+from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption, compare, other_system
 from lorestudio.cli.controls import (
     BlockOption,
     Chosen,
@@ -49,6 +49,7 @@ from lorestudio.cli.options import (
     YesOption,
     answering_offline,
     chosen_generation,
+    chosen_system,
     in_mode,
     with_card,
     with_fixed,
@@ -72,7 +73,6 @@ from lorestudio.studio.graph.graph import build_graph
 from lorestudio.studio.project.answering import AnswerKind, live_cost, load_recorded, note_cost
 from lorestudio.studio.project.doctor import examine
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.studio.project.modes import mode_of
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.project.settings import settings_path
 from lorestudio.studio.replay.ranges import MessageRange
@@ -80,7 +80,7 @@ from lorestudio.studio.replay.run_store import default_folder
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.scenario.running import run_scenarios
 from lorestudio.studio.tryout.preview import Previewer
-from lorestudio.systems.registry import DEEPLORE
+from lorestudio.systems.registry import MAIN
 from lorestudio.trace.ai_selection import ai_totals
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import to_json
@@ -189,7 +189,7 @@ def replay(
         str | None,
         typer.Option("--messages", metavar="A-B", help="Only the replies from message A to B; A- is to the end."),
     ] = None,
-    system: SystemOption = DEEPLORE,
+    system: SystemOption = MAIN.name,
     system_settings: SystemSettingsOption = None,
     assignments: SetOption = None,
     book: BookOption = None,
@@ -201,19 +201,13 @@ def replay(
         project = replace(open_project(vault, chat, settings_path(settings, profile), seed), context_size=context_size)
         project = with_chosen(project, Chosen.of(preset, context, pin, block, folder))
         project = with_fixed(in_mode(project, mode), fixed_switches)
-        if system != DEEPLORE:
-            if messages is not None:
-                raise InputError("--messages", f"{system} is replayed as a whole. Leave the range out.")
-            traces = replay_system(with_card(project, card), system, system_settings, assignments, book)
-            _say_traces(traces, project, as_json=as_json)
-            return
-        if book:
-            raise InputError("--book", "lorebooks are scanned by --system world-info.")
         asked = answering(answers, project)
-        if mode_of(project.settings).asks_model:
+        decides = chosen_system(with_card(project, card), system, system_settings, assignments, book, asked)
+        if decides.asks_model:
             agree(asked, lambda: asyncio.run(live_cost(project, project.chat_path, asked.model)), yes=yes)
         wanted = MessageRange.parse(messages, "--messages") if messages is not None else MessageRange()
-        replayed = replay_chat(project, asked, wanted, default_folder() / "stopped", quiet=as_json)
+        simulator = Simulator(project, decides)
+        replayed = replay_chat(simulator, wanted, default_folder() / "stopped", quiet=as_json)
         _say_traces(replayed.traces, project, as_json=as_json)
         replayed.end()
 
@@ -234,7 +228,7 @@ def preview(
     seed: SeedOption = 0,
     mode: ModeOption = None,
     answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
-    system: SystemOption = DEEPLORE,
+    system: SystemOption = MAIN.name,
     system_settings: SystemSettingsOption = None,
     assignments: SetOption = None,
 ) -> None:

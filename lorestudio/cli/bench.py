@@ -34,7 +34,7 @@ from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import Bench, BenchResult, BenchRow
 from lorestudio.studio.tryout.system_bench import SystemBench
-from lorestudio.systems.registry import DEEPLORE
+from lorestudio.systems.registry import MAIN
 from lorestudio.trace.serialize import to_json
 from lorestudio.trace.summary import summary
 
@@ -65,7 +65,7 @@ def try_text(
     pin: PinOption = None,
     block: BlockOption = None,
     folder: FolderOption = None,
-    system: SystemOption = DEEPLORE,
+    system: SystemOption = MAIN.name,
     system_settings: SystemSettingsOption = None,
     assignments: SetOption = None,
     book: BookOption = None,

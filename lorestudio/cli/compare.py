@@ -24,10 +24,10 @@ from lorestudio.settings.declaration import Section
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.comparing import Candidate, Comparison, TurnComparison, candidate, compare_candidates
 from lorestudio.studio.project.project import Project, open_project
-from lorestudio.systems.registry import DEEPLORE, KINDS, SystemKind, kind_of, replay_with
+from lorestudio.systems.registry import KINDS, MAIN, SystemKind, kind_of, replay_with
 from lorestudio.trace.model import Trace
 
-SYSTEMS: Final = ", ".join((DEEPLORE, *KINDS))
+SYSTEMS: Final = ", ".join(KINDS)
 _SHOWN: Final = 3
 
 SystemOption = Annotated[str, typer.Option("--system", help=f"The system that decides: {SYSTEMS}.")]
@@ -95,7 +95,7 @@ def other_system(
     name: str, file: Path | None, assignments: Sequence[str] | None = None, books: Sequence[str] | None = None
 ) -> tuple[SystemKind, Section] | None:
     """The system beside DeepLore with its settings, None for DeepLore. Raises InputError and SettingsError."""
-    if name == DEEPLORE:
+    if name == MAIN.name:
         if file is not None or assignments:
             raise InputError("--system", "name the system whose settings these are. DeepLore's are --settings.")
         if books:

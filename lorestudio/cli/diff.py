@@ -57,9 +57,8 @@ from lorestudio.studio.compare.text import (
 )
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project, open_project
-from lorestudio.studio.replay.run_store import ChatRuns
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.registry import DEEPLORE
+from lorestudio.systems.registry import MAIN
 from lorestudio.trace.diff import Key, TraceDiff, compare
 from lorestudio.trace.summary import summary
 from lorestudio.trace.wording import signed_words
@@ -108,7 +107,7 @@ def diff_runs(
     seed: SeedOption = 0,
     mode: ModeOption = None,
     answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
-    system: SystemOption = DEEPLORE,
+    system: SystemOption = MAIN.name,
     system_settings: SystemSettingsOption = None,
     assignments: SetOption = None,
     system2: Annotated[
@@ -127,7 +126,7 @@ def diff_runs(
     """
     with clear_messages():
         _check(against, settings2, vault2, chat2, system2)
-        if system != DEEPLORE and settings2 is not None:
+        if system != MAIN.name and settings2 is not None:
             raise InputError("--settings2", f"these are DeepLore's. Use --system2 {system}:FILE instead.")
         first = in_mode(open_project(vault, chat, settings, seed), mode)
         second = first
@@ -144,7 +143,7 @@ def diff_runs(
             titles = system, system2
         asked = answering_offline(answers, first)
 
-        def made(project: Project, *, other: bool = False) -> ChatRuns:
+        def made(project: Project, *, other: bool = False) -> Simulator:
             if other and system2 is not None:
                 name, _, file = system2.partition(":")
                 return _runs(project, name, Path(file).expanduser() if file else None, None, asked)
@@ -177,9 +176,9 @@ def _check(*others: object) -> None:
 
 def _runs(
     project: Project, system: str, file: Path | None, assignments: list[str] | None, asked: Answering
-) -> ChatRuns:
+) -> Simulator:
     """Who runs the chat with a system; what the window has kept of the same inputs is not run again."""
-    if system != DEEPLORE:
+    if system != MAIN.name:
         return with_kept(system_runner(project, system, file, assignments).runs)
     if file is not None:
         raise InputError("--system2", "compare with other settings of DeepLore by --settings2.")
@@ -195,7 +194,7 @@ def _place(against: str) -> tuple[int, int | None]:
 
 
 def _sides(
-    first: ChatRuns, one: Generation, second: ChatRuns, other: Generation, titles: tuple[str, str]
+    first: Simulator, one: Generation, second: Simulator, other: Generation, titles: tuple[str, str]
 ) -> tuple[RunSide, RunSide]:
     async def both() -> None:
         await first.generate(one)
@@ -277,7 +276,7 @@ def _causes_table(causes: Causes) -> Table:
 # ---- a whole chat ---------------------------------------------------------------------------------------------------
 
 
-def _whole_chat(first: ChatRuns, second: ChatRuns, titles: tuple[str, str], *, as_json: bool) -> None:
+def _whole_chat(first: Simulator, second: Simulator, titles: tuple[str, str], *, as_json: bool) -> None:
     async def both() -> None:
         await first.replay()
         await second.replay()

@@ -41,13 +41,12 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, load_recorded
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.project.settings import settings_path
-from lorestudio.studio.replay.run_store import ChatRuns
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.held_runs import HeldRuns
 from lorestudio.studio.tryout.system_why_not import SystemWhyNotFinder
 from lorestudio.studio.tryout.why_not import Answer, WhyNot, WhyNotFinder, WhyNotNews
 from lorestudio.studio.tryout.why_not_answers import PARTS, conclusion, further_groups, moves, standing
-from lorestudio.systems.registry import DEEPLORE
+from lorestudio.systems.registry import MAIN
 from lorestudio.trace.held_run import WouldAlso, WouldState
 from lorestudio.trace.journey import FateState, Journeys, explain_cell
 from lorestudio.trace.model import EntryRef, Trace
@@ -268,7 +267,7 @@ def explain(
     seed: SeedOption = 0,
     mode: ModeOption = None,
     answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
-    system: SystemOption = DEEPLORE,
+    system: SystemOption = MAIN.name,
     system_settings: SystemSettingsOption = None,
     assignments: SetOption = None,
     as_json: JsonOption = False,
@@ -278,7 +277,7 @@ def explain(
         if why_not and entry is None:
             raise InputError("--why-not", "name the entry that it is about with --entry.")
         project = in_mode(open_project(vault, chat, settings_path(settings, profile), seed), mode)
-        if system != DEEPLORE:
+        if system != MAIN.name:
             of_system = system_runner(project, system, system_settings, assignments)
             _explain_system(of_system, entry, chosen(of_system.runs, message, swipe), why_not=why_not, as_json=as_json)
             return
@@ -363,7 +362,7 @@ def find_note(project: Project, name: str) -> Note:
     return found[0]
 
 
-def chosen(simulator: ChatRuns, message: int | None, swipe: int | None) -> Generation:
+def chosen(simulator: Simulator, message: int | None, swipe: int | None) -> Generation:
     """The generation of that reply; for a message that is no reply that of the next one. Raises InputError."""
     if message is None:
         return simulator.generations[-1]

@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.answering import Answering, answering
+from lorestudio.cli.output import say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.character_card import load_card
 from lorestudio.exchange.lorebooks.files import book_file, book_files, with_book_files
@@ -25,7 +26,9 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.run_store import ChatRuns
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.base import System
+from lorestudio.systems.registry import MAIN, kind_of, system_of
 
 
 def in_mode(project: Project, mode: str | None) -> Project:
@@ -53,7 +56,7 @@ def answering_offline(answers: str, project: Project) -> Answering:
 
 
 def chosen_generation(
-    simulator: ChatRuns, message: int | None, swipe: int | None = None, option: str = ""
+    simulator: Simulator, message: int | None, swipe: int | None = None, option: str = ""
 ) -> Generation:
     """The generation of that reply and swipe (from 1).
 
@@ -98,6 +101,30 @@ def with_books(settings: Section, books: Sequence[str]) -> Section:
     if not isinstance(settings, WorldInfoSettings):
         raise InputError("--book", "lorebooks are scanned by --system world-info.")
     return with_book_files(settings, (*book_files(settings), *(book_file(text) for text in books)))
+
+
+def chosen_system(
+    project: Project,
+    name: str = MAIN.name,
+    file: Path | None = None,
+    assignments: Sequence[str] | None = None,
+    books: Sequence[str] | None = None,
+    asked: Answering | None = None,
+) -> System:
+    """The system that decides, with its settings; without `asked` the offline stand-in answers.
+
+    Says what there is to say of what it was made of. Raises InputError and SettingsError.
+    """
+    kind = kind_of(name)
+    settings: Section = project.settings
+    if kind is not MAIN:
+        settings = kind.read(file, assignments or ())
+    elif file is not None or assignments:
+        raise InputError("--system", f"name the system whose settings these are. Those of {name} are --settings.")
+    scene = project.scene() if asked is None else project.scene(asked.source, asked.model)
+    system = system_of(scene, kind, with_books(settings, books or ()))
+    say_all(system.remarks)
+    return system
 
 
 def with_card(project: Project, card: Path | None) -> Project:

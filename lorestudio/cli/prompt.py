@@ -23,6 +23,7 @@ from lorestudio.cli.options import (
     VaultArgument,
     answering_offline,
     chosen_generation,
+    chosen_system,
     in_mode,
 )
 from lorestudio.cli.output import clear_messages, print_json, say, say_all
@@ -124,7 +125,7 @@ def show_prompt(
         opened = replace(open_project(vault, chat, settings, seed), context_size=setup.context_size)
         project = in_mode(opened, mode)
         asked = answering_offline(answers, project)
-        simulator = Simulator(project, asked.source, model=asked.model)
+        simulator = Simulator(project, chosen_system(project, asked=asked))
         generation = chosen_generation(simulator, message)
         trace = asyncio.run(simulator.generate(generation))
         say_all(project.problems)

@@ -12,12 +12,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 
-from lorestudio.cli.answering import Answering
 from lorestudio.cli.output import STOPPED, say, say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.ranges import MessageRange, Pace, Part, time_left_words
 from lorestudio.studio.replay.run_store import Keeper, forget, is_kept
 from lorestudio.studio.replay.simulator import Simulator
@@ -39,19 +37,17 @@ class Replayed:
 
 
 def replay_chat(
-    project: Project,
-    asked: Answering | None = None,
+    simulator: Simulator,
     wanted: MessageRange | None = None,
     keep_in: Path | None = None,
     *,
     quiet: bool = False,
 ) -> Replayed:
-    """Replay with a progress bar on the error stream, where that is a terminal.
+    """Run what is missing, with a progress bar on the error stream, where that is a terminal.
 
     Ctrl+C ends it; what was done is kept in `keep_in`, and a later replay on the same inputs goes on from there. Raises
     InputError where no reply stands in the range.
     """
-    simulator = Simulator(project) if asked is None else Simulator(project, asked.source, model=asked.model)
     try:
         part = (wanted or MessageRange()).part(simulator.generations)
     except ValueError as error:
@@ -71,7 +67,7 @@ def replay_chat(
         try:
             asyncio.run(simulator.run_missing(_advance(bar, simulator, part), until=part.stop))
             if keep_in is not None and len(simulator.traces) == len(simulator.generations):
-                forget(keep_in, project)
+                forget(keep_in, simulator)
         except KeyboardInterrupt:
             stopped = _stopped(simulator, part, keep_in)
     done = simulator.generations[part.start : min(part.stop, len(simulator.traces))]
@@ -104,7 +100,7 @@ def _say_beginning(simulator: Simulator, part: Part, wanted: MessageRange | None
 
 def _restore(simulator: Simulator, keep_in: Path | None) -> None:
     """Take up what a stopped replay has kept; a question that failed then is put again."""
-    if keep_in is None or not is_kept(keep_in, simulator.project):
+    if keep_in is None or not is_kept(keep_in, simulator):
         return
     try:
         with Keeper(keep_in) as keeper:

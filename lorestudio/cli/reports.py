@@ -32,13 +32,12 @@ from lorestudio.exchange.scenario_file import scenario_bytes
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.project import open_project
-from lorestudio.studio.replay.run_store import ChatRuns
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.studio.report.formats import Format, report_text
 from lorestudio.studio.report.source import gather, without_words
 from lorestudio.studio.scenario.export import export_turn
-from lorestudio.systems.registry import DEEPLORE
+from lorestudio.systems.registry import MAIN
 
 
 def register(app: typer.Typer) -> None:
@@ -99,7 +98,7 @@ def scenario(
     mode: ModeOption = None,
     answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
     fixed_switches: FixedOption = None,
-    system: SystemOption = DEEPLORE,
+    system: SystemOption = MAIN.name,
     system_settings: SystemSettingsOption = None,
     assignments: SetOption = None,
 ) -> None:
@@ -109,7 +108,7 @@ def scenario(
     """
     with clear_messages():
         other = other_system(system, system_settings, assignments)
-        simulator: ChatRuns = _simulator(vault, chat, settings, seed, context, mode, answers, fixed_switches)
+        simulator: Simulator = _simulator(vault, chat, settings, seed, context, mode, answers, fixed_switches)
         if other is not None:
             simulator = SystemSimulator(simulator.project, other[0].make(other[1], simulator.project))
         chosen = chosen_generation(simulator, message, swipe)
@@ -146,5 +145,5 @@ def _simulator(
     return Simulator(project, asked.source, model=asked.model)
 
 
-def _run(simulator: ChatRuns, chosen: Generation | None) -> None:
+def _run(simulator: Simulator, chosen: Generation | None) -> None:
     asyncio.run(simulator.replay() if chosen is None else simulator.generate(chosen))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 import typer
 from rich import box
@@ -21,16 +19,15 @@ from lorestudio.cli.options import (
     SettingsOption,
     SwipeOption,
     VaultArgument,
+    chosen_system,
 )
 from lorestudio.cli.output import clear_messages, print_json, say, say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project, open_project
-from lorestudio.studio.replay.run_store import ChatRuns, Keeper, default_folder
+from lorestudio.studio.replay.run_store import Keeper, default_folder
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.replay.system_simulator import SystemSimulator
-from lorestudio.systems.registry import DEEPLORE, SystemKind, kind_of
+from lorestudio.systems.registry import MAIN
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import to_json
 from lorestudio.trace.summary import summary
@@ -45,7 +42,7 @@ def runs(
     vault: VaultArgument,
     *,
     chat: NeededChat,
-    system: SystemOption = DEEPLORE,
+    system: SystemOption = MAIN.name,
     system_settings: SystemSettingsOption = None,
     assignments: SetOption = None,
     message: ReplyOption = None,
@@ -60,7 +57,7 @@ def runs(
     """
     with clear_messages():
         project = open_project(vault, chat, settings, seed)
-        simulator = runner(project, system, system_settings, assignments)
+        simulator = Simulator(project, chosen_system(project, system, system_settings, assignments))
         found = _kept(simulator, message, None if swipe is None else swipe - 1, system)
         if as_json:
             print_json([to_json(trace) for trace in found])
@@ -71,33 +68,7 @@ def runs(
         Console().print(_table(found, simulator))
 
 
-def runner(project: Project, system: str, file: Path | None, assignments: Sequence[str] | None) -> ChatRuns:
-    """Who would run the chat with a system; DeepLore's answers are the stand-in's. Raises InputError, SettingsError."""
-    if system == DEEPLORE:
-        if file is not None or assignments:
-            name = "--system-settings" if file is not None else "--set"
-            raise InputError(name, "these are settings of another system. Name it with --system, or use --settings.")
-        return Simulator(project)
-    return system_runner(project, system, file, assignments).runs
-
-
-@dataclass(frozen=True, slots=True)
-class SystemRunner:
-    """A system beside DeepLore with its settings, and the chat's runs with it."""
-
-    kind: SystemKind
-    settings: Section
-    runs: SystemSimulator
-
-
-def system_runner(project: Project, system: str, file: Path | None, assignments: Sequence[str] | None) -> SystemRunner:
-    """Who runs the chat with a system other than DeepLore. Raises InputError and SettingsError."""
-    kind = kind_of(system)
-    settings = kind.read(file, assignments or ())
-    return SystemRunner(kind, settings, SystemSimulator(project, kind.make(settings, project)))
-
-
-def with_kept(simulator: SystemSimulator) -> SystemSimulator:
+def with_kept(simulator: Simulator) -> Simulator:
     """The simulator with what the window has kept of the same inputs, where it has kept anything."""
     folder = default_folder()
     if (folder / "traces.sqlite").exists():
@@ -110,7 +81,7 @@ def with_kept(simulator: SystemSimulator) -> SystemSimulator:
     return simulator
 
 
-def _kept(simulator: ChatRuns, message: int | None, swipe: int | None, system: str) -> tuple[Trace, ...]:
+def _kept(simulator: Simulator, message: int | None, swipe: int | None, system: str) -> tuple[Trace, ...]:
     folder, project = default_folder(), simulator.project
     if not (folder / "traces.sqlite").exists():
         return ()
@@ -128,10 +99,10 @@ def _kept(simulator: ChatRuns, message: int | None, swipe: int | None, system: s
     return found
 
 
-def _table(traces: Sequence[Trace], simulator: ChatRuns) -> Table:
-    """A row a run. Whether it is what a run would give now can be told of systems that no model answers for."""
+def _table(traces: Sequence[Trace], simulator: Simulator) -> Table:
+    """A row a run. Whether it is what a run would give now can be told where no model answers."""
     inputs = dict(zip(simulator.generations, simulator.inputs, strict=True))
-    told = isinstance(simulator, SystemSimulator)
+    told = not simulator.system.asks_model
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
     table.add_column("reply", justify="right", no_wrap=True)
     table.add_column("entries", justify="right", no_wrap=True)

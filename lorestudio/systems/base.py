@@ -245,6 +245,9 @@ class System(ABC):
     """Whether a swipe begins from the state that the swipe before it left, or from that of the reply's first one."""
 
     counting: ClassVar[Counting | None] = None
+    model: str = ""
+    """The model of whoever answers, where the settings name none."""
+
     remarks: tuple[str, ...] = ()
     """Sentences for the person on what it was made of."""
 
@@ -266,6 +269,11 @@ class System(ABC):
     @abstractmethod
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation. `state` is what the generation before left, that of `first_state` for the first one."""
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether a model that answers questions takes part in deciding."""
+        return False
 
     def first_state(self, seed: int) -> State:  # noqa: ARG002  # most remember nothing
         """The state that a chat begins with."""

@@ -67,6 +67,12 @@ class Project:
         """The vaults' names, as a title."""
         return " + ".join(self.index.vaults) or "untitled"
 
+    @property
+    def active_character(self) -> str:
+        """The character that the chat is about: the one that a person chose, else the chat's, "" for nobody."""
+        chosen = self.controls.character
+        return chosen if chosen is not None else (self.chat or Chat()).character_name
+
     def scene(self, answers: AnswerSource | None = None, model: str = "") -> Scene:
         """What a retrieval system is made for; the stand-in answers where nobody else is named."""
         chat, setup = self.chat or Chat(), self.setup

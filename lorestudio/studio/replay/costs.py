@@ -11,6 +11,7 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.studio.chat.session_notes import ChatNotes, NotesDesk, SessionNotes
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import system_of
 
 
 @dataclass(slots=True)
@@ -40,7 +41,7 @@ async def estimate_replay(
     may differ a little, since its answers decide which later ones come from the cache.
     """
     collector = RequestCollector(recorded)
-    await Simulator(project, collector, model=model).replay()
+    await Simulator(project, system_of(project.scene(collector, model))).replay()
     return _priced(collector, project)
 
 

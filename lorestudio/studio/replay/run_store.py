@@ -216,14 +216,14 @@ class Keeper(Closing):
         self._store.close()
 
 
-def is_kept(folder: Path, project: Project) -> bool:
-    """Whether runs of the project's chat were ever kept in that folder; asks only for a file."""
-    return (folder / Shelf(chat_id(project)).states_file).exists()
+def is_kept(folder: Path, simulator: Simulator) -> bool:
+    """Whether runs of the chat by this system were ever kept in that folder; asks only for a file."""
+    return (folder / Shelf.of(simulator).states_file).exists()
 
 
-def forget(folder: Path, project: Project) -> None:
-    """Begin anew with the next replay of the project's chat. Raises OSError."""
-    (folder / Shelf(chat_id(project)).states_file).unlink(missing_ok=True)
+def forget(folder: Path, simulator: Simulator) -> None:
+    """Begin anew with the next replay of the chat by this system. Raises OSError."""
+    (folder / Shelf.of(simulator).states_file).unlink(missing_ok=True)
 
 
 def chat_id(project: Project) -> str:

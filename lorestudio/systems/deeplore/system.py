@@ -34,6 +34,7 @@ from lorestudio.systems.deeplore.counts import COUNTS, counted
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
 from lorestudio.systems.deeplore.notepad import notes_of, withdrawn
+from lorestudio.systems.deeplore.pipeline import uses_ai
 from lorestudio.systems.deeplore.reads import Reads, Unaffected, reads_all_entries
 from lorestudio.systems.deeplore.run import SYSTEM, digests, run
 from lorestudio.systems.deeplore.words import VOCABULARY
@@ -81,6 +82,11 @@ class DeepLoreSystem(System):
     def inputs(self) -> str:
         """The digest of the settings, the behaviour switches and whoever answers."""
         return inputs_digest(self.settings, self.behaviour.model_dump_json(), f"{self.answers.name}:{self.model}")
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether the mode has a model choose."""
+        return uses_ai(self.settings)
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation from the trackers that the one before left."""

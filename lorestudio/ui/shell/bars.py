@@ -123,7 +123,7 @@ class StatusLine(QStatusBar):
         self._broken.setText(f"▲ {count(broken, 'broken note', 'broken notes')}")
         self._broken.setVisible(bool(broken))
         self._limits.setText(_limits(project))
-        if not self._session.choice.is_deeplore:  # they are DeepLore's
+        if not self._session.choice.is_main:  # they are DeepLore's
             self._limits.hide()
 
     def _running(self) -> str:

@@ -12,7 +12,7 @@ from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.modes import Mode, mode_of, with_mode
 from lorestudio.studio.project.project import Project
-from lorestudio.systems.registry import DEEPLORE, KINDS
+from lorestudio.systems.registry import KINDS, MAIN
 from lorestudio.ui.shell.words import tr
 
 
@@ -81,13 +81,13 @@ _SOURCES: Final = {
 class RunChoice:
     """How a project is run. `fixed` names the behaviour switches that are set to fixed, in reading order.
 
-    Mode, source and switches are DeepLore's; `settings` are those of another system, None for its defaults.
+    Mode, source and switches are the main system's; `settings` are those of another system, None for its defaults.
     """
 
     mode: Mode = Mode.KEYWORDS
     source: Source = field(default_factory=Source)
     fixed: tuple[str, ...] = ()
-    system: str = DEEPLORE
+    system: str = MAIN.name
     settings: Section | None = None
 
     @classmethod
@@ -103,14 +103,14 @@ class RunChoice:
         return project if own.fixed == self.fixed else replace(project, behaviour=fixed(self.fixed))
 
     @property
-    def is_deeplore(self) -> bool:
-        """Whether DeepLore decides, whose stages, modes and settings much of the window is about."""
-        return self.system == DEEPLORE
+    def is_main(self) -> bool:
+        """Whether the main system decides, whose modes and settings are those of the project."""
+        return self.system == MAIN.name
 
     @property
     def asks_model(self) -> bool:
         """Whether the mode puts questions to the answer source."""
-        return self.is_deeplore and self.mode.asks_model
+        return self.is_main and self.mode.asks_model
 
     @property
     def effective(self) -> RunChoice:
@@ -118,14 +118,14 @@ class RunChoice:
 
         No other system knows DeepLore's modes and switches.
         """
-        if not self.is_deeplore:
+        if not self.is_main:
             return RunChoice(system=self.system, settings=self.settings)
         return self if self.asks_model else replace(self, source=Source())
 
     @property
     def title(self) -> str:
         """Mode and answer source in a few words; the system where it is another one."""
-        if not self.is_deeplore:
+        if not self.is_main:
             return system_title(self.system)
         return (
             f"{mode_caption(self.mode)} · {source_title(self.source)}" if self.asks_model else mode_caption(self.mode)
@@ -158,14 +158,14 @@ class ChoiceStore:
 
     def with_settings(self, choice: RunChoice) -> RunChoice:
         """The choice with the settings that its system has now."""
-        settings = None if choice.is_deeplore else self.systems.get(choice.system) or KINDS[choice.system].settings()
+        settings = None if choice.is_main else self.systems.get(choice.system) or KINDS[choice.system].settings()
         return replace(choice, settings=settings)
 
     def save(self, chat: str, choice: RunChoice) -> None:
         """Remember what was chosen for a chat."""
         self._known[chat] = choice
         if self._settings is not None:
-            how = choice.mode.value if choice.is_deeplore else f"{choice.mode.value}@{choice.system}"
+            how = choice.mode.value if choice.is_main else f"{choice.mode.value}@{choice.system}"
             parts = (how, choice.source.kind.value, ",".join(choice.fixed), choice.source.profile)
             self._settings.setValue(f"runs/{chat}", "|".join(parts))
 
@@ -177,5 +177,5 @@ def _read(text: str) -> RunChoice | None:
         return None
     known = {switch.name for switch in switches()}
     names = tuple(name for name in parts[2].split(",") if name in known)
-    known_system = system if system in KINDS else DEEPLORE
+    known_system = system if system in KINDS else MAIN.name
     return RunChoice(Mode(mode), Source(AnswerKind(parts[1]), parts[3]), names, known_system)

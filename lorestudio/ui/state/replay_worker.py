@@ -16,12 +16,11 @@ from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.project.answering import AnswerKind, Asked, Connections, Question, live_cost, make_answers
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.ranges import Pace
-from lorestudio.studio.replay.run_store import ChatRuns, Keeper
+from lorestudio.studio.replay.run_store import Keeper
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.systems.base import System
-from lorestudio.systems.registry import kind_of
+from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.model import Trace
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
@@ -45,7 +44,7 @@ MOST_EARLIER: Final = 3
 """From so many simulators a new one may take over what they have run."""
 
 MakeSimulator = Callable[..., Simulator]
-"""Makes a simulator as `Simulator(project, answers, watcher, model, earlier)` does."""
+"""Makes a simulator as `Simulator(project, system, watcher, earlier)` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ class Replay:
     """
 
     wanted: Wanted
-    simulators: dict[RunChoice, ChatRuns]
+    simulators: dict[RunChoice, Simulator]
     job: Job | None = None
     heard: threading.Event = field(default_factory=threading.Event)
     seen: threading.Event = field(default_factory=threading.Event)
@@ -171,36 +170,37 @@ class Replayer:
             simulator.release()
         return Finished(wanted, sentence, tuple(replay.problems))
 
-    def _simulator_for(self, project: Project, replay: Replay, job: Job) -> ChatRuns:
+    def _simulator_for(self, project: Project, replay: Replay, job: Job) -> Simulator:
         # Made here, because preparing thousands of entries takes longer than a window may wait.
         wanted = replay.wanted
-        simulator = replay.simulators.get(wanted.choice)
-        if isinstance(simulator, SystemSimulator) or not wanted.choice.is_deeplore:
-            of_system = _of_system(project, replay, simulator)
-            if of_system is not simulator:
-                self._tell_of_books(of_system, replay)
-                if not wanted.fresh:
-                    self._restore(of_system, replay)
-                    if wanted.asked and any(failed_calls(trace) for trace in of_system.traces.values()):
-                        of_system.resume(())
-            return of_system
-        # What is recorded may have grown since; reading it again costs nothing.
-        read_again = wanted.asked and wanted.choice.source.kind is AnswerKind.RECORDED
-        if simulator is None or wanted.fresh or read_again:
-            asked = Asked(job, lambda question: job(Withdrawn(question)))
-            answers, model = make_answers(
-                wanted.choice.source, project.chat_path, self._connections, self._board, asked, fresh=wanted.fresh
-            )
-            known = (each for each in reversed(replay.simulators.values()) if not isinstance(each, SystemSimulator))
-            earlier = () if wanted.fresh else (*known, *replay.earlier)[:MOST_EARLIER]
-            simulator = self._make_simulator(project, answers, self._board, model, earlier)
-            if not wanted.fresh and not earlier:
-                self._restore(simulator, replay)
-        if wanted.asked:
-            _forget_failures(simulator)
+        choice, known = wanted.choice, replay.simulators.get(wanted.choice)
+        # What is recorded may have grown since, and what failed may work now; what was run is taken over.
+        again = choice.asks_model and choice.source.kind is AnswerKind.RECORDED
+        again = wanted.asked and known is not None and (again or any(map(failed_calls, known.traces.values())))
+        if known is not None and not wanted.fresh and not again:
+            return known
+        others = (each for each in reversed(replay.simulators.values()) if each is not known)
+        earlier = () if wanted.fresh else (*filter(None, (known,)), *others, *replay.earlier)
+        system = self._system(project, replay, job)
+        earlier = tuple(each for each in earlier if each.system.kind is system.kind)[:MOST_EARLIER]
+        simulator = self._make_simulator(project, system, self._board, earlier)
+        self._tell_remarks(system, replay)
+        if not wanted.fresh and not earlier:
+            self._restore(simulator, replay)
+            if wanted.asked:
+                _forget_failures(simulator)
         return simulator
 
-    def _cost(self, project: Project, simulator: ChatRuns, replay: Replay, job: Job) -> str:
+    def _system(self, project: Project, replay: Replay, job: Job) -> System:
+        """The chosen system. Raises InputError and SettingsError where a setting of it cannot be used."""
+        wanted = replay.wanted
+        asked = Asked(job, lambda question: job(Withdrawn(question)))
+        answers, model = make_answers(
+            wanted.choice.source, project.chat_path, self._connections, self._board, asked, fresh=wanted.fresh
+        )
+        return system_of(project.scene(answers, model), kind_of(wanted.choice.system), wanted.choice.settings)
+
+    def _cost(self, project: Project, simulator: Simulator, replay: Replay, job: Job) -> str:
         """What a person has to know before this replay begins, "" where it costs nothing."""
         wanted = replay.wanted
         source = wanted.choice.source
@@ -212,14 +212,14 @@ class Replayer:
             # Up to one reply: a chat that ends before it.
             chat = replace(project.chat, messages=project.chat.messages[: wanted.target.message])
             project = replace(project, chat=chat)
-        cost = job.run(lambda: live_cost(project, path, simulator.model, fresh=wanted.fresh))
+        cost = job.run(lambda: live_cost(project, path, simulator.system.model, fresh=wanted.fresh))
         if not cost.calls:
             return ""
         if source.kind is AnswerKind.PROVIDER:
             return cost.sentence
         return tr("This replay asks you for the answers to {asks}.", asks=count(cost.calls, "request", "requests"))
 
-    def _run_missing(self, simulator: ChatRuns, replay: Replay, job: Job) -> None:
+    def _run_missing(self, simulator: Simulator, replay: Replay, job: Job) -> None:
         wanted, until = replay.wanted, _end(simulator, replay.wanted)
         replay.tally.begun = True
         if simulator.traces:  # from an earlier start of the window, or an earlier part of this replay
@@ -229,13 +229,13 @@ class Replayer:
         start = simulator.place(wanted.start) if wanted.start is not None else 0
         job.run(lambda: _replay(simulator, replay, job, start, until))
 
-    def _tell_of_books(self, simulator: SystemSimulator, replay: Replay) -> None:
-        """What has no effect in the lorebooks, once."""
-        told = _lorebook_remarks(simulator.system)
+    def _tell_remarks(self, system: System, replay: Replay) -> None:
+        """What there is to say of what the system was made of, once."""
+        told = _remarks(system)
         replay.problems += [text for text in told if text not in self._told]
         self._told.update(told)
 
-    def _restore(self, simulator: ChatRuns, replay: Replay) -> None:
+    def _restore(self, simulator: Simulator, replay: Replay) -> None:
         if self._keep_in is None:
             return
         try:
@@ -245,7 +245,7 @@ class Replayer:
         except OSError as error:
             replay.problems.append(sentence_of(error))
 
-    def save(self, simulator: ChatRuns) -> tuple[str, ...]:
+    def save(self, simulator: Simulator) -> tuple[str, ...]:
         """Keep what was run, where runs are kept; returns sentences about what went wrong. It waits for the disk."""
         if self._keep_in is None:
             return ()
@@ -272,21 +272,7 @@ def _short_turns() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def _of_system(project: Project, replay: Replay, known: ChatRuns | None) -> SystemSimulator:
-    """What runs the chat with the chosen system: as far as it came, anew where asking for vectors failed.
-
-    Raises InputError and SettingsError where a setting of the system cannot be used.
-    """
-    wanted = replay.wanted
-    if isinstance(known, SystemSimulator) and not wanted.fresh:
-        failed = wanted.asked and any(failed_calls(trace) for trace in known.traces.values())
-        if not failed:
-            return known
-    kind = kind_of(wanted.choice.system)
-    return SystemSimulator(project, kind.make(wanted.choice.settings or kind.settings(), project))
-
-
-def _lorebook_remarks(system: System) -> list[str]:
+def _remarks(system: System) -> list[str]:
     """One sentence for the window, which has the others where the lorebooks are listed."""
     remarks, title = system.remarks, system.title
     if len(remarks) < 2:
@@ -296,20 +282,20 @@ def _lorebook_remarks(system: System) -> list[str]:
     return [tr("{system}: {remark} “Lorebooks of {system}” has {others}.", **shown)]
 
 
-def _remember(simulators: dict[RunChoice, ChatRuns], choice: RunChoice, simulator: ChatRuns) -> None:
+def _remember(simulators: dict[RunChoice, Simulator], choice: RunChoice, simulator: Simulator) -> None:
     simulators.pop(choice, None)
     while len(simulators) >= MOST_SIMULATORS:
         simulators.pop(next(iter(simulators)))
     simulators[choice] = simulator
 
 
-def _running(simulator: ChatRuns) -> Generation | None:
+def _running(simulator: Simulator) -> Generation | None:
     """The generation that a replay works on."""
     place = len(simulator.traces)
     return simulator.generations[place] if place < len(simulator.generations) else None
 
 
-def _end(simulator: ChatRuns, wanted: Wanted) -> int:
+def _end(simulator: Simulator, wanted: Wanted) -> int:
     """How many generations have to be there in the end."""
     return len(simulator.generations) if wanted.target is None else simulator.place(wanted.target) + 1
 
@@ -322,7 +308,7 @@ def _forget_failures(simulator: Simulator) -> None:
         simulator.rewind(good)
 
 
-async def _replay(simulator: ChatRuns, replay: Replay, job: Job, start: int, until: int) -> None:
+async def _replay(simulator: Simulator, replay: Replay, job: Job, start: int, until: int) -> None:
     """Replay, reporting at most every `REPORT_SECONDS`, and never before the last report was dealt with."""
     begun = sent = len(simulator.traces)
     ran_before = simulator.ran
@@ -353,6 +339,6 @@ async def _replay(simulator: ChatRuns, replay: Replay, job: Job, start: int, unt
     await simulator.run_missing(on_progress, job.token, until)
 
 
-def _part(simulator: ChatRuns, generations: Sequence[Generation]) -> Mapping[Generation, Trace]:
+def _part(simulator: Simulator, generations: Sequence[Generation]) -> Mapping[Generation, Trace]:
     traces = simulator.traces
     return traces.part(generations) if isinstance(traces, TraceBook) else {key: traces[key] for key in generations}

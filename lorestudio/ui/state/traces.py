@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
-from lorestudio.domain.state import AiState
+from lorestudio.domain.state import AiState, EngineState
 from lorestudio.studio.compare.causes import RunSide
 from lorestudio.studio.compare.sides import side_of
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.run_store import ChatRuns, chat_id
+from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.replay.system_simulator import SystemSimulator
-from lorestudio.studio.tryout.preview import Preview, Previewer, Previews
+from lorestudio.studio.tryout.preview import Preview, Previewer
 from lorestudio.studio.tryout.scoring import Scorer
-from lorestudio.studio.tryout.system_preview import SystemPreviewer
-from lorestudio.systems.registry import kind_of
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.trace.text import turn_words
@@ -47,7 +44,7 @@ class KnownRuns:
         self.replay: Replay | None = None
         self.preview_shown = True
         self._preview: Preview | None = None
-        self._simulators: dict[RunChoice, ChatRuns] = {}
+        self._simulators: dict[RunChoice, Simulator] = {}
         self._earlier: tuple[Simulator, ...] = ()
         self._made_as: dict[Generation, RunChoice] = {}
         self._older: frozenset[Generation] = frozenset()
@@ -80,7 +77,7 @@ class KnownRuns:
         if made_as.title != choice.title:
             text = tr("This run was made with: {before}. Chosen now: {now}.")
             return text.format(before=made_as.title, now=choice.title)
-        if not made_as.is_deeplore:
+        if not made_as.is_main:
             return tr("This run was made with other settings of {system}.", system=made_as.title)
         return tr("This run was made with other behaviour switches than are chosen now.")
 
@@ -115,7 +112,7 @@ class KnownRuns:
         return self.replay is not None
 
     @property
-    def chosen(self) -> ChatRuns | None:
+    def chosen(self) -> Simulator | None:
         """Who runs the chat as is chosen now, also while it runs; None until a replay has begun."""
         return self._simulators.get(self._session.choice.effective)
 
@@ -125,47 +122,26 @@ class KnownRuns:
         return self.chosen.traces if self.chosen is not None else {}
 
     def simulator(self, generation: Generation | None) -> Simulator | None:
-        """DeepLore's simulator that ran a generation as is chosen now.
-
-        None where nothing has, where another system is chosen, or a replay is under way.
-        """
+        """Who ran a generation as is chosen now; None where nobody has, or a replay is under way."""
         simulator = self.finished()
         return simulator if simulator is not None and generation in simulator.traces else None
 
-    def system_runs(self, generation: Generation | None) -> SystemSimulator | None:
-        """Another system's runs, where one is chosen and has run a generation as is chosen now.
-
-        None also while a replay is under way.
-        """
-        simulator = self.chosen
-        if not isinstance(simulator, SystemSimulator) or self.replaying or generation not in simulator.traces:
-            return None
-        return simulator
-
     def finished(self) -> Simulator | None:
-        """The simulator whose traces are shown.
+        """The simulator whose traces are shown; None while it runs, and where nothing was run as is chosen now."""
+        return None if self.replaying else self.chosen
 
-        None while it runs, where nothing was run as is chosen now, and where another system than DeepLore is chosen.
-        """
-        simulator = self.chosen
-        return None if self.replaying or isinstance(simulator, SystemSimulator) else simulator
-
-    def complete(self, choice: RunChoice) -> ChatRuns | None:
+    def complete(self, choice: RunChoice) -> Simulator | None:
         """Who ran the whole chat as this choice says, None where nobody has, or a replay is under way."""
         found = self._simulators.get(choice.effective)
         done = found is not None and not self.replaying and len(found.traces) == len(self._session.generations)
         return found if done else None
 
-    def previewer(self, generation: Generation | None) -> Previews | None:
+    def previewer(self, generation: Generation | None) -> Previewer | None:
         """Tries out other texts and settings on a generation, None where it was not run as is chosen now."""
-        choice, runs = self._session.choice, self.system_runs(generation)
         simulator = self.simulator(generation)
-        made = runs or simulator
-        if made is None or generation is None or made.project.vault_state is None:
+        if simulator is None or generation is None or simulator.project.vault_state is None:
             return None
-        if runs is None or choice.settings is None:
-            return Previewer(simulator, generation) if simulator is not None else None
-        return SystemPreviewer(runs, generation, kind_of(choice.system), choice.settings)
+        return Previewer(simulator, generation)
 
     def scorer(self, generation: Generation | None) -> Scorer | None:
         """Explains the scores of a generation, None where it was not run as is chosen now."""
@@ -188,18 +164,18 @@ class KnownRuns:
     def ai_before(self, generation: Generation | None) -> AiState | None:
         """Circuit breaker and AI counters as they stood before a generation, None where it was not run as chosen."""
         simulator = self.chosen
-        if simulator is None or isinstance(simulator, SystemSimulator) or generation not in simulator.traces:
+        if simulator is None or generation is None or generation not in simulator.traces:
             return None
-        place = simulator.generations.index(generation)
-        return simulator.states[place - 1].ai if place else AiState()
+        state = simulator.state_before(generation)
+        return state.ai if isinstance(state, EngineState) else None
 
     # ---- following what is shown and run ----------------------------------------------------------------------------
 
     def go_on(self, before: Project | None, project: Project, why: str) -> None:
         """`project` is shown instead of `before`; `why` is its `renewed` (see `Session.set_project`)."""
         same_chat = before is not None and chat_id(before) == chat_id(project)
-        ran = [each for each in reversed(self._simulators.values()) if not isinstance(each, SystemSimulator)]
-        self._earlier = (*ran, *self._earlier)[:MOST_EARLIER] if same_chat else ()
+        ran = (*reversed(self._simulators.values()), *self._earlier)
+        self._earlier = ran[:MOST_EARLIER] if same_chat else ()
         self._simulators, self._made_as = {}, {}
         self._preview, self.stale, self._older_why = None, "", why
         keep = bool(why) and before is not None and same_numbers(before.index, project.index)

@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
 
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.run_store import ChatRuns
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.studio.tryout.bench import Bench, BenchResult
@@ -62,7 +61,7 @@ class BenchOrder:
     """
 
     project: Project
-    simulator: ChatRuns | None
+    simulator: Simulator | None
     text: str
     append: bool
     system: tuple[SystemKind, Section] | None = None
@@ -296,7 +295,7 @@ class BenchPane(Pane):
 
     # ---- running ----------------------------------------------------------------------------------------------------
 
-    def _simulator(self) -> ChatRuns | None:
+    def _simulator(self) -> Simulator | None:
         """What ran the whole chat as is chosen now, None where nothing has."""
         session = self._session
         last = session.generations[-1] if session.generations else None
@@ -374,7 +373,7 @@ class BenchPane(Pane):
         else:
             choice = self._session.choice
             text = tr("The same engine runs it as a chat would: keys, gates, budget and all. No provider is asked.")
-            if not choice.is_deeplore:
+            if not choice.is_main:
                 text = tr("{system} decides as it does in the chat. No provider is asked.", system=choice.title)
             self.empty.say(tr("Test a text"), text)
         self._pages.setCurrentWidget(self.empty)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 from lorestudio.settings.sections import dump_section
 from lorestudio.studio.project.answering import AnswerKind, Profile, Source
 from lorestudio.studio.project.modes import Mode
-from lorestudio.systems.registry import DEEPLORE, KINDS
+from lorestudio.systems.registry import KINDS
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
 from lorestudio.ui.state.choices import (
@@ -79,7 +79,7 @@ class ModeBar(QWidget):
         for action in self.system.menu().actions():
             action.setChecked(action.data() == choice.system)
         for button in (self.mode, self.source):
-            button.setVisible(choice.is_deeplore)
+            button.setVisible(choice.is_main)
         self.mode.setText(mode_caption(choice.mode))
         self.mode.setAccessibleName(tr("Mode: {mode}", mode=mode_caption(choice.mode)))
         self.mode.setToolTip(tr("Mode. {help}", help=mode_help(choice.mode)))
@@ -119,11 +119,11 @@ class ModeBar(QWidget):
 
     @property
     def _door(self) -> str:
-        return "behaviour.edit" if self._choice.is_deeplore else "system.settings"
+        return "behaviour.edit" if self._choice.is_main else "system.settings"
 
     def _show_door(self, choice: RunChoice) -> None:
         """The button at the end: DeepLore's switches, or the settings of another system."""
-        if choice.is_deeplore:
+        if choice.is_main:
             self.switches.setText(str(len(choice.fixed)) if choice.fixed else "")
             fixed = (
                 count(len(choice.fixed), "switch fixed", "switches fixed") if choice.fixed else tr("all as DeepLore")
@@ -149,7 +149,7 @@ class ModeBar(QWidget):
     def _fill_systems(self) -> None:
         menu = self.system.menu()
         group = QActionGroup(menu)
-        for system in (DEEPLORE, *KINDS):
+        for system in KINDS:
             action = menu.addAction(system_title(system))
             action.setCheckable(True)
             action.setData(system)

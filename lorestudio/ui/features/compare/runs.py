@@ -25,7 +25,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import Keeper
 from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.studio.replay.timeline import generation_before
-from lorestudio.systems.registry import DEEPLORE, KINDS, kind_of
+from lorestudio.systems.registry import KINDS, MAIN, kind_of
 from lorestudio.trace.diff import EntryChange, Key, TraceDiff, injections_by_key
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Injection, Trace
@@ -235,7 +235,7 @@ class CompareDesk(QObject):
         """The shown reply as each other system would be given it, with the settings that the system has now."""
         session = self._session
         found = []
-        for name in (DEEPLORE, *KINDS):
+        for name in KINDS:
             if name != session.choice.system and project.chat is not None:
                 title = tr("With {system}", system=system_title(name))
                 found.append(SideChoice(f"system:{name}", title, None, self._system_loader(name, project)))
@@ -247,7 +247,7 @@ class CompareDesk(QObject):
             return None
         title = tr("{run} with {system}", run=self.name(shown), system=system_title(system))
         folder, source = session.keep_in, session.choice.source
-        if system == DEEPLORE:
+        if system == MAIN.name:
 
             def load_deeplore(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
                 recorded = None if source.kind is AnswerKind.STAND_IN else load_recorded(project.chat_path)

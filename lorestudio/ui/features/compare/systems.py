@@ -20,8 +20,8 @@ from lorestudio.studio.compare.comparison import generation_of, names_of, total_
 from lorestudio.studio.compare.comparison_store import ComparisonKeeper, in_slot
 from lorestudio.studio.project.answering import AnswerKind, load_recorded
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.run_store import ChatRuns
-from lorestudio.systems.registry import DEEPLORE, KINDS
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import KINDS, MAIN
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, NO_INDEX, TOOLTIP, Index
@@ -38,7 +38,7 @@ class Offer:
     label: str
     help: str
     candidate: Candidate
-    run: ChatRuns | None = field(default=None, repr=False)
+    run: Simulator | None = field(default=None, repr=False)
 
 
 def offers(
@@ -46,7 +46,7 @@ def offers(
 ) -> tuple[Offer, ...]:
     """All that can be compared now; `files` are settings files that were added, each with its system."""
     found = []
-    for name in (DEEPLORE, *KINDS):
+    for name in KINDS:
         choice = session.choices.with_settings(replace(session.choice, system=name))
         candidate = Candidate(system_title(name), name, choice.settings)
         found.append(Offer(name, system_title(name), system_help(name), candidate, session.runs.complete(choice)))
@@ -54,7 +54,7 @@ def offers(
         if profile.settings is not None:
             label = tr("DeepLore: {profile}", profile=profile.name)
             on = profile.settings.model_copy(update={"enabled": True})
-            candidate = Candidate(label, DEEPLORE, on, profile.path)
+            candidate = Candidate(label, MAIN.name, on, profile.path)
             found.append(Offer(f"profile:{profile.name}", label, str(profile.path), candidate))
     for name, path in files:
         label = tr("{system}: {file}", system=system_title(name), file=path.name)

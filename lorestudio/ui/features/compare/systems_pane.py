@@ -29,7 +29,7 @@ from lorestudio.settings.store import SettingsProfile
 from lorestudio.studio.compare.comparing import FEWEST, Comparison
 from lorestudio.studio.compare.comparison_store import compared_last
 from lorestudio.studio.replay.run_store import chat_id
-from lorestudio.systems.registry import COMPARED_AT_FIRST, DEEPLORE, KINDS
+from lorestudio.systems.registry import COMPARED_AT_FIRST, KINDS
 from lorestudio.ui.features.compare.systems import Compared, Comparing, Offer, Step, TotalsTable, TurnsTable, offers
 from lorestudio.ui.features.compare.token_chart import TokenChart
 from lorestudio.ui.shell.jobs import Job
@@ -239,7 +239,7 @@ class SystemsPane(Pane):
         for key in keys:
             kind, _, file = key.partition(":")
             system, _, path = file.partition(":")
-            if kind == "file" and system in (DEEPLORE, *KINDS) and (system, Path(path)) not in self.files:
+            if kind == "file" and system in KINDS and (system, Path(path)) not in self.files:
                 self.files.append((system, Path(path)))
         there = [offer for offer in self.offers() if offer.key in keys]
         if len(there) != len(keys):
@@ -282,7 +282,7 @@ class SystemsPane(Pane):
             action.toggled.connect(partial(self._ticked, offer.key))
         menu.addSeparator()
         files = menu.addMenu(tr("With the settings of a file"))
-        for name in (DEEPLORE, *KINDS):
+        for name in KINDS:
             files.addAction(tr("{system}…", system=system_title(name))).triggered.connect(
                 partial(self.file_wanted.emit, name)
             )

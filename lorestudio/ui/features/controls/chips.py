@@ -32,7 +32,6 @@ from lorestudio.studio.chat.controls import (
     without_rule,
 )
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.simulator import active_character
 from lorestudio.studio.tryout.control_trials import Change, Effect, Trials, effects_of_adding, effects_of_removing
 from lorestudio.trace.wording import joined
 from lorestudio.ui.shell.words import count, number, shorten, tr
@@ -275,7 +274,7 @@ def _notes(project: Project, facts: VaultFacts) -> Iterator[ControlChip]:
 
 
 def _character(project: Project) -> Iterator[ControlChip]:
-    chosen, name = project.controls.character, active_character(project)
+    chosen, name = project.controls.character, project.active_character
     on = project.settings.character_context_scan
     if chosen is None and not name:
         return

@@ -132,7 +132,7 @@ class ViewCommands(CommandGroup):
         """Show the chosen turn as a scenario, and save it where the person says."""
         session, generation = self._window.session, self._window.selection.generation
         known = self._window.session.runs
-        runs = known.system_runs(generation) or known.finished()
+        runs = known.finished()
         if runs is None or generation is None or generation not in runs.traces:
             text = tr("A scenario is made of a finished run. Replay the chat, then choose a reply.")
             self._window.say(Notice(text, actions=("replay.all",), key="scenario"))

@@ -68,7 +68,7 @@ class SettingTrial(QObject):
         session, generation = self._session, self._selection.generation
         if self.diff is not None or self.failure:
             return self.failure
-        if generation is not None and not session.choice.is_deeplore:
+        if generation is not None and not session.choice.is_main:
             text = tr("These are DeepLore's settings; the chat runs with {system}.")
             return text.format(system=session.choice.title)
         return obstacle(session, generation) or tr("Trying it out…")

@@ -20,7 +20,7 @@ from lorestudio.settings.files import write_atomically
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
-from lorestudio.systems.registry import DEEPLORE, KINDS, kind_of
+from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.ui.features.compare.systems_pane import BUTTONS, SystemsPane
 from lorestudio.ui.features.settings.trial import SystemTrial
 from lorestudio.ui.features.systems.books_dialog import BooksDialog
@@ -44,7 +44,7 @@ def _project(now: Situation) -> bool:
     return now.project
 
 
-SYSTEMS: Final = (DEEPLORE, *KINDS)
+SYSTEMS: Final = KINDS
 OVER_BOOKS: Final = next(name for name, kind in KINDS.items() if kind.settings is WorldInfoSettings)
 """The system whose settings name lorebooks."""
 """All systems, DeepLore first."""
@@ -162,7 +162,7 @@ class SystemCommands(CommandGroup):
     def show_settings(self) -> None:
         """Show the settings of the chosen system: DeepLore's in their pane, those of others in a dialog."""
         choice = self._session.choice
-        if choice.is_deeplore:
+        if choice.is_main:
             self._window.show_pane("settings")
         else:
             self.open_settings(choice.system)

@@ -127,7 +127,7 @@ class WhyNotCommands(CommandGroup):
         elif change.controls is not None:
             self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
             session.parts.adjust(change.title, controls=change.controls)
-        elif not session.choice.is_deeplore:
+        elif not session.choice.is_main:
             self._applied = _Applied(change.title, "adjust.undo", wanted, self._about())
             self._window.systems.change(session.choice.system, change.settings, change.title)
         else:

@@ -77,7 +77,7 @@ class WhyNotSearch(QObject):
             return tr("Choose an entry first.") if self.note is None else tr("Choose a message of the chat first.")
         if session.runs.replaying:
             return tr("The chat is being replayed; what would help can be searched when that is done.")
-        if isinstance(self.note, LeftOutNote) and not session.choice.is_deeplore:
+        if isinstance(self.note, LeftOutNote) and not session.choice.is_main:
             return self.note.message
         if session.runs.simulator(generation) is None and session.runs.system_runs(generation) is None:
             return tr("Run this reply first, as is chosen now: “Replay all” or “Run to this message”.")
