@@ -11,7 +11,8 @@ from typing import Final
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
-from lorestudio.systems.deeplore.ai.asking import as_sent, on_record
+from lorestudio.llm.messages import as_sent
+from lorestudio.systems.deeplore.ai.asking import on_record
 from lorestudio.trace.model import AiCall
 
 _POLL_S: Final = 0.05

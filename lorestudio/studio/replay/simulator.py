@@ -34,10 +34,10 @@ class Simulator:
         earlier: Sequence[Simulator] = (),
     ) -> None:
         self.project = project
-        made = system_of(project.scene()) if system is None else system
+        made: System = system_of(project.scene()) if system is None else system
         for one in reversed(earlier):
             made = made.knowing(one.system) if one.system.kind is made.kind else made
-        self.system = made
+        self.system: System = made
         self._watcher = watcher
         self._order = ReplayOrder(project.chat)
         self.generations = self._order.generations

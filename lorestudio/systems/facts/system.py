@@ -274,8 +274,8 @@ class _FactsRun:
             self._injection(match, counter.count(lines[self._at(match)]), (position, depth, role))
             for match in self.found.matches
         )
-        for place in self.candidates:
-            book.keep(place, "fm_placed", position=position, depth=depth, role=role)
+        for chosen_one in self.candidates:
+            book.keep(chosen_one, "fm_placed", position=position, depth=depth, role=role)
         return book.close(self.candidates)
 
     def _take(self, book: Ledger, place: int, reason: str, **details: Json) -> None:

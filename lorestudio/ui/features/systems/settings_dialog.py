@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from lorestudio.settings.declaration import Declaration, Section, Value, declared, grouped, matching
 from lorestudio.settings.deeplore import same
 from lorestudio.settings.differences import value_text
-from lorestudio.systems.registry import SystemKind
+from lorestudio.systems.base import SystemKind
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.features.settings.editor import SettingEditor, diff_lines
 from lorestudio.ui.features.settings.trial import SystemTrial
