@@ -16,6 +16,7 @@ from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.messages import example_blocks
 from lorestudio.studio.prompt.setup import Persona, PromptSetup, read_persona
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import words_of
 from lorestudio.trace.assembled_prompt import AssembledPrompt, Left, Origin, Role, Section
 from lorestudio.trace.model import EntryRef, PromptBlock, PromptPart, RunOutcome, Trace, Turn
 from lorestudio.trace.prompt_cache import ChatPieces, Piece, prompt_pieces
@@ -64,6 +65,7 @@ def trace(*blocks: PromptBlock, message: int = len(CHAT.messages), notes: tuple[
         9,
         (),
         prompt=blocks,
+        words=words_of("deeplore"),
         notes=notes,
     )
 

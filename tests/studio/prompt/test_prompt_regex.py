@@ -14,6 +14,7 @@ from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.regex import RegexRun
 from lorestudio.studio.prompt.setup import PromptSetup, remarks_of, scripts_of
 from lorestudio.systems.macros import Macros
+from lorestudio.systems.registry import words_of
 from lorestudio.trace.assembled_prompt import AssembledPrompt, source_words
 from lorestudio.trace.model import EntryRef, PromptBlock, PromptPart, RunOutcome, Trace, Turn
 
@@ -102,7 +103,8 @@ def test_a_pattern_that_runs_away_leaves_the_text_and_is_told() -> None:
 def trace(*blocks: PromptBlock, system: str = "deeplore") -> Trace:
     entries = {7: EntryRef(7, "Lamp", "v", "Lamp.md", 100, 3)}
     turn = Turn(len(CHAT.messages), 0, 0)
-    return Trace(system, "keywords-only", RunOutcome.INJECTED, turn, entries, 9, (), prompt=blocks)
+    words = words_of(system)
+    return Trace(system, "keywords-only", RunOutcome.INJECTED, turn, entries, 9, (), prompt=blocks, words=words)
 
 
 def made(*scripts: RegexScript, run_of: Trace | None = None, **more: Any) -> AssembledPrompt:

@@ -20,7 +20,6 @@ from lorestudio.systems.deeplore.scribe import (
     stored,
     summary_request,
 )
-from lorestudio.vault.files import safe_name
 
 WRITTEN = datetime(2026, 3, 1, 0, 30, 5, 123_000, tzinfo=timezone(timedelta(hours=2)))
 
@@ -94,26 +93,6 @@ def test_the_file_of_a_note():
         "---\ntags:\n  - lorebook-session\ndate: 2026-02-28T22:30:05.123Z\ncharacter: Ottoline\n---\n"
         "# Session: Ottoline, 2026-03-01 00:30\n\nThey met.\n\nShe left.\n"
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "safe"),
-    [
-        ("Ottoline", "Ottoline"),
-        ('A<B>:"/\\|?*', "A_B" + "_" * 8),
-        (" ..Mr. X.. ", "Mr. X"),
-        ("CON", "_CON"),
-        ("lpt1.x", "_lpt1.x"),
-        ("Constance", "Constance"),
-        ("", "Session"),
-        ("..", "Session"),
-        ("a\nb", "a b"),
-        ("a\x00\ud83cb", "a__b"),
-        ("🏮" * 80, "🏮" * 50),
-    ],
-)
-def test_names_that_every_file_system_takes(name: str, safe: str):
-    assert safe_name(name) == safe
 
 
 @given(st.text(max_size=90))
