@@ -25,10 +25,12 @@ from lorestudio.cli.output import FAILED, STOPPED, clear_messages, say, say_all
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.recap import RecapSettings
 from lorestudio.studio.project.answering import AnswerKind, AnswerSource
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.recap.overview import RecapState, message_rows, scene_rows
-from lorestudio.systems.recap.session import QueueProgress, RecapSession, RecapSettings, recap_cost, recap_settings
+from lorestudio.systems.recap.session import RecapSession, recap_cost, recap_settings
+from lorestudio.systems.recap.worker import QueueProgress
 from lorestudio.trace.serialize import to_json
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_text

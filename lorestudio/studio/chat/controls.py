@@ -38,13 +38,8 @@ IN_CHAT_FILE = frozenset(ControlsPart) - {ControlsPart.CHARACTER}
 # ---- pins and blocks -------------------------------------------------------------------------------------------------
 
 
-def rule_for(entry: Entry, index: VaultIndex) -> EntryRule:
-    """A pin or block for this entry; it names the vault only where another vault has an entry of that title."""
-    return rules_for([entry], index)[0]
-
-
 def rules_for(entries: Sequence[Entry], index: VaultIndex) -> tuple[EntryRule, ...]:
-    """A pin or block for each of these entries."""
+    """A pin or block for each of these entries; it names the vault only where another vault has one of that title."""
     vaults: dict[str, set[str]] = {entry.title.lower(): set() for entry in entries}
     for each in index.entries:
         if each.title.lower() in vaults:

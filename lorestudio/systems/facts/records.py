@@ -1,9 +1,8 @@
-"""What fact memory handles: threads, their lines, facts, memories and matches (spec: fact-memory 1).
+"""What fact memory handles: threads, their lines, facts and what becomes of them, memories and matches
+(spec: fact-memory 1, 9.3, 9.4).
 
 Moments are milliseconds since the epoch. What may be absent is None; tags and profile fields are kept as a model gave
 them, because the strict rules let any JSON pass there.
-
-What becomes of a new fact, and what is remembered of that (spec: fact-memory 9.3, 9.4).
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from lorestudio.domain.javascript import Json, trim, truthy
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
 from lorestudio.domain.resources import prompt_text
-from lorestudio.domain.tokens import TokenCounter
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import RECAP_CHECK, AnswerSource, ChatReply, ChatRequest, NoAnswers
 from lorestudio.settings.recap import RecapSettings
@@ -166,42 +165,6 @@ def read_preset(document: Json) -> QuestionPreset:
     return QuestionPreset((("system", system),) if system else (), prefill, *limits)
 
 
-def make_request(
-    kind: str,
-    template: str,
-    params: Mapping[str, Json],
-    *,
-    max_tokens: int,
-    timeout_ms: int,
-    prefill: str = "",
-    preset: QuestionPreset = NO_PRESET,
-    with_preset_prompts: bool = True,
-    nested: bool = False,
-    model: str = "",
-) -> ChatRequest:
-    """A question from a template. `nested` sends it as one text; otherwise its own words are instructions.
-
-    A given prefill wins over the preset's (spec: recap-memory 21.7).
-    """
-    spoken = _pieces(template, params, nested=nested)
-    first = list(preset.prompts) if with_preset_prompts else []
-    user = spoken.pop()[1] if spoken else ""
-    before = [*first, *spoken]
-    system: list[str] = []
-    while before and before[0][0] == "system":
-        system.append(before.pop(0)[1])
-    return ChatRequest(
-        kind,
-        "\n\n".join(system),
-        user,
-        max_tokens=preset.max_tokens or max_tokens,
-        timeout_ms=timeout_ms,
-        model=model,
-        before=tuple(before),
-        prefill=prefill or preset.prefill,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class RequestTokens:
     """What a question takes. `total` is its JSON with the safety factor; `room` is 0 where nobody knows it."""
@@ -230,20 +193,6 @@ class RequestTokens:
             "tokens_total": self.total,
             "tokens_max_context": self.room,
         }
-
-
-def count_request(request: ChatRequest, counter: TokenCounter, factor: float, room: int) -> RequestTokens:
-    """Count a question against the room that its model has for prompts."""
-    roles = [("system", request.system), *request.before, ("user", request.user), ("assistant", request.prefill)]
-    spoken = json.dumps([{"role": role, "content": text} for role, text in roles if text], ensure_ascii=False)
-    return RequestTokens(
-        counter.count(request.system),
-        sum(counter.count(text) for _, text in request.before),
-        counter.count(request.user),
-        counter.count(request.prefill),
-        math.ceil(counter.count(spoken) * factor),
-        room,
-    )
 
 
 def _pieces(template: str, params: Mapping[str, Json], *, nested: bool) -> list[tuple[str, str]]:
@@ -405,33 +354,51 @@ class WorkContext:
         with_preset_prompts: bool = True,
         nested: bool = False,
     ) -> ChatRequest:
-        """A question. Raises HopelessError where its preset is not there."""
+        """A question from a template. `nested` sends it as one text; otherwise its own words are instructions.
+
+        A given prefill wins over the preset's (spec: recap-memory 21.7). Raises HopelessError where the preset is not
+        there.
+        """
         if preset and preset not in self.presets:
             raise HopelessError(f"The preset “{preset}” cannot be used. Choose another one in the settings.")
-        return make_request(
+        chosen = self.presets.get(preset, NO_PRESET)
+        spoken = _pieces(template, {**params, "prefill": prefill}, nested=nested)
+        user = spoken.pop()[1] if spoken else ""
+        before = [*(chosen.prompts if with_preset_prompts else ()), *spoken]
+        first = next((place for place, (role, _) in enumerate(before) if role != "system"), len(before))
+        return ChatRequest(
             kind,
-            template,
-            {**params, "prefill": prefill},
-            max_tokens=max_tokens,
+            "\n\n".join(text for _, text in before[:first]),
+            user,
+            max_tokens=chosen.max_tokens or max_tokens,
             timeout_ms=self.settings.recap_timeout,
-            prefill=prefill,
-            preset=self.presets.get(preset, NO_PRESET),
-            with_preset_prompts=with_preset_prompts,
-            nested=nested,
             model=self.settings.recap_model or self.model,
+            before=tuple(before[first:]),
+            prefill=prefill or chosen.prefill,
         )
 
     def tokens(self, request: ChatRequest, preset: str = "") -> RequestTokens:
-        """What a question takes."""
-        room = self.presets.get(preset, NO_PRESET).max_context or self.context_size
-        return count_request(request, self.around.counter, self.settings.tokenizer_correction_factor, room)
+        """What a question takes, against the room that its model has for prompts."""
+        roles = [("system", request.system), *request.before, ("user", request.user), ("assistant", request.prefill)]
+        spoken = json.dumps([{"role": role, "content": text} for role, text in roles if text], ensure_ascii=False)
+        count = self.around.counter.count
+        return RequestTokens(
+            count(request.system),
+            sum(count(text) for _, text in request.before),
+            count(request.user),
+            count(request.prefill),
+            math.ceil(count(spoken) * self.settings.tokenizer_correction_factor),
+            self.presets.get(preset, NO_PRESET).max_context or self.context_size,
+        )
 
     async def ask(self, request: ChatRequest) -> ChatReply:
         """The reply to a question. Raises LlmError; a reply without text is one, too."""
         begun = time.perf_counter()
         reply, error = ChatReply(), ""
         try:
-            reply = _with_text(await self.answers.answer(request))
+            reply = await self.answers.answer(request)
+            if not reply.text.strip():
+                raise LlmError(ErrorKind.INVALID_ANSWER, "the answer is empty")  # noqa: TRY301  # on record as the others
         except LlmError as failure:
             error = str(failure)
             raise
@@ -474,13 +441,6 @@ class Handler:
 def unusable(reply: ChatReply, problem: str) -> Exception:
     """An answer that cannot be used. Asking a source that repeats itself again would not help."""
     return HopelessError(problem) if reply.repeatable else ValueError(problem)
-
-
-def _with_text(reply: ChatReply) -> ChatReply:
-    """The reply, if it says anything. Raises LlmError."""
-    if not reply.text.strip():
-        raise LlmError(ErrorKind.INVALID_ANSWER, "the answer is empty")
-    return reply
 
 
 def _call(request: ChatRequest, reply: ChatReply, error: str, duration_ms: float) -> AiCall:

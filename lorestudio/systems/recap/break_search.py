@@ -48,44 +48,20 @@ from lorestudio.systems.recap.scene_recaps import scene_request
 from lorestudio.systems.recap.scenes import checked, is_visible_break, toggle, unchecked
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """One step: in which phase, from which end to which."""
+def fitted_end(start: int, end: int, fits: Callable[[int], bool], step: int) -> int:
+    """The last end for which `fits` is true. It may be below `start`: nothing fits then.
 
-    phase: str
-    before: int
-    after: int
-
-
-def fitted_end(start: int, end: int, fits: Callable[[int], bool], step: int) -> tuple[int, tuple[Cut, ...]]:
-    """The last end for which `fits` is true, and the cuts that led there. It may be below `start`: nothing fits then.
-
-    `step` is how many messages the last phase drops at a time.
+    After halving and after quartering the last cut is taken back, so that the range stays as long as it can be; the
+    last phase drops `step` messages at a time.
     """
-    cuts: list[Cut] = []
-    if fits(end):
-        return end, ()
-    current = end
-    for phase, shrunk in (("coarse", _half), ("medium", _three_quarters)):
-        before = current
-        while current > start and not fits(current):
-            before, current = current, shrunk(start, current)
-            cuts.append(Cut(phase, before, current))
-        if current < before:
-            cuts.append(Cut(f"{phase}, taken back", current, before))
-        current = before
-    while current >= start and not fits(current):
-        cuts.append(Cut("fine", current, current - step))
-        current -= step
-    return current, tuple(cuts)
-
-
-def _half(start: int, end: int) -> int:
-    return start + (end - start) // 2
-
-
-def _three_quarters(start: int, end: int) -> int:
-    return start + (end - start) * 3 // 4
+    for quarters in (2, 3):
+        before = end
+        while end > start and not fits(end):
+            before, end = end, start + (end - start) * quarters // 4
+        end = before
+    while end >= start and not fits(end):
+        end -= step
+    return end
 
 
 _FEWEST: Final = 2
@@ -167,10 +143,10 @@ def fitted(search: BreakSearch, chat: RecapChat, ctx: WorkContext) -> tuple[Brea
         )
 
     both = ctx.settings.auto_scene_break_check_which_messages == "both"
-    end, cuts = fitted_end(search.start, search.end, fits, 2 if both else 1)
+    end = fitted_end(search.start, search.end, fits, 2 if both else 1)
     result = shortened(end)
     choices = result.choices(chat, ctx) if end >= search.start else Choices((), ())
-    if cuts and len(choices.eligible) <= _FEWEST:
+    if end < search.end and len(choices.eligible) <= _FEWEST:
         raise HopelessError("Even two messages are too long for the model. Choose one with more room.")
     return result, choices
 

@@ -22,7 +22,6 @@ from lorestudio.systems.recap.records import (
 from lorestudio.systems.recap.running import (
     RunningRecaps,
     Storage,
-    after_deletion,
     cleaned,
     storage,
     with_store,
@@ -162,13 +161,6 @@ class RecapChat:
     def recaps(self) -> tuple[int, ...]:
         """Positions of scene recaps."""
         return scenes.scene_recaps(self.messages)
-
-    def without_message(self, index: int) -> tuple[RecapChat, tuple[int, ...]]:
-        """Without a message: what is stored about later ones moves up, and versions left over go; their numbers."""
-        before = self.running
-        store, gone = after_deletion(before, index, len(self.messages), self.recaps)
-        left = replace(self, messages=(*self.messages[:index], *self.messages[index + 1 :]))
-        return left.with_running(store) if before.versions else left, gone
 
     def without_scene(self, index: int) -> RecapChat:
         """Without a scene: its break, its recap, and the versions of the running recap that reach to it.

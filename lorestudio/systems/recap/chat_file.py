@@ -1,13 +1,8 @@
-"""A chat file as recap memory reads and writes it: only what it changes is spelled anew.
+"""The chat file as recap memory reads and writes it: only what it changes is spelled anew.
 
 Data goes where the original keeps it: into each message's `extra` and `swipe_info`, and into the header's metadata
-(spec: recap-memory 2, 4, 20).
-
-The open chat: changed in memory, written a second after the last change, or at once where it has to be.
-
+(spec: recap-memory 2, 4, 20). The open chat is written a second after the last change, or at once where it has to be.
 Where another program has written the file meanwhile, its version is taken and the changes are carried over to it.
-
-An open chat after its file was written by recap memory: its recaps come in, and what is not saved yet stays.
 """
 
 from __future__ import annotations
@@ -15,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from operator import eq
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +23,7 @@ from lorestudio.exchange.json_spelling import changed_text, spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapChat
-from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, mapping, namespace
+from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, alike, mapping, namespace
 from lorestudio.systems.recap.running import STORE_KEY
 
 OURS: Final = (STORE_KEY, REFUSED_KEY)
@@ -297,8 +293,8 @@ def with_recaps(chat: Chat, before: Chat, after: Chat) -> Chat:
     old, new, mine = before.messages, after.messages, chat.messages
     if len(old) != len(new):
         return chat  # somebody else has written, too; saving the chat will say so
-    head = _alike(old, mine)
-    tail = _alike(old[head:][::-1], mine[head:][::-1])
+    head = alike(old, mine, eq)
+    tail = alike(old[head:][::-1], mine[head:][::-1], eq)
     moved = _moved(old, new)
     middle = mine[head : len(mine) - tail]
     if len(old) == len(mine):
@@ -318,16 +314,6 @@ def alters_runs(before: Chat, after: Chat) -> bool:
         return True
     pairs = zip(before.messages, after.messages, strict=True)
     return not all(one is other or _alike_but_recaps(one, other) for one, other in pairs)
-
-
-def _alike(old: Sequence[Message], mine: Sequence[Message]) -> int:
-    """How many messages at the start are the same."""
-    count = 0
-    for one, other in zip(old, mine, strict=False):
-        if one is not other and one != other:
-            break
-        count += 1
-    return count
 
 
 def _moved(old: Sequence[Message], new: Sequence[Message]) -> int:

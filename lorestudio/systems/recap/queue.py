@@ -1,8 +1,7 @@
-"""The queue as data: what is in it, what comes next, and what a failure leads to (spec: recap-memory 6).
+"""The queue as data: operations with their kinds and priorities, what comes next, and what a failure leads to.
 
-A change makes a new state; whoever works on it writes each one to the disk before going on.
-
-What the queue works on: operations, their kinds and priorities (spec: recap-memory 6.1 to 6.3).
+A change makes a new state; whoever works on it writes each one to the disk before going on, into a file beside the chat
+(`<chat>.recap-queue.json`) that is whole at every moment (spec: recap-memory 6).
 """
 
 from __future__ import annotations
@@ -296,10 +295,6 @@ class QueueState:
         """Empty, and closed to follow-ups of what was in it."""
         return replace(self, operations=(), current=None, queue_version=self.queue_version + 1)
 
-    def without_completed(self) -> QueueState:
-        """Without what is completed."""
-        return replace(self, operations=tuple(item for item in self.operations if item.status != Status.COMPLETED))
-
     def with_logged(self, finished: FinishedOperation) -> QueueState:
         """With one more line in the log, which keeps the newest."""
         return replace(self, log=(*self.log, finished)[-KEPT_LOG:])
@@ -389,7 +384,7 @@ def read_queue(text: str) -> QueueState:
 def write_queue(state: QueueState) -> dict[str, Json]:
     """The queue as its file has it."""
     queue: list[Json] = [write_operation(operation) for operation in state.operations]
-    log: list[Json] = [_write_log(item) for item in state.log]
+    log: list[Json] = [{name: getattr(item, name) for name in FinishedOperation.__slots__} for item in state.log]
     return {
         "queue": queue,
         "current_operation_id": state.current,
@@ -404,19 +399,11 @@ def write_queue(state: QueueState) -> dict[str, Json]:
 _KEYS: Final = frozenset(write_queue(QueueState()))
 
 
-def _write_log(item: FinishedOperation) -> dict[str, Json]:
-    return {name: getattr(item, name) for name in FinishedOperation.__slots__}
-
-
 def _read_log(stored: Mapping[str, Json]) -> FinishedOperation:
-    def number(name: str) -> float:
-        value = stored.get(name)
-        return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
-
     kind, words, outcome, summary = (text_of(stored.get(name)) for name in ("type", "words", "outcome", "summary"))
+    at, waited, ran, attempts = (_number(stored.get(name)) or 0 for name in ("at", "waited_ms", "ran_ms", "attempts"))
     return FinishedOperation(
-        kind, words, outcome, summary, number("at"), number("waited_ms"), number("ran_ms"), int(number("attempts")),
-        text_of(stored.get("id")),
+        kind, words, outcome, summary, at, waited, ran, int(attempts), text_of(stored.get("id"))
     )  # fmt: skip
 
 

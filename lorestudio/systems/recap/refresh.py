@@ -1,10 +1,6 @@
-"""Bringing a chat's memory up to date: hiding by scenes, the walk, and what is injected (spec: recap-memory 18).
+"""Bringing a chat's memory up to date: hiding by scenes, the walk, and the running recap on its way into the prompt.
 
-Everything that shows or uses recap memory takes its decisions from here.
-
-The running recap on its way into the prompt: its text, its place, and the order of everything around it.
-
-Source: spec: recap-memory 16.
+Everything that shows or uses recap memory takes its decisions from here (spec: recap-memory 16 to 18).
 """
 
 from __future__ import annotations
@@ -154,15 +150,13 @@ def _joined(injections: Sequence[PlacedText], place: RecapPlace) -> list[Ordered
     """One block per role: its injections by their keys, trimmed, one a line."""
     blocks: list[OrderedBlock] = []
     for role in _ROLE_ORDER:
-        found = sorted((item for item in injections if item.place is place and item.role == role), key=_by_key)
+        found = sorted(
+            (item for item in injections if item.place is place and item.role == role), key=lambda item: item.key
+        )
         text = "\n".join(trim(item.text) for item in found if trim(item.text))
         if text:
             blocks.append(OrderedBlock(place.value, text, int(role)))
     return blocks
-
-
-def _by_key(item: PlacedText) -> str:
-    return item.key
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
 from lorestudio.systems.recap.records import mapping, text_of
-from lorestudio.systems.recap.scenes import recap_hash
 
 STORE_KEY: Final = "auto_recap_running_scene_recaps"
 """Where the chat's metadata keeps the store."""
@@ -247,11 +246,6 @@ def _lines(value: Json) -> str:
     if isinstance(value, list | tuple):
         return "\n".join(to_string(item) for item in value if item is not None and trim(to_string(item)))
     return trim(text_of(value))
-
-
-def event_key(version: int, name: str, content: str) -> str:
-    """By which an event of a version is remembered as handled (spec: recap-memory 14.5)."""
-    return f"{version}:{name}:{recap_hash(content)}"
 
 
 MAIN_CHAT_KEY: Final = "main_chat"

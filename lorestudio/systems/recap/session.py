@@ -165,9 +165,6 @@ class RecapEdits:
             )
 
 
-__all__ = ["LoadedRecapSettings", "QueueProgress", "RecapSettings", "keep_recap_settings", "recap_settings"]
-
-
 RESCAN_KEY: Final = "forceFullRescan"
 """In the queue's file: the next search for breaks begins at the first message, because everything was cleared."""
 

@@ -1,9 +1,7 @@
-"""A refresh of recap memory as a trace, so that every view of traces can show it.
+"""A refresh of recap memory as a trace, so that every view of traces can show it: who came in, who went on, and why.
 
 Candidates are messages, then scenes, then versions of the running recap; messages and scenes leave again, since only
 the running recap goes into the prompt. The trace is made from what the refresh decided and decides nothing itself.
-
-The stages of a refresh as records: who came in, who went on, and why.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.message_recaps import Exclusion, Inclusion, WalkDecision, WalkStep
-from lorestudio.systems.recap.records import get_memory, message_text, namespace, text_of
+from lorestudio.systems.recap.records import get_data, get_memory, message_text, text_of
 from lorestudio.systems.recap.refresh import MACRO, PLACE_WORDS, ROLE_NAMES, RecapPlace, Refresh
 from lorestudio.systems.recap.running import Ownership, RunningRecaps
 from lorestudio.systems.recap.scenes import display_range, has_recap, recap_hash, recap_in_words, versions_of
@@ -75,8 +73,8 @@ def cast_of(done: Refresh, counter: TokenCounter, *, show_prefill: bool) -> Cast
     for index in chat.breaks:
         first, last = display_range(chat.breaks, chat.recaps, index)
         message = chat.messages[index]
-        name = text_of(_data(message, "scene_break_name")) or f"Scene {first}-{last}"
-        recap = recap_in_words(text_of(_data(message, "scene_recap_memory")))
+        name = text_of(get_data(message, "scene_break_name")) or f"Scene {first}-{last}"
+        recap = recap_in_words(text_of(get_data(message, "scene_recap_memory")))
         cast.scenes[index] = cast.add(SCENE_IDS + index, name, f"scene {first}-{last}", recap)
     for version in done.storage.store.versions:
         title = f"Running recap, version {version.number}"
@@ -263,10 +261,6 @@ def _why(exclusion: Exclusion) -> Mapping[str, Json]:
 
 def _speaker(role: int | None) -> str:
     return ROLE_NAMES[Role(role)] if role in tuple(Role) else "system"
-
-
-def _data(message: Mapping[str, Json], key: str) -> Json:
-    return namespace(message).get(key)
 
 
 SYSTEM: Final = "recap"

@@ -12,7 +12,7 @@ from lorestudio.systems.recap.asking import WorkContext
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.message_recaps import candidates, exclusion, recap_operation
 from lorestudio.systems.recap.queue import NewOperation, OperationType, Priority, QueueState
-from lorestudio.systems.recap.records import Record, get_data, get_memory, message_text, previous_swipe_value
+from lorestudio.systems.recap.records import Record, alike, get_data, get_memory, message_text, previous_swipe_value
 from lorestudio.systems.recap.scene_breaks import Detection, detect_operation, detection_range
 from lorestudio.systems.recap.scenes import checked
 
@@ -41,8 +41,8 @@ def happenings(before: RecapChat, after: RecapChat) -> tuple[MessageHappening, .
     nothing is told of it.
     """
     old, new = before.messages, after.messages
-    head = _alike(old, new)
-    tail = _alike(old[head:][::-1], new[head:][::-1])
+    head = alike(old, new, _same)
+    tail = alike(old[head:][::-1], new[head:][::-1], _same)
     gone, come = len(old) - head - tail, len(new) - head - tail
     if not come:
         return tuple(MessageHappening(MessageEvent.DELETED, head + place) for place in range(gone))
@@ -61,13 +61,8 @@ def _changed_message(old: Record, new: Record, index: int) -> MessageHappening:
     return MessageHappening(MessageEvent.SWIPED if swiped else MessageEvent.EDITED, index)
 
 
-def _alike(old: tuple[Record, ...], new: tuple[Record, ...]) -> int:
-    count = 0
-    for one, other in zip(old, new, strict=False):
-        if one is not other and _seen(one) != _seen(other):
-            break
-        count += 1
-    return count
+def _same(one: Record, other: Record) -> bool:
+    return _seen(one) == _seen(other)
 
 
 def _seen(message: Record) -> tuple[object, ...]:

@@ -15,7 +15,7 @@ from lorestudio.studio.chat.controls import (
     changed_parts,
     fitting,
     has_rule,
-    rule_for,
+    rules_for,
     toggled,
     unusable,
     with_folder,
@@ -34,9 +34,9 @@ TWO = VaultIndex((LAMP, TIDE, OTHER_TIDE), vaults=("north", "south"))
 
 
 def test_a_pin_names_the_vault_only_where_titles_meet() -> None:
-    assert rule_for(TIDE, ONE) == EntryRule("Tide")
-    assert rule_for(TIDE, TWO) == EntryRule("Tide", "north")
-    assert not has_rule([rule_for(TIDE, TWO)], OTHER_TIDE)
+    assert rules_for([TIDE], ONE) == (EntryRule("Tide"),)
+    assert rules_for([TIDE], TWO) == (EntryRule("Tide", "north"),)
+    assert not has_rule(rules_for([TIDE], TWO), OTHER_TIDE)
     assert fitting(EntryRule("TIDE"), TWO) == (TIDE, OTHER_TIDE)
 
 

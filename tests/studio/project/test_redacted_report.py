@@ -115,7 +115,8 @@ def own_words() -> frozenset[str]:
                     found.update(word.casefold() for word in WORD.findall(node.target.id))  # names of JSON fields
                 if isinstance(node, ast.keyword) and node.arg:
                     found.update(word.casefold() for word in WORD.findall(node.arg))
-    found.update(word.casefold() for word in WORD.findall((resource("themes") / "colors.toml").read_text("utf-8")))
+    for file in (resource("themes", "colors.toml"), resource("report", "page.css")):
+        found.update(word.casefold() for word in WORD.findall(file.read_text("utf-8")))
     return frozenset(found)
 
 

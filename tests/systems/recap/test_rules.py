@@ -1,21 +1,21 @@
 """Rules of recap memory beyond the case file."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.tokens import CHARS_3_35
+from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap import scenes, triggers
 from lorestudio.systems.recap.asking import (
     QuestionPreset,
+    WorkContext,
     answer_object,
     answer_value,
-    count_request,
     filled,
-    make_request,
     read_preset,
 )
 from lorestudio.systems.recap.break_search import fitted_end
@@ -23,6 +23,7 @@ from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.message_recaps import walk
 from lorestudio.systems.recap.queue import QueueState
 from lorestudio.systems.recap.records import set_data, with_values
+from lorestudio.systems.recap.running import after_deletion
 from lorestudio.systems.recap.scenes import (
     edited,
     extracted_stage,
@@ -41,24 +42,25 @@ from tests.systems.recap.chats import Words, World, chat
 def test_a_range_is_cut_until_it_fits_and_no_further_than_the_last_step(start, length, step):
     end = start + length
     for limit in (0, length // 3, length, length + 5):
-        found, cuts = fitted_end(start, end, lambda last, limit=limit: last - start <= limit, step)
+        found = fitted_end(start, end, lambda last, limit=limit: last - start <= limit, step)
         assert found - start <= limit
         if length <= limit:
-            assert (found, cuts) == (end, ())
+            assert found == end
         else:
             # The last phase drops `step` at a time, so less than one more step would have fitted.
             assert found - start > limit - step or found < start
 
 
 def test_the_way_a_range_is_cut():
-    found, cuts = fitted_end(0, 100, lambda end: end <= 60, 1)
-    # 100, 50 fits and is taken back; 75, 56 fits and is taken back to 75; then one at a time.
-    assert found == 60
-    assert [(cut.phase, cut.before, cut.after) for cut in cuts[:5]] == [
-        ("coarse", 100, 50), ("coarse, taken back", 50, 100), ("medium", 100, 75), ("medium", 75, 56),
-        ("medium, taken back", 56, 75),
-    ]  # fmt: skip
-    assert [cut.after for cut in cuts[5:]] == list(range(74, 59, -1))
+    tried = []
+
+    def fits(end):
+        tried.append(end)
+        return end <= 60
+
+    # 50 fits and is taken back to 100; 56 fits and is taken back to 75; then one at a time.
+    assert fitted_end(0, 100, fits, 1) == 60
+    assert tried == [100, 50, 100, 75, 56, *range(75, 59, -1)]
 
 
 @dataclass(frozen=True)
@@ -107,20 +109,21 @@ def test_values_of_macros_are_taken_literally():
 class TestRequests:
     def test_a_presets_prompts_come_first_and_its_limits_hold(self):
         preset = QuestionPreset((("system", "Be brief."), ("user", "Ready?"), ("assistant", "Yes.")), "So:", 50, 4000)
-        made = make_request("recap", "Do {{user}}:\n{{message}}", {"user": "Wren", "message": "Text."},
-                            max_tokens=200, timeout_ms=1, preset=preset)  # fmt: skip
+        params = {"user": "Wren", "message": "Text."}
+        ctx = WorkContext(presets={"own": preset})
+        made = ctx.request("recap", "Do {{user}}:\n{{message}}", params, 200, preset="own")
         assert made.system == "Be brief."
         assert made.before == (("user", "Ready?"), ("assistant", "Yes."), ("system", "Do Wren:"))
         assert (made.user, made.prefill, made.max_tokens) == ("Text.", "So:", 50)
 
     def test_a_given_prefill_wins_over_the_presets_and_its_prompts_can_be_left_out(self):
-        made = make_request(
+        ctx = WorkContext(presets={"own": QuestionPreset((("system", "x"),), "So:")})
+        made = ctx.request(
             "recap",
             "Do:\n{{message}}",
             {"message": "Text."},
-            max_tokens=1,
-            timeout_ms=1,
-            preset=QuestionPreset((("system", "x"),), "So:"),
+            1,
+            preset="own",
             prefill="Then:",
             with_preset_prompts=False,
         )
@@ -147,13 +150,14 @@ class TestRequests:
             read_preset({"temperature": 1})
 
     def test_a_request_is_counted_with_the_safety_factor(self):
-        made = make_request("recap", "one two\n{{message}}", {"message": "three"}, max_tokens=1, timeout_ms=1)
-        counted = count_request(made, Words(), 1.5, 4)
+        ctx = WorkContext(RecapSurroundings(RecapSettings(tokenizer_correction_factor=1.5), Words()), context_size=4)
+        made = ctx.request("recap", "one two\n{{message}}", {"message": "three"}, 1)
+        counted = ctx.tokens(made)
         assert (counted.system, counted.user) == (2, 1)
         # The JSON has 9 words: two objects of "role": x, "content": y, of which one y has two.
         assert counted.total == 14
         assert counted.too_large
-        assert not count_request(made, Words(), 1.5, 0).too_large
+        assert not replace(ctx, context_size=0).tokens(made).too_large
 
 
 class TestStages:
@@ -222,10 +226,10 @@ class TestChat:
         found = chat("a", "b", "c", "d")
         found = found.with_message(2, set_data(found.messages[2], "scene_recap_memory", "x"))
         found = found.with_running(found.running.added("r", 1, 0, 0, 2))
-        left, gone = found.without_message(0)
-        assert (gone, left.running.get().reaches) == ((), 1)
-        left, gone = found.without_message(2)
-        assert (gone, left.running.versions) == ((0,), ())
+        store, gone = after_deletion(found.running, 0, 4, found.recaps)
+        assert (gone, store.get().reaches) == ((), 1)
+        store, gone = after_deletion(found.running, 2, 4, found.recaps)
+        assert (gone, store.versions) == ((0,), ())
 
     def test_deleting_the_newest_scene_takes_its_versions_and_lets_its_messages_be_searched_again(self):
         found = chat(*"abcdefgh")

@@ -13,7 +13,8 @@ from PySide6.QtCore import QObject, Signal
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, Asked, Source, make_answers
 from lorestudio.systems.recap.overview import QueuePicture
-from lorestudio.systems.recap.session import QueueProgress, RecapSession, recap_cost
+from lorestudio.systems.recap.session import RecapSession, recap_cost
+from lorestudio.systems.recap.worker import QueueProgress
 from lorestudio.ui.features.recap.memory import RecapDesk
 from lorestudio.ui.shell.words import Notice, count, sentence_of, shorten, tr
 
