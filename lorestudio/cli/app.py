@@ -141,7 +141,7 @@ def demo(screenshot: ScreenshotOption = None) -> None:
             raise typer.Exit(show_window(project))
         else:
             typer.echo("There is no display here, so the demo is replayed in the terminal.\n")
-            _show(replay_chat(project).traces, project)
+            _show(replay_chat(Simulator(project)).traces, project)
             save_picture(project, writable_folder() / "lorestudio-demo.png")
 
 

@@ -10,8 +10,7 @@ from typing import Final
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.llm.errors import ErrorKind, LlmError
-from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
-from lorestudio.llm.messages import as_sent
+from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, as_sent
 from lorestudio.systems.deeplore.ai.asking import on_record
 from lorestudio.trace.model import AiCall
 
