@@ -8,9 +8,10 @@ from typing import TypeAlias
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.settings.declaration import Section
-from lorestudio.studio.tryout.preview import NoteText, Preview, Previews
+from lorestudio.studio.tryout.preview import Preview, Previewer
+from lorestudio.vault.edited_vaults import NoteText
 
-_Wanted: TypeAlias = tuple[Previews, tuple[NoteText, ...], Section | None]
+_Wanted: TypeAlias = tuple[Previewer, tuple[NoteText, ...], Section | None]
 
 
 class PreviewQueue:
@@ -29,7 +30,7 @@ class PreviewQueue:
         self._token = CancelToken()
         self._works = False
 
-    def submit(self, previewer: Previews, notes: Sequence[NoteText], settings: Section | None = None) -> bool:
+    def submit(self, previewer: Previewer, notes: Sequence[NoteText], settings: Section | None = None) -> bool:
         """Ask for a preview; True where nobody is at work, so that `work` has to be started."""
         with self._lock:
             self._waiting = previewer, tuple(notes), settings
