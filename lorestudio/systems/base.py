@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias
 from pydantic import BaseModel
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
@@ -26,11 +26,15 @@ from lorestudio.exchange.character_card import CharacterCard
 from lorestudio.llm.messages import AnswerSource, NoAnswers
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.behaviour import Behaviour
-from lorestudio.settings.declaration import Section
+from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.sections import assigned, read_section
+from lorestudio.systems.changes import Option
+from lorestudio.systems.ideas import Situation, declared_options
 from lorestudio.systems.offline import Unanswered
+from lorestudio.trace.found_keys import KeyPlace, WouldMatch, places_told
 from lorestudio.trace.model import Phase, StageRecord, Trace, Turn
+from lorestudio.trace.scores import Bm25Figures
 from lorestudio.trace.vocabulary import Vocabulary
 
 State: TypeAlias = Any
@@ -225,13 +229,15 @@ NOTHING_GIVEN: Final = Given()
 class Offline:
     """A system for trying things out: it decides as the real one does and asks nobody; what nobody knows, it lacks.
 
-    `lacks` gives sentences on what the runs so far lacked; `answers` says where a model's answers came from.
+    `lacks` gives sentences on what the runs so far lacked; `answers` says where a model's answers came from. In a
+    replay `turn_to` tells before each generation which trace of it has the answers that were given.
     """
 
     system: System
     lacks: Callable[[], tuple[str, ...]] = tuple
     answers: Callable[[], tuple[str, ...]] = tuple
     """Sentences on where the answers of a model came from, one for each question."""
+    turn_to: Callable[[Trace], None] = lambda _trace: None
 
 
 class System(ABC):
@@ -307,6 +313,33 @@ class System(ABC):
         """The system for a run that asks nobody; `known` is one of its kind whose vectors are taken over."""
         return Offline(self)
 
+    def saying(self, messages: Sequence[Message]) -> System:  # noqa: ARG002
+        """The same where these are the messages of the chat's file; what it remembers of the chat stays."""
+        return self
+
+    # ---- what it says about a generation that it decided on `moment`, beginning from `state` ------------------------
+
+    def options(self, situation: Situation, moment: Moment, state: State) -> tuple[Option, ...]:  # noqa: ARG002
+        """Which single changes may bring an entry in, or keep it out; whether one does, a run with it tells."""
+        return declared_options(situation)
+
+    def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[KeyPlace, ...]:  # noqa: ARG002
+        """Where keys of entries stand in what was searched, at least in the newest message."""
+        newest = len(moment.chat) - 1
+        return tuple(places_told(trace, moment.position(newest), moment.chat[newest].text)) if moment.chat else ()
+
+    def would_match(self, moment: Moment, state: State, entry: Entry) -> WouldMatch | None:  # noqa: ARG002
+        """Key by key, what an entry's keys find; None where only the run can tell."""
+        return None
+
+    def entry_text(self, moment: Moment, entry: Entry) -> str | None:  # noqa: ARG002
+        """The text of an entry as it would stand in the prompt; None where that depends on more than the entry."""
+        return None
+
+    def explain_score(self, moment: Moment, state: State, trace: Trace, entry: int) -> Bm25Figures | None:  # noqa: ARG002
+        """How an entry's lexical score comes about; None where the run compared no words."""
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class SystemKind:
@@ -317,8 +350,11 @@ class SystemKind:
     `summary` says in a sentence or two what it does. `state` and `tally` are the types of what it remembers and counts,
     None for nothing. `of_vault` says that its candidates are always the notes of the vault; `remembers` that it looks
     at what is kept of the chat, so that a text that stands alone is said after all of it. `not_held` says why no entry
-    can be held in behind the stage that stopped it, "" where one can. `reads_file` takes settings out of another
-    program's file, None where it is none of that program's.
+    can be held in behind the stage that stopped it, "" where one can. `no_text` says why it is all the same to it what
+    is said, "" where it is not. `filters` are the reasons by which a chat's choices keep entries out. `budget` names
+    the setting that limits its tokens, which counts alone once the settings `budget_alone` have these values;
+    `no_budget` says why there is none. `reads_file` takes settings out of another program's file, None where it is none
+    of that program's.
     """
 
     name: str
@@ -332,6 +368,11 @@ class SystemKind:
     of_vault: bool = False
     remembers: bool = False
     not_held: str = ""
+    no_text: str = ""
+    filters: frozenset[str] = frozenset()
+    budget: str = ""
+    budget_alone: Mapping[str, Value] = field(default_factory=dict, repr=False)
+    no_budget: str = ""
     reads_file: Callable[[Path], Section | None] = field(default=lambda _path: None, repr=False)
 
     def read(self, path: Path | None = None, assignments: Sequence[str] = ()) -> Section:
@@ -341,6 +382,10 @@ class SystemKind:
     def read_file(self, path: Path) -> Section:
         """Settings from a file of their keys, or from one that `reads_file` knows. Raises SettingsError."""
         return self.reads_file(path) or read_section(path, self.settings)
+
+    def with_budget(self, settings: Section, tokens: int) -> Section:
+        """The settings with a budget of so many tokens, for a kind that has a `budget`."""
+        return settings.model_copy(update={**self.budget_alone, self.budget: tokens})
 
 
 INPUTS: Final = "inputs"

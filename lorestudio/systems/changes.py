@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, overload
+from typing import Final, TypeVar, overload
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, number_text
 from lorestudio.domain.state import ChatControls
-from lorestudio.settings.declaration import Declaration, Value
-from lorestudio.settings.deeplore import DeepLoreSettings, declarations
+from lorestudio.settings.declaration import Declaration, Section, Value
 
 _NOTHING: Final[Mapping[str, Value]] = MappingProxyType({})
-_DECLARED: Final[Mapping[str, Declaration]] = MappingProxyType({each.name: each for each in declarations()})
+
+SettingsT = TypeVar("SettingsT", bound=Section)
 
 
 class Part(StrEnum):
@@ -58,8 +58,7 @@ class Change:
     """One change: exactly one of `note`, `controls` and `settings` is there.
 
     `code` is the kind of change, `title` says what to do, e.g. "Raise “Scan depth” from 4 to 7". `controls` are all of
-    the chat's choices with the change, `settings` the values by the names of the settings of the system that
-    the change is for, DeepLore's where nobody says otherwise.
+    the chat's choices with the change, `settings` values by the names of the settings of the system that it is for.
     """
 
     code: str
@@ -75,7 +74,7 @@ class Change:
             return Part.NOTE
         return Part.CHAT if self.controls is not None else Part.SETTINGS
 
-    def set_in(self, settings: DeepLoreSettings) -> DeepLoreSettings:
+    def set_in(self, settings: SettingsT) -> SettingsT:
         """The settings with the change."""
         return settings.model_copy(update=dict(self.settings)) if self.settings else settings
 
@@ -121,24 +120,8 @@ class Option:
     through_history: bool = False
 
 
-def title_of(name: str) -> str:
-    """What the settings pane calls a setting, in quotation marks."""
-    return f"“{_DECLARED[name].title}”"
-
-
-def most_of(name: str) -> int:
-    """The largest value that a number setting takes."""
-    high = _DECLARED[name].high
-    return 0 if high is None else int(high)
-
-
-def setting(code: str, name: str, value: Value, before: Value) -> Change:
-    """One setting of DeepLore with another value."""
-    return declared_setting(code, _DECLARED[name], value, before)
-
-
 def declared_setting(code: str, known: Declaration, value: Value, before: Value) -> Change:
-    """One setting of any system with another value."""
+    """One setting with another value."""
     title = _setting_title(f"“{known.title}”", value, before)
     return Change(code, title, settings=MappingProxyType({known.name: value}))
 

@@ -1,4 +1,4 @@
-"""What may bring an entry in, or keep it out, where a system beside DeepLore decides.
+"""What may bring an entry in, or keep it out, as far as a system's declared settings tell.
 
 Every setting that a stage of the system reads is tried, towards both ends of its range: which of them help, only the
 system can tell. Settings of the token counter, of one computer and those called advanced are left alone.
@@ -6,44 +6,48 @@ system can tell. Settings of the token counter, of one computer and those called
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.declaration import Declaration, Section, declared
 from lorestudio.systems.changes import Change, NoteEdit, Option, Steps, declared_setting
 from lorestudio.trace.journey import Fate
+from lorestudio.trace.model import Trace
 from lorestudio.trace.wording import quoted
 
 _LEFT_ALONE: Final = frozenset({"Token counter"})
-_NO_ZERO: Final = frozenset({"total_token_budget"})
-"""Settings that mean something else altogether at 0: a context window without a budget is left whole."""
-
 _MOST_KEYS: Final = 8
 _HUNDREDTH: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class SystemSituation:
-    """An entry in a run of a system: how it ended for it, the note where it is one, and what can be changed.
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    """An entry in a run: how it ended for it, the note where it is one, and what can be changed.
 
-    `words` are words of the messages that were looked at, likely keys first. Without `editable` no change of a note is
-    offered. `keeps_out` asks for changes that keep it out.
+    `controls` are those of the whole chat. `words` are words of the messages that were looked at, likely keys first;
+    `aliases` the note's further names. Without `editable` no change of a note is offered. `keeps_out` asks for changes
+    that keep it out.
     """
 
     settings: Section
+    trace: Trace
     fate: Fate
     note: Entry | None
-    controls: ChatControls
+    controls: ChatControls = field(default_factory=ChatControls)
     words: Sequence[str] = ()
+    aliases: tuple[str, ...] = ()
     editable: bool = True
     keeps_out: bool = False
 
 
-def system_options(s: SystemSituation) -> tuple[Option, ...]:
-    """Everything to try: the chat's choices, the note, then settings, those of the stage that decided first."""
+def declared_options(s: Situation, never_zero: Collection[str] = ()) -> tuple[Option, ...]:
+    """Everything to try: the chat's choices, the note, then settings, those of the stage that decided first.
+
+    Settings `never_zero` mean something else altogether at 0.
+    """
     note = s.note
     found: list[Option] = []
     if note is not None:
@@ -53,7 +57,28 @@ def system_options(s: SystemSituation) -> tuple[Option, ...]:
     stage = s.fate.stage.partition(" (")[0]
     known = [each for each in declared(type(s.settings)) if _counts(each)]
     known.sort(key=lambda each: stage not in each.affects)
-    return (*found, *(option for each in known for option in _settings(s, each)))
+    return (*found, *(option for each in known for option in _settings(s, each, never_zero)))
+
+
+def without_property(note: Entry, name: str) -> Option:
+    """The note without one of its properties."""
+    edit = NoteEdit.of(note, name, removed=True)
+    return Option((Change("drop_property", f"Take {name} from {quoted(note.title)}", note=edit),))
+
+
+def left_out_options(note: LeftOutNote, lorebook_tag: str, never_tag: str) -> tuple[Option, ...]:
+    """What makes an entry of a note that is none; nothing where its file is broken."""
+    name = quoted(note.filename)
+    if note.problem is NoteProblem.DISABLED:
+        edit = NoteEdit.of(note, "enabled", removed=True)
+        return (Option((Change("enable", f"Switch the note {name} on", note=edit),)),)
+    if note.problem is NoteProblem.NEVER_INSERT:
+        edit = NoteEdit.of(note, "tags", drop=(never_tag,))
+        return (Option((Change("enable", f"Remove the tag {quoted(never_tag)} from {name}", note=edit),)),)
+    if note.problem in {NoteProblem.NO_LOREBOOK_TAG, NoteProblem.NO_FRONT_MATTER}:
+        edit = NoteEdit.of(note, "tags", add=(lorebook_tag,))
+        return (Option((Change("enable", f"Give {name} the tag {quoted(lorebook_tag)}", note=edit),)),)
+    return ()
 
 
 def _counts(known: Declaration) -> bool:
@@ -61,7 +86,7 @@ def _counts(known: Declaration) -> bool:
     return bool(known.affects) and not left_alone
 
 
-def _choices(s: SystemSituation, note: Entry) -> Iterator[Option]:
+def _choices(s: Situation, note: Entry) -> Iterator[Option]:
     blocks, name = s.controls.blocks, quoted(note.title)
     if s.keeps_out:
         blocked = replace(s.controls, blocks=(*blocks, EntryRule(note.title)))
@@ -71,7 +96,7 @@ def _choices(s: SystemSituation, note: Entry) -> Iterator[Option]:
         yield Option((Change("unblock", f"Remove {name} from the chat's blocks", controls=left),))
 
 
-def _edits(s: SystemSituation, note: Entry) -> Iterator[Option]:
+def _edits(s: Situation, note: Entry) -> Iterator[Option]:
     name = quoted(note.title)
     if s.keeps_out:
         key = s.fate.details.get("key")
@@ -80,20 +105,13 @@ def _edits(s: SystemSituation, note: Entry) -> Iterator[Option]:
                 edit = NoteEdit.of(note, "keys", drop=(each,))
                 yield Option((Change("drop_key", f"Take the key {quoted(each)} from {name}", note=edit),), "key")
         return
-    for own in ("cw_lock", "cw_passthrough", "cw_requires"):
-        if own in note.system_fields:
-            title = f"Take {own} from {name}"
-            yield Option((Change("drop_property", title, note=NoteEdit.of(note, own, removed=True)),))
-    if note.requires and s.fate.stage == "requirements":
-        edit = NoteEdit.of(note, "requires", removed=True)
-        yield Option((Change("drop_property", f"Take requires from {name}", note=edit),))
     known = {each.lower() for each in note.keys}
     for word in [word for word in s.words if word.lower() not in known][:_MOST_KEYS]:
         edit = NoteEdit.of(note, "keys", add=(word,))
         yield Option((Change("add_key", f"Add the key {quoted(word)} to {name}", note=edit),), "key")
 
 
-def _settings(s: SystemSituation, known: Declaration) -> Iterator[Option]:
+def _settings(s: Situation, known: Declaration, never_zero: Collection[str]) -> Iterator[Option]:
     before = getattr(s.settings, known.name)
     if known.type is bool:
         yield Option((declared_setting("switch", known, not before, before),))
@@ -104,7 +122,7 @@ def _settings(s: SystemSituation, known: Declaration) -> Iterator[Option]:
     elif known.low is not None and known.high is not None and known.type is not str:
         scale = 1 if known.type is int else _HUNDREDTH
         now, low, high = (round(value * scale) for value in (before, known.low, known.high))
-        low += known.name in _NO_ZERO and low == 0
+        low += known.name in never_zero and low == 0
 
         def make(number: int) -> Change:
             value = number if scale == 1 else number / scale

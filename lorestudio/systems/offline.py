@@ -65,6 +65,10 @@ class OfflineAnswers:
         """A sentence for each question so far on where its answer came from."""
         return tuple(SENTENCES[answered] for answered in self.answered)
 
+    def lacks(self) -> tuple[str, ...]:
+        """A sentence where a question had no answer."""
+        return (SENTENCES[Answered.NONE],) if Answered.NONE in self.answered else ()
+
     async def answer(self, request: ChatRequest) -> ChatReply:
         """The answer. Raises LlmError of kind `no_recorded_answer` where there is none."""
         known = self.earlier.ai_calls if self.earlier is not None else ()

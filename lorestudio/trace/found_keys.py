@@ -37,6 +37,71 @@ class FoundKey:
         return None if self.start is None or self.end is None else (self.start, self.end)
 
 
+@dataclass(frozen=True, slots=True)
+class KeyPlace:
+    """One occurrence of a key of one entry, within the window of that entry.
+
+    `message` is the index in the chat file and `start` to `end` the span in the message's text; both are None where the
+    key stands in the speaker's name (`in_name`), or where folding changed the length of the line. `refine` says that it
+    is one of the refine keys.
+    """
+
+    entry: int
+    key: str
+    message: int
+    start: int | None = None
+    end: int | None = None
+    in_name: bool = False
+    refine: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KeyMatch:
+    """One key as it is written, and where it is found in the entry's own window.
+
+    `count` are its occurrences; of the last one `message` is the index in the chat file and `start` to `end` the span
+    in the message's text. The span is None where the hit is in the speaker's name (`in_name`), or where folding changed
+    the length of the line. `blank` keys are never searched; of a `cut` key only the beginning is (spec 3.4).
+    """
+
+    key: str
+    count: int = 0
+    message: int | None = None
+    start: int | None = None
+    end: int | None = None
+    in_name: bool = False
+    blank: bool = False
+    cut: bool = False
+
+    @property
+    def found(self) -> bool:
+        """Whether the key occurs at all."""
+        return self.message is not None
+
+
+@dataclass(frozen=True, slots=True)
+class WouldMatch:
+    """What an entry's keys find. `depth` is the entry's scan depth in messages, `messages` how many of them are read.
+
+    `key` is the one that the entry would match by, "" where it would not; `refine_key` the one that then decides.
+    `unused` says why keys do not count in this generation at all: `constant`, `guide`, `scan_depth_zero`, `ai_only`, or
+    "" where they do. Warmup, probability, cooldown and gates come after the keys; the trace tells about those.
+    """
+
+    keys: tuple[KeyMatch, ...]
+    refine_keys: tuple[KeyMatch, ...]
+    depth: float
+    messages: int
+    key: str = ""
+    refine_key: str = ""
+    unused: str = ""
+
+    @property
+    def missing_refine(self) -> bool:
+        """Whether a key is found but none of the refine keys."""
+        return not self.key and any(match.found for match in self.keys)
+
+
 def keys_of(trace: Trace, entry: int) -> tuple[FoundKey, ...]:
     """The keys of the first verdict about an entry that tells of a key in the chat: the key, then the refine keys."""
     verdicts = (verdict for record in trace.stages for verdict in record.verdicts if verdict.entry == entry)
@@ -94,3 +159,16 @@ def _found(entry: int, key: str, details: Mapping[str, Json], prefix: str, *, mi
 def _missing(verdict: Verdict, words: Vocabulary[Trace]) -> str:
     template = words.key_lacks.get(verdict.reason)
     return "" if template is None else fill(template, verdict.details) or ""
+
+
+def places_told(trace: Trace, message: int, text: str) -> Iterator[KeyPlace]:
+    """The keys that a run speaks of, with their places in the text of a message; keys found elsewhere have none."""
+    for entry in trace.entries:
+        for found in keys_of(trace, entry):
+            here = found.message in {None, message} and not found.in_name
+            spans = list(places_in(found, message, text)) if here else []
+            for start, end in spans:
+                yield KeyPlace(entry, found.key, message, start, end, refine=found.refine)
+            if not spans:
+                where = message if found.message is None else found.message
+                yield KeyPlace(entry, found.key, where, in_name=found.in_name, refine=found.refine)

@@ -17,7 +17,7 @@ from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator, decided_trace
-from lorestudio.systems.base import INPUTS, Given, Moment, State, StopBetweenStages, System
+from lorestudio.systems.base import INPUTS, Given, Moment, Offline, State, StopBetweenStages, System
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.model import Trace
 
@@ -47,7 +47,8 @@ class Rerun:
     """What it takes to run a generation again, in any thread.
 
     `before` is its trace; `system` decided on `moment`, beginning from `state`. `recorded` are answers of a model that
-    were read already; questions that no earlier answer fits are answered as `unanswered` says.
+    were read already; questions that no earlier answer fits are answered as `unanswered` says. `known` is the system that
+    the chat was run with, whose vectors are taken over, where `system` is another one.
     """
 
     generation: Generation
@@ -58,6 +59,7 @@ class Rerun:
     state: State = field(default=None, repr=False)
     recorded: RecordedAnswers | None = field(default=None, repr=False)
     unanswered: Unanswered | None = None
+    known: System | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -83,7 +85,12 @@ class Rerun:
         """The same with other settings of the system. Raises InputError where one of them cannot be used."""
         if settings == self.system.settings:
             return self
-        return replace(self, system=self.system.with_settings(settings, self.project.scene()))
+        changed = self.system.with_settings(settings, self.project.scene())
+        return replace(self, system=changed, known=self.known or self.system)
+
+    def offline(self) -> Offline:
+        """The system for a run that asks nobody; each is for one run, or for one replay."""
+        return self.system.offline(Given(self.before, self.recorded, self.unanswered), self.known or self.system)
 
     def named(self, difference: str) -> Rerun:
         """The same under another digest of its inputs, so that its trace is never taken for that of a real run."""
@@ -99,6 +106,6 @@ class Rerun:
         """
         watcher = stop if isinstance(stop, StopBetweenStages) else StopBetweenStages(stop or CancelToken())
         watcher.look()
-        offline = self.system.offline(Given(self.before, self.recorded, self.unanswered), self.system)
+        offline = self.offline()
         trace = asyncio.run(decided_trace(offline.system, replace(self.moment, watcher=watcher), self.state))
         return Ran(trace, offline.answers(), offline.lacks())

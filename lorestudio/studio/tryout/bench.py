@@ -1,4 +1,4 @@
-"""The test bench: any text, run through the engine at once, to see what it would trigger.
+"""The test bench: any text, run through the system at once, to see what it would trigger.
 
 The text is a message of the person's, in a chat of its own or behind the open chat. The run is a whole generation, as
 for a real message; no provider is asked, and nothing of it is kept.
@@ -7,28 +7,29 @@ for a real message; no provider is asked, and nothing of it is kept.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.domain.state import EngineState
-from lorestudio.llm.stand_in import StandInAnswers
-from lorestudio.studio.project.modes import Mode
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.context import RunContext, StopBetweenStages
-from lorestudio.systems.deeplore.key_places import KeyPlace, key_places
-from lorestudio.systems.deeplore.run import run
+from lorestudio.studio.replay.simulator import Simulator, decided_trace
+from lorestudio.systems.base import Given, Moment, State, StopBetweenStages, System
+from lorestudio.systems.offline import Unanswered
+from lorestudio.trace.found_keys import KeyPlace
 from lorestudio.trace.journey import Fate, FateState, Journeys, came_in
 from lorestudio.trace.model import Phase, Trace, Turn
 
-__all__ = ["Bench", "BenchResult", "BenchRow", "KeyPlace", "NotReplayedError"]
+STAND_IN: Final = "No model is asked here: the offline stand-in chose in its place, by shared words alone."
 
-STAND_IN = "No model is asked here: the offline stand-in chose in its place, by shared words alone."
+NOT_CHOSEN: Final = "{amount:,} more were offered and not chosen."
 
-NOT_CHOSEN = "{amount:,} more were offered and not chosen."
+MOST_FAR: Final = 25
+"""Of entries that no key brought into question and that do not go in, so many are told, the nearest first."""
+
+FARTHER: Final = "{amount:,} more were compared and are less alike."
 
 
 class NotReplayedError(ValueError):
@@ -99,74 +100,51 @@ class Bench:
 
     def __init__(self, simulator: Simulator) -> None:
         self.project = simulator.project
-        first, last = simulator.generations[0], simulator.generations[-1]
-        chat = self.project.chat
-        self._alone = replace(
-            simulator.context(first),
-            chat=(),
-            positions=(),
-            state=EngineState(random_state=self.project.seed),
-            controls=self.project.controls,
-        )
-        self._behind: RunContext | None = None
-        if chat is not None:
+        self._system: System = simulator.system
+        self._first = replace(simulator.moment(simulator.generations[0]), controls=self.project.controls)
+        self._behind: tuple[Moment, State] | None = None
+        last = simulator.generations[-1]
+        if self.project.chat is not None:
             with suppress(ValueError):  # the generations before it have not been run
-                self._behind = simulator.context(last)
-
-    @classmethod
-    def of(cls, project: Project) -> Bench:
-        """A bench for a project without a chat, or for texts that stand alone."""
-        return cls(Simulator(project))
+                self._behind = simulator.moment(last), simulator.state_before(last)
 
     @property
     def can_append(self) -> bool:
         """Whether a text can stand behind the chat: there is one, and all its replies have been run."""
         return self._behind is not None
 
-    def test(
-        self,
-        text: str,
-        *,
-        append: bool = False,
-        cancel: CancelToken | None = None,
-    ) -> BenchResult:
+    def test(self, text: str, *, append: bool = False, cancel: CancelToken | None = None) -> BenchResult:
         """What the text triggers. For a worker thread, since it may take more than a moment.
 
         Raises Cancelled between two stages after a request to stop, and NotReplayedError where it should stand behind a
         chat that was not run.
         """
-        ctx = self._context(text, append=append)
-        ctx = replace(ctx, watcher=StopBetweenStages(cancel or CancelToken()))
-        trace = asyncio.run(run(ctx)).trace
-        message = ctx.turn.message - 1
-        rows = bench_rows(trace, key_places(ctx), message)
-        remarks = [STAND_IN] if trace.ai_calls else []
-        passed_over = [row for row in rows if trace.mode == Mode.AI_ONLY and row.fate.reason == "ai_not_selected"]
-        if passed_over:  # nearly the whole vault, every time
-            rows = tuple(row for row in rows if row not in passed_over)
-            remarks.append(NOT_CHOSEN.format(amount=len(passed_over)))
-        return BenchResult(text, trace, message, rows, tuple(remarks))
-
-    def _context(self, text: str, *, append: bool) -> RunContext:
-        project = self.project
-        chat = project.chat or Chat()
+        stop = StopBetweenStages(cancel or CancelToken())
+        stop.look()
+        chat = self.project.chat or Chat()
         said = Message(chat.user_name, text, is_user=True)
+        moment, state = self._moment(said, append=append)
+        system = self._system.saying((*chat.messages, said) if append else (said,))
+        offline = system.offline(Given(unanswered=Unanswered.STAND_IN), self._system)
+        trace = asyncio.run(decided_trace(offline.system, replace(moment, watcher=stop), state))
+        message = moment.position(len(moment.chat) - 1)
+        rows, kept_back = _told(bench_rows(trace, offline.system.key_places(moment, state, trace), message))
+        no_text = self._system.kind.no_text
+        remarks = ((no_text,) if no_text else ()) + ((STAND_IN,) if offline.answers() else ())
+        return BenchResult(text, trace, message, rows, (*remarks, *trace.warnings, *offline.lacks(), *kept_back))
+
+    def _moment(self, said: Message, *, append: bool) -> tuple[Moment, State]:
+        end = len(self.project.chat.messages) if self.project.chat is not None else 0
         if append:
-            behind = self._behind
-            if behind is None:
-                raise NotReplayedError.of(project)
-            place = len(chat.messages)
-            ctx = replace(behind, chat=(*behind.chat, said), positions=(*behind.positions, place))
+            if self._behind is None:
+                raise NotReplayedError.of(self.project)
+            (moment, state), place = self._behind, end
+            moment = replace(moment, chat=(*moment.chat, said), positions=(*moment.positions, place))
         else:
-            place = 0
-            ctx = replace(self._alone, chat=(said,), positions=(0,))
-        return replace(
-            ctx,
-            turn=Turn(place + 1, 0, 0),
-            answers=StandInAnswers(),
-            model="",
-            digests={},
-        )
+            place = end if self._system.kind.remembers else 0
+            moment = replace(self._first, chat=(said,), positions=(place,))
+            state = self._system.first_state(self.project.seed)
+        return replace(moment, turn=Turn(place + 1, 0, 0), digests={}), state
 
 
 def bench_rows(trace: Trace, places: Sequence[KeyPlace], message: int) -> tuple[BenchRow, ...]:
@@ -206,3 +184,27 @@ def bench_rows(trace: Trace, places: Sequence[KeyPlace], message: int) -> tuple[
 def _came_in(journeys: Journeys, entry: int) -> tuple[str, str]:
     how = came_in(journeys, entry)
     return ("", "") if how is None else (how.label, how.sentence)
+
+
+def _told(rows: Sequence[BenchRow]) -> tuple[tuple[BenchRow, ...], tuple[str, ...]]:
+    """The rows without the many that nothing but the whole vault brought into question, and sentences about these."""
+    many = [row for row in rows if not row.injected and not row.how and row.fate.phase is Phase.SELECT]
+    alike = sorted((row for row in rows if _only_compared(row)), key=_score, reverse=True)
+    passed = {row.entry for row in many if not _only_compared(row)}
+    far = {row.entry for row in alike[MOST_FAR:]}
+
+    def words() -> Iterator[str]:
+        for amount, sentence in ((len(far), FARTHER), (len(passed), NOT_CHOSEN)):
+            if amount:
+                yield sentence.format(amount=amount)
+
+    return tuple(row for row in rows if row.entry not in far | passed), tuple(words())
+
+
+def _only_compared(row: BenchRow) -> bool:
+    return not row.injected and not row.keys and "score" in row.fate.details
+
+
+def _score(row: BenchRow) -> float:
+    score = row.fate.details.get("score")
+    return score if isinstance(score, int | float) else 0.0

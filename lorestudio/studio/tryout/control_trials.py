@@ -16,7 +16,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.state import ChatControls
 from lorestudio.llm.recorded_answers import RecordedAnswers
-from lorestudio.studio.replay.rerun import Rerun, run_offline
+from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.journey import FateState, fates
 from lorestudio.trace.model import Trace
@@ -40,15 +40,26 @@ class Trials:
 
     def run(self, change: Change, cancel: CancelToken | None = None) -> Trace:
         """The trace with other choices. Raises Cancelled between two stages after a request to stop."""
-        context = self._rerun.context
-        ctx = replace(context, controls=change(context.controls), digests={})
-        return run_offline(ctx, self._rerun.answers(), cancel)
+        moment = self._rerun.moment
+        other = replace(moment, controls=change(moment.controls), digests={})
+        return replace(self._rerun, moment=other).run(cancel).trace
 
+    def effect(self, having: Trace, lacking: Trace) -> Effect:
+        """The effect of a choice from the run with it and the run without it."""
+        filters = self._rerun.system.kind.filters
+        stopped, free = _filtered(having, filters), _filtered(lacking, filters)
+        inside = frozenset(injection.entry for injection in having.injections)
+        outside = frozenset(injection.entry for injection in lacking.injections)
+        return Effect(
+            tuple(sorted(stopped - free)),
+            tuple(sorted(free - stopped)),
+            tuple(sorted(outside - inside)),
+            tuple(sorted(inside - outside)),
+        )
 
-FILTERS: Final = frozenset({"gated_field", "outside_folders", "blocked"})
-"""Reasons by which a chat's choices keep entries out."""
 
 _Name = TypeVar("_Name", bound=Hashable)
+_STOPPED: Final = frozenset({FateState.REMOVED, FateState.REFUSED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +79,6 @@ class Effect:
         return bool(self.filters or self.lets_in or self.keeps_out or self.brings_in)
 
 
-def effect(having: Trace, lacking: Trace) -> Effect:
-    """The effect of a choice from the run with it and the run without it."""
-    stopped, free = _filtered(having), _filtered(lacking)
-    inside = frozenset(injection.entry for injection in having.injections)
-    outside = frozenset(injection.entry for injection in lacking.injections)
-    return Effect(
-        tuple(sorted(stopped - free)),
-        tuple(sorted(free - stopped)),
-        tuple(sorted(outside - inside)),
-        tuple(sorted(inside - outside)),
-    )
-
-
 def effects_of_removing(
     trials: Trials, changes: Mapping[_Name, Change], cancel: CancelToken | None = None
 ) -> dict[_Name, Effect]:
@@ -88,7 +86,7 @@ def effects_of_removing(
 
     Raises Cancelled after a request to stop.
     """
-    return {name: effect(trials.before, trials.run(change, cancel)) for name, change in changes.items()}
+    return {name: trials.effect(trials.before, trials.run(change, cancel)) for name, change in changes.items()}
 
 
 def effects_of_adding(
@@ -103,13 +101,11 @@ def effects_of_adding(
     """
     found: dict[_Name, Effect] = {}
     for name, change in changes.items():
-        found[name] = effect(trials.run(change, cancel), trials.before)
+        found[name] = trials.effect(trials.run(change, cancel), trials.before)
         if report is not None:
             report({name: found[name]})
     return found
 
 
-def _filtered(trace: Trace) -> frozenset[int]:
-    return frozenset(
-        entry for entry, fate in fates(trace).items() if fate.state is FateState.REMOVED and fate.reason in FILTERS
-    )
+def _filtered(trace: Trace, filters: frozenset[str]) -> frozenset[int]:
+    return frozenset(entry for entry, fate in fates(trace).items() if fate.state in _STOPPED and fate.reason in filters)

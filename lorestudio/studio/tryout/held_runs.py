@@ -11,12 +11,10 @@ from functools import cached_property
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.studio.replay.rerun import Rerun, run_offline, trace_of
+from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview
-from lorestudio.systems.context import RunContext
-from lorestudio.systems.deeplore.index import DeepLoreIndex
-from lorestudio.systems.holding import Hold
+from lorestudio.systems.base import Hold
 from lorestudio.trace.held_run import WouldAlso, would_also
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import Phase, Trace
@@ -31,18 +29,17 @@ class HeldRuns:
     It takes what it needs from the simulator when it is made, at once, and may then be used in any thread. With a
     `preview` the questions are about that run with its unsaved texts. Raises ValueError for a generation that was not
     run.
+
+    `not_held` says why the system can hold no entry in, "" where it can; then `of` knows nothing.
     """
 
     def __init__(self, simulator: Simulator, generation: Generation, preview: Preview | None = None) -> None:
-        self.trace: Trace = trace_of(simulator.traces, generation) if preview is None else preview.trace
-        context = simulator.context(generation)
-        self._rerun = Rerun(generation, self.trace, context)
-        self._edited = None if preview is None or preview.index is context.index.vault else preview.index
-
-    @cached_property
-    def _index(self) -> DeepLoreIndex:
-        known = self._rerun.context.index
-        return known if self._edited is None else DeepLoreIndex(self._edited, known)
+        rerun = Rerun.of(simulator, generation)
+        if preview is not None:
+            rerun = replace(rerun, before=preview.trace, moment=replace(rerun.moment, index=preview.index))
+        self._rerun = rerun
+        self.trace: Trace = rerun.before
+        self.not_held = rerun.system.kind.not_held
 
     @cached_property
     def _journeys(self) -> Journeys:
@@ -54,18 +51,13 @@ class HeldRuns:
         That is so for one that went in, one that the budget cut, and in a run that was skipped. Raises Cancelled
         between two stages after a request to stop.
         """
-        end = self._journeys.fate(entry)
-        if self.trace.skip_reason or not _is_askable(end) or not 0 <= entry < len(self._index.vault.entries):
+        end, index = self._journeys.fate(entry), self._rerun.moment.index
+        known = not self.trace.skip_reason and 0 <= entry < len(index.entries)
+        if self.not_held or not known or not _is_askable(end):
             return None
-        return would_also(run_offline(self._held(entry, end), self._rerun.answers(), cancel))
-
-    def _held(self, entry: int, end: Fate) -> RunContext:
-        return replace(
-            self._rerun.context,
-            index=self._index,
-            digests=self._rerun.digests(f"held {entry} {self._index.vault.digest}"),
-            held=Hold(entry, end.stage if end.state is FateState.REMOVED else ""),
-        )
+        held = Hold(entry, end.stage if end.state is FateState.REMOVED else "")
+        rerun = replace(self._rerun, moment=replace(self._rerun.moment, held=held))
+        return would_also(rerun.named(f"held {entry} {index.digest}").run(cancel).trace)
 
 
 def _is_askable(end: Fate) -> bool:

@@ -2,8 +2,6 @@
 
 Everything comes from a run: same chat, same state before it, same seed, same answers. Nothing is written, no provider
 is asked, and the simulator's own traces and states stay what they are.
-
-What differs between two traces of one generation: who comes in, who leaves, who takes more or less room.
 """
 
 from __future__ import annotations
@@ -12,7 +10,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
@@ -20,31 +17,17 @@ from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.settings.differences import SettingChange, differences
+from lorestudio.settings.differences import SettingChange, section_differences
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.rerun import Rerun, run_offline
+from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.offline_answers import SENTENCES, Answered, Unanswered
-from lorestudio.systems.context import RunContext, StopBetweenStages
-from lorestudio.systems.deeplore.index import DeepLoreIndex
-from lorestudio.systems.deeplore.key_places import KeyMatch, WouldMatch, would_match
-from lorestudio.systems.deeplore.stages.placement import entry_text
-from lorestudio.trace.model import EntryRef, Injection, Trace
+from lorestudio.systems.base import StopBetweenStages
+from lorestudio.systems.offline import Unanswered
+from lorestudio.trace.found_keys import WouldMatch
+from lorestudio.trace.journey import FateState, Journeys, came_in
+from lorestudio.trace.model import Trace
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.index_refresh import VaultState
-
-__all__ = [
-    "EditedNote",
-    "EntryOutcome",
-    "InjectedText",
-    "KeyMatch",
-    "NoteText",
-    "Preview",
-    "Previewer",
-    "Previews",
-    "Unanswered",
-    "WouldMatch",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +58,7 @@ class EditedNote:
     """A note with its new text: the entry that it is, or why it is none; both None for a note that would be gone.
 
     An entry that another one of the same title displaces has neither (setting `multiVaultConflictResolution`).
-    `match` and `injected` are told by DeepLore, `outcome` by the systems beside it.
+    `match` and `injected` are None where the system cannot tell.
     """
 
     note: NoteText
@@ -90,8 +73,8 @@ class EditedNote:
 class Preview:
     """What came of the run. `before` is the trace of the same generation without the edits.
 
-    `settings` are those that were tried out, with both values. `answered` says for each question to a model where its
-    answer came from. `seconds` is the time from the texts to here. `warnings` are sentences on what this run lacked.
+    `settings` are those that were tried out, with both values. `seconds` is the time from the texts to here. `remarks`
+    are sentences on where the answers of a model came from and on what the run lacked, each once.
     """
 
     generation: Generation
@@ -99,29 +82,9 @@ class Preview:
     trace: Trace = field(repr=False)
     index: VaultIndex = field(repr=False)
     notes: tuple[EditedNote, ...] = ()
-    answered: tuple[Answered, ...] = ()
     seconds: float = 0.0
     settings: tuple[SettingChange, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Sentences on where the answers of a model came from, and on what the run lacked, each once."""
-        return tuple(dict.fromkeys((*(SENTENCES[answered] for answered in self.answered), *self.warnings)))
-
-
-class Previews(Protocol):
-    """Whoever makes previews of one generation, by DeepLore or by another system."""
-
-    def takes(self, settings: Section) -> bool:
-        """Whether these are settings of the system that decides here."""
-        ...
-
-    def preview(
-        self, notes: Sequence[NoteText], cancel: CancelToken | None = None, settings: Section | None = None
-    ) -> Preview:
-        """Run the generation with these texts and settings; see `Previewer.preview`."""
-        ...
+    remarks: tuple[str, ...] = ()
 
 
 class Previewer:
@@ -145,7 +108,6 @@ class Previewer:
         self.before = self._rerun.before
         self._project = simulator.project
         self._state = state_of(simulator.project)
-        self._context = self._rerun.context
         self._reread: tuple[DeepLoreSettings, EditedVaults] | None = None
 
     @cached_property
@@ -153,8 +115,8 @@ class Previewer:
         return EditedVaults(self._state, self._project.settings, self._project.counter)
 
     def takes(self, settings: Section) -> bool:
-        """Whether these are DeepLore's settings."""
-        return isinstance(settings, DeepLoreSettings)
+        """Whether these are settings of the system that decides here."""
+        return type(settings) is self._rerun.system.kind.settings
 
     def _vaults_with(self, settings: DeepLoreSettings) -> EditedVaults:
         """The vaults as these settings read them; where they decide that, the notes are read from the disk again."""
@@ -184,45 +146,39 @@ class Previewer:
         """Run the generation with these texts, and with other settings where some are given.
 
         For a worker thread, since it may take more than a moment. Raises Cancelled between two stages after a request
-        to stop, VaultError for a text that belongs nowhere or a vault that cannot be read again, and TypeError for
-        settings of another system.
+        to stop, VaultError for a text that belongs nowhere or a vault that cannot be read again, InputError for
+        settings that cannot be used, and TypeError for those of another system.
         """
         begun = time.perf_counter()
         stop = StopBetweenStages(cancel or CancelToken())
-        settings = settings or self._project.settings
-        if not isinstance(settings, DeepLoreSettings):
-            raise TypeError(f"{type(settings).__name__} are no settings of DeepLore")
+        known = self._rerun.system.settings
+        settings = settings or known
+        if not self.takes(settings):
+            raise TypeError(f"{type(settings).__name__} are no settings of {self._rerun.system.title}")
         vault = self._index(notes, settings)
         stop.look()
-        answers = self._rerun.answers()
-        known = self._context.index
-        ctx = self.context(known if vault is known.vault else DeepLoreIndex(vault, known), settings)
+        moment = replace(self._rerun.moment, index=vault)
+        rerun = replace(self._rerun, moment=moment).with_settings(settings)
+        ran = rerun.named(f"edited {vault.digest} {settings.model_dump_json()}").run(stop)
         stop.look()
-        trace = run_offline(ctx, answers, stop)
-        stop.look()
-        edited = tuple(_edited(note, vault, trace, ctx) for note in notes)
+        journeys = Journeys(ran.trace)
         return Preview(
             self.generation,
             self.before,
-            trace,
+            ran.trace,
             vault,
-            edited,
-            tuple(answers.answered),
+            tuple(_edited(note, vault, journeys, rerun) for note in notes),
             time.perf_counter() - begun,
-            differences(self._project.settings, settings),
+            section_differences(known, settings),
+            tuple(dict.fromkeys((*ran.answers, *ran.lacks))),
         )
 
-    def _index(self, notes: Sequence[NoteText], settings: DeepLoreSettings) -> VaultIndex:
+    def _index(self, notes: Sequence[NoteText], settings: Section) -> VaultIndex:
         """The vault with these texts, as these settings read it; the run's own where neither makes a difference."""
-        if not notes and self._project.reads_alike(settings):
-            return self._context.index.vault
-        return self._vaults_with(settings).with_texts(notes).index
-
-    def context(self, index: DeepLoreIndex, settings: DeepLoreSettings | None = None) -> RunContext:
-        """The inputs of the generation with another index or other settings, under a digest of their own."""
-        settings = settings or self._project.settings
-        digests = self._rerun.digests(f"edited {index.vault.digest} {settings.model_dump_json()}")
-        return replace(self._context, index=index, settings=settings, digests=digests)
+        reading = settings if isinstance(settings, DeepLoreSettings) else self._project.settings
+        if not notes and self._project.reads_alike(reading):
+            return self._rerun.moment.index
+        return self._vaults_with(reading).with_texts(notes).index
 
 
 def state_of(project: Project) -> VaultState:
@@ -234,70 +190,32 @@ def state_of(project: Project) -> VaultState:
     return state
 
 
-def _edited(note: NoteText, index: VaultIndex, trace: Trace, ctx: RunContext) -> EditedNote:
+def _edited(note: NoteText, index: VaultIndex, journeys: Journeys, ran: Rerun) -> EditedNote:
     def is_it(item: Entry | LeftOutNote) -> bool:
         return item.filename == note.filename and item.vault == note.vault
 
     entry = next(filter(is_it, index.entries), None)
     if entry is None:
         return EditedNote(note, left_out=next(filter(is_it, index.left_out), None))
-    return EditedNote(note, entry, None, would_match(ctx, entry), _injected(entry, trace, ctx))
+    match = ran.system.would_match(ran.moment, ran.state, entry)
+    return EditedNote(note, entry, None, match, _injected(entry, journeys.trace, ran), _outcome(entry, journeys))
 
 
-def _injected(entry: Entry, trace: Trace, ctx: RunContext) -> InjectedText:
-    """The text out of the prompt where it went in, else as the same template makes it."""
+def _injected(entry: Entry, trace: Trace, ran: Rerun) -> InjectedText | None:
+    """The text out of the prompt where it went in, else as it would stand there."""
+    count = ran.moment.counter.count
     injection = next((injection for injection in trace.injections if injection.entry == entry.id), None)
     if injection is None:
-        text = entry_text(entry, ctx.settings, literal=ctx.is_fixed("template_patterns"))
-        return InjectedText(text, entry.tokens, ctx.counter.count(text), injected=False)
+        text = ran.system.entry_text(ran.moment, entry)
+        return None if text is None else InjectedText(text, entry.tokens, count(text), injected=False)
     places = ((block, part) for block in trace.prompt for part in block.parts if part.entry == entry.id)
     text = next((block.text[part.start : part.end] for block, part in places), "")
-    count = ctx.counter.count(text)
-    return InjectedText(text, injection.tokens, count, injected=True, truncated=injection.truncated)
+    return InjectedText(text, injection.tokens, count(text), injected=True, truncated=injection.truncated)
 
 
-@dataclass(frozen=True, slots=True)
-class Resized:
-    """An entry that goes in both times, with the tokens of the part that goes in."""
-
-    entry: EntryRef
-    before: int
-    after: int
-
-
-@dataclass(frozen=True, slots=True)
-class PromptChanges:
-    """What an edit does to the injections. Entries that left are named as the trace before names them.
-
-    `tokens_before` and `tokens_after` are those of all injections, outlets included.
-    """
-
-    entered: tuple[EntryRef, ...]
-    left: tuple[EntryRef, ...]
-    resized: tuple[Resized, ...]
-    tokens_before: int
-    tokens_after: int
-
-    def __bool__(self) -> bool:
-        return bool(self.entered or self.left or self.resized)
-
-
-def prompt_changes(before: Trace, after: Trace) -> PromptChanges:
-    """The changes, in injection order. Entries are the same when vault and file name are."""
-    old, new = _by_file(before), _by_file(after)
-    return PromptChanges(
-        tuple(after.entries[item.entry] for name, item in new.items() if name not in old),
-        tuple(before.entries[item.entry] for name, item in old.items() if name not in new),
-        tuple(
-            Resized(after.entries[item.entry], old[name].tokens, item.tokens)
-            for name, item in new.items()
-            if name in old and old[name].tokens != item.tokens
-        ),
-        before.total_tokens,
-        after.total_tokens,
-    )
-
-
-def _by_file(trace: Trace) -> dict[tuple[str, str], Injection]:
-    files = ((trace.entries[item.entry], item) for item in trace.injections)
-    return {(entry.vault, entry.filename): item for entry, item in files}
+def _outcome(entry: Entry, journeys: Journeys) -> EntryOutcome:
+    """What brought the entry in where it goes in whole, else what settled it."""
+    fate = journeys.fate(entry.id)
+    how = came_in(journeys, entry.id) if fate.state is FateState.INJECTED else None
+    goes_in = fate.state in {FateState.INJECTED, FateState.TRUNCATED}
+    return EntryOutcome(goes_in, fate.explain(journeys.trace).sentence if how is None else how.sentence)

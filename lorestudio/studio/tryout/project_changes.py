@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.notes.batch_edit import ChangeItems, RemoveProperty, SetValue, plan_property, property_edit
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
@@ -47,11 +48,6 @@ def plan_change(vaults: Sequence[VaultNotes], path: Path, change: Change) -> Pla
     return replace(planned, changes=replace(planned.changes, title=change.title))
 
 
-def changed_settings(project: Project, change: Change) -> DeepLoreSettings:
-    """The project's settings with the change."""
-    return change.set_in(project.settings)
-
-
 class ProjectChanges:
     """One project with one change after the other, each on its own; nothing is written.
 
@@ -86,14 +82,18 @@ class ProjectChanges:
             raise InputError(filename, "the note's text is not at hand, so it cannot be tried out with a change.")
         return text
 
-    def made(self, change: Change) -> Project:
-        """The project with the change. Raises InputError, VaultError or ValueError where it cannot be made."""
+    def made(self, change: Change, settings: Section) -> tuple[Project, Section]:
+        """The project with the change, and the settings of the system that decides, which are `settings` without it.
+
+        Raises InputError, VaultError or ValueError where it cannot be made.
+        """
         project = self.project
         if change.note is not None:
-            return self._edited(change.note)
+            return self._edited(change.note), settings
         if change.controls is not None:
-            return replace(project, controls=change.chosen_in(project.controls))
-        return project.with_settings(change.set_in(project.settings))
+            return replace(project, controls=change.chosen_in(project.controls)), settings
+        changed = change.set_in(settings)
+        return (project.with_settings(changed) if isinstance(changed, DeepLoreSettings) else project), changed
 
     def _edited(self, edit: NoteEdit) -> Project:
         vaults = self._vaults

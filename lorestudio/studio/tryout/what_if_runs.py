@@ -13,19 +13,17 @@ from dataclasses import dataclass, field, replace
 from lorestudio.domain.chat import Generation
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.rerun import Rerun, run_offline
+from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.offline_answers import Answered
 from lorestudio.studio.tryout.project_changes import ProjectChanges
+from lorestudio.systems.base import StopBetweenStages
 from lorestudio.systems.changes import Change
-from lorestudio.systems.context import RunContext, StopBetweenStages
-from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.trace.model import Trace
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class WhatIf:
     """A run with a change. `unanswered`: a question that the change made a new one had no answer.
 
     `earlier` counts the replies before it that got other lore, None where they were not run.
@@ -46,55 +44,53 @@ class WhatIfRuns:
     """
 
     def __init__(self, simulator: Simulator, generation: Generation, recorded: RecordedAnswers | None = None) -> None:
-        self._rerun = rerun = Rerun.of(simulator, generation, recorded)
-        self.generation = generation
-        self.trace = rerun.before
-        self.context: RunContext = rerun.context
+        self.rerun = Rerun.of(simulator, generation, recorded)
         self.changes = ProjectChanges(simulator.project)
-        self.stand_in = rerun.stands_in
-        self._model = simulator.model
-        place = simulator.generations.index(generation)
         # Thousands of traces may be packed; each is looked at when its turn comes.
-        self._before = TraceBook(simulator.traces).part(simulator.generations[:place])
+        earlier = simulator.generations[: simulator.place(generation)]
+        self._before = TraceBook(simulator.traces).part(earlier)
+        self._failed = any(call.error for call in self.rerun.before.ai_calls)
 
     @property
     def replies(self) -> int:
         """How many generations of the chat come before this one."""
         return len(self._before)
 
-    def alone(self, change: Change, stop: StopBetweenStages) -> Ran:
+    def alone(self, change: Change, stop: StopBetweenStages) -> WhatIf:
         """This one reply with the change, from the state that the real chat left.
 
         Raises what `ProjectChanges.made` raises, and Cancelled.
         """
-        project, ctx = self.changes.made(change), self.context
-        answers = self._rerun.answers()
-        same = project.index is ctx.index.vault
-        changed = replace(
-            ctx,
-            index=ctx.index if same else DeepLoreIndex(project.index, ctx.index),
-            settings=project.settings,
-            controls=change.chosen_in(ctx.controls),
-            digests={"inputs": f"what if: {change.title}"},
-        )
-        trace = run_offline(changed, answers, stop)
-        return Ran(change, project, trace, Answered.NONE in answers.answered)
+        rerun = self._with(change)
+        ran = rerun.named(f"what if: {change.title}").run(stop)
+        return WhatIf(change, rerun.project, ran.trace, self._lacks(ran.lacks))
 
-    def replayed(self, change: Change, stop: StopBetweenStages) -> Ran:
+    def replayed(self, change: Change, stop: StopBetweenStages) -> WhatIf:
         """This reply after a replay of the chat with the change, as applying it would run it.
 
         Raises what `ProjectChanges.made` raises, and Cancelled.
         """
-        project = self.changes.made(change)
-        answers = self._rerun.answers()
-        simulator = Simulator(project, answers, stop, self._model, base=self.context.index)
+        rerun = self._with(change)
+        offline = rerun.offline()
+        simulator = Simulator(rerun.project, offline.system, stop)
         earlier = 0
         for generation, before in self._before.items():
-            answers.earlier = before
+            stop.look()
+            offline.turn_to(before)
             earlier += _lore(asyncio.run(simulator.generate(generation))) != _lore(before)
-        answers.earlier = self.trace
-        trace = asyncio.run(simulator.generate(self.generation))
-        return Ran(change, project, trace, Answered.NONE in answers.answered, earlier)
+        offline.turn_to(rerun.before)
+        trace = asyncio.run(simulator.generate(rerun.generation))
+        return WhatIf(change, rerun.project, trace, self._lacks(offline.lacks()), earlier)
+
+    def _with(self, change: Change) -> Rerun:
+        rerun = self.rerun
+        project, settings = self.changes.made(change, rerun.system.settings)
+        moment = replace(rerun.moment, index=project.index, controls=change.chosen_in(rerun.moment.controls))
+        return replace(rerun, project=project, moment=moment).with_settings(settings)
+
+    def _lacks(self, lacks: Sequence[str]) -> bool:
+        """Whether something was asked that has no answer here, though the real run had one."""
+        return bool(lacks) and not self._failed
 
 
 def _lore(trace: Trace) -> Sequence[tuple[str, str, int, str]]:

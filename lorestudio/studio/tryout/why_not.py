@@ -1,33 +1,57 @@
-"""Why an entry did not go in, and the single changes that bring it in: each is found by really running the engine.
+"""Why an entry did not go in, and the single changes that bring it in: each is found by really running the system.
 
 For an entry that went in it is the other way round: what keeps it out.
 
 A change is tried on the one reply first; one that works there is confirmed by replaying the chat up to that reply with
 the change, as applying it would. The two can differ, for instance because an entry that comes in earlier is cooling
-down by then. Nothing is written and no provider is asked.
+down by then. Of ordered steps the least that is enough is found by trying as few of them as possible. Nothing is
+written and no provider is asked.
 """
 
 from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final, TypeAlias, TypeVar
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.recorded_answers import RecordedAnswers
+from lorestudio.settings.files import SettingsError
 from lorestudio.studio.notes.vault_notes import aliases_of
+from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.held_runs import HeldRuns
-from lorestudio.studio.tryout.what_if_runs import WhatIfRuns
-from lorestudio.studio.tryout.why_not_answers import Answer, Further, Holds, WhyNot, WhyNotNews
-from lorestudio.studio.tryout.why_not_trying import WENT_IN, Report, Search
-from lorestudio.systems.changes import Change, NoteEdit, Option, Part
-from lorestudio.systems.deeplore.ideas.bring_in import left_out_options, options
-from lorestudio.systems.deeplore.ideas.keep_out import keep_out_options
-from lorestudio.systems.deeplore.ideas.situation import Situation
-from lorestudio.trace.diff import Key
-from lorestudio.trace.journey import Journeys
+from lorestudio.studio.tryout.what_if_runs import WhatIf, WhatIfRuns
+from lorestudio.studio.tryout.why_not_answers import Answer, Further, Holds, WhyNot, WhyNotNews, ranked
+from lorestudio.systems.base import StopBetweenStages
+from lorestudio.systems.changes import Change, Option
+from lorestudio.systems.ideas import Situation, left_out_options
+from lorestudio.trace.diff import Key, compare
+from lorestudio.trace.journey import TAKES_NO_PART, Fate, FateState, Journeys
+from lorestudio.trace.model import Trace
+from lorestudio.vault.files import VaultError
 
-__all__ = ["Answer", "Change", "Further", "Holds", "Key", "NoteEdit", "Part", "WhyNot", "WhyNotFinder", "WhyNotNews"]
+ENOUGH: Final = 3
+"""Changes of one group, such as keys, that are looked for: such as work, or at least lift the obstacle."""
+
+WENT_IN: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
+
+_WORD: Final = re.compile(r"[^\W\d_][\w'-]{3,}")
+_COMMON: Final = 0.2
+"""A word that occurs in a larger share of the messages brings the note in all the time."""
+
+_LOOKED_AT: Final = 4
+"""Words of so many of the newest messages are offered as keys."""
+
+Report: TypeAlias = Callable[[WhyNotNews], object]
+_Once: TypeAlias = Callable[[Change, StopBetweenStages], WhatIf]
+Step = TypeVar("Step")
+Result = TypeVar("Result")
 
 
 class WhyNotFinder:
@@ -42,31 +66,225 @@ class WhyNotFinder:
         self._held = HeldRuns(simulator, generation)
 
     def find(self, target: Key, report: Report | None = None, cancel: CancelToken | None = None) -> WhyNot:
-        """What brings the note with that vault and file name in, or out where it went in; for a worker thread.
+        """What brings the entry with that vault and file name in, or out where it went in; for a worker thread.
 
-        Raises Cancelled after a request to stop, and InputError where there is no such note.
+        Entries are notes, and whatever the run spoke of besides: memories, recaps, entries of a lorebook file. Raises
+        Cancelled after a request to stop, and InputError where there is no such entry.
         """
         cancel = cancel or CancelToken()
-        found, ways = self._begun(target, cancel)
-        return Search(self._runs, found, ways, report, cancel).run()
+        found, options = self._begun(target, cancel)
+        if found.fate is not None and found.fate.reason in TAKES_NO_PART:
+            return replace(found, complete=True)
+        return _Search(self._runs, found, options, report, cancel).run()
 
     def _begun(self, target: Key, cancel: CancelToken) -> tuple[WhyNot, tuple[Option, ...]]:
         """What is known before anything was tried, and what to try."""
-        runs = self._runs
-        index = runs.context.index.vault
-        notes: tuple[Entry | LeftOutNote, ...] = (*index.entries, *index.left_out)
-        note = next((note for note in notes if (note.vault, note.filename) == target), None)
-        if note is None:
-            raise InputError(target[1], "there is no such note in the vault.")
+        runs, rerun = self._runs, self._runs.rerun
+        trace, project, number = rerun.before, rerun.project, numbered(rerun.before, target)
+        notes: tuple[Entry | LeftOutNote, ...] = (*project.index.entries, *project.index.left_out)
+        note = next((each for each in notes if (each.vault, each.filename) == target), None)
+        journeys = Journeys(trace)
         if isinstance(note, LeftOutNote):
-            settings = runs.context.settings
-            found = WhyNot(target, note.filename, runs.generation, runs.trace, None, note.message)
-            return found, left_out_options(note, settings.lorebook_tag, settings.never_insert_tag)
-        end = Journeys(runs.trace).fate(note.id)
-        would = self._held.of(note.id, cancel)
-        found = WhyNot(target, note.title, runs.generation, runs.trace, end, "", would, end.state in WENT_IN)
-        changes = runs.changes
-        editable = changes.can_edit(*target)
-        aliases = aliases_of(changes.text(*target), note) if editable else ()
-        situation = Situation(runs.context, end, note, changes.project.controls, aliases, editable, runs.stand_in)
-        return found, keep_out_options(situation, runs.trace) if found.keeps_out else options(situation)
+            found = WhyNot(target, note.filename, rerun.generation, trace, None, note.message)
+            reading, looks = project.settings, journeys.fate(0).reason not in TAKES_NO_PART
+            return found, left_out_options(note, reading.lorebook_tag, reading.never_insert_tag) if looks else ()
+        if number < 0:
+            if note is None:
+                raise InputError(target[1], "there is no such note in the vault, and no such entry in this run.")
+            number = note.id
+        end = journeys.fate(number)
+        would = self._held.of(number, cancel) if note is not None else None
+        title = trace.entries[number].title if note is None else note.title
+        keeps_out = end.state in WENT_IN
+        found = WhyNot(target, title, rerun.generation, trace, end, "", would, self._held.not_held, keeps_out)
+        editable = note is not None and runs.changes.can_edit(*target)
+        situation = Situation(
+            settings=rerun.system.settings,
+            trace=trace,
+            fate=end,
+            note=note,
+            controls=project.controls,
+            words=_words(project, rerun.generation, note) if note is not None else (),
+            aliases=aliases_of(runs.changes.text(*target), note) if editable and note is not None else (),
+            editable=editable,
+            keeps_out=keeps_out,
+        )
+        return found, rerun.system.options(situation, rerun.moment, rerun.state)
+
+
+def numbered(trace: Trace, key: Key) -> int:
+    """The number of an entry in a trace, -1 where no stage spoke of it."""
+    return next((ref.id for ref in trace.entries.values() if (ref.vault, ref.filename) == key), -1)
+
+
+def _words(project: Project, generation: Generation, note: Entry) -> tuple[str, ...]:
+    """Words of the newest messages before a reply, those that the note uses too first, the newest first."""
+    messages = project.chat.messages[: generation.message] if project.chat is not None else ()
+    visible = [message.text for message in messages if not message.is_system][-_LOOKED_AT:]
+    found = dict.fromkeys(word.lower() for text in reversed(visible) for word in _WORD.findall(text))
+    own = {word.lower() for word in _WORD.findall(f"{note.title} {note.content}")}
+    uses = Counter(word for message in messages for word in {each.lower() for each in _WORD.findall(message.text)})
+    most = max(_LOOKED_AT, len(messages) * _COMMON)
+    return tuple(sorted((word for word in found if uses[word] <= most), key=lambda word: word not in own))
+
+
+def smallest(steps: Sequence[Step], attempt: Callable[[Step], Result | None]) -> tuple[int, Result] | None:
+    """The place of a step that works, with what came of it; the step before it, if there is one, does not work.
+
+    `attempt` gives None for a step that is not enough. Strides double until one works, then the gap is halved, so for
+    n steps it is asked about 2 log n times. Where more is not always better there may be a smaller one that works too.
+    None where nothing that was tried works; the first and the last step always are.
+    """
+    failed, stride = -1, 1
+    while failed < len(steps) - 1:
+        place = min(failed + stride, len(steps) - 1)
+        result = attempt(steps[place])
+        if result is not None:
+            return _halve(steps, attempt, failed, place, result)
+        failed, stride = place, 2 * stride
+    return None
+
+
+def _halve(
+    steps: Sequence[Step], attempt: Callable[[Step], Result | None], failed: int, works: int, result: Result
+) -> tuple[int, Result]:
+    while works - failed > 1:
+        middle = (failed + works) // 2
+        tried = attempt(steps[middle])
+        if tried is None:
+            failed = middle
+        else:
+            works, result = middle, tried
+    return works, result
+
+
+class _Search:
+    """One search: what was tried and found so far. `found` is what is known before anything was tried."""
+
+    def __init__(
+        self, runs: WhatIfRuns, found: WhyNot, options: Sequence[Option], report: Report | None, cancel: CancelToken
+    ) -> None:
+        self._runs, self._found, self._options = runs, found, options
+        self._target = found.target
+        self._report = report or (lambda _news: None)
+        self._stop = StopBetweenStages(cancel)
+        self._answers: list[Answer] = []
+        self._further: list[Further] = []
+        self._unasked = self._tried = self._done = 0
+        self._total = len(options)
+
+    def run(self) -> WhyNot:
+        """Try everything, then confirm what works, beginning with what moves least."""
+        groups: defaultdict[str, int] = defaultdict(int)
+        for option in self._options:
+            self._say(option.steps[0].title)
+            if not option.group:
+                self._try(option)
+            elif groups[option.group] < ENOUGH:
+                got_further = len(self._further)
+                groups[option.group] += self._try(option) or len(self._further) > got_further
+            self._done += 1
+        unchecked = ranked([answer for answer in self._answers if answer.holds is Holds.UNCHECKED])
+        self._total += len(unchecked)
+        for answer in unchecked:
+            self._say(answer.change.title)
+            self._answers[self._answers.index(answer)] = self._confirmed(answer)
+            self._done += 1
+        return self._so_far(complete=True)
+
+    # ---- trying -----------------------------------------------------------------------------------------------------
+
+    def _try(self, option: Option) -> bool:
+        """Look for the least step that works; whether there is one."""
+        once = self._runs.replayed if option.through_history else self._runs.alone
+        failures: list[WhatIf] = []
+        shortened: list[WhatIf] = []
+
+        def attempt(change: Change) -> WhatIf | None:
+            ran = self._ran(once, change)
+            if ran is None:
+                return None
+            if not self._works(ran):
+                failures.append(ran)
+                return None
+            if self._fate(ran).state is FateState.TRUNCATED:
+                shortened.append(ran)  # better than nothing, but more of it may let the entry in whole
+                return None
+            return ran
+
+        found = smallest(option.steps, attempt)
+        best = found[1] if found is not None else shortened[-1] if shortened else None
+        if best is not None:
+            self._answers.append(self._answer(best))
+        elif failures:
+            self._note_failure(option, once, failures[-1])
+        return best is not None
+
+    def _ran(self, once: _Once, change: Change) -> WhatIf | None:
+        self._tried += 1
+        self._stop.look()
+        try:
+            return once(change, self._stop)
+        except (InputError, SettingsError, VaultError, ValueError):
+            return None  # front matter or other settings do not allow it; there are other ways
+
+    def _fate(self, ran: WhatIf) -> Fate:
+        return Journeys(ran.trace).fate(numbered(ran.trace, self._target))
+
+    def _works(self, ran: WhatIf) -> bool:
+        return not ran.unanswered and (self._fate(ran).state in WENT_IN) is not self._found.keeps_out
+
+    # ---- what came of it --------------------------------------------------------------------------------------------
+
+    def _answer(self, ran: WhatIf) -> Answer:
+        diff = compare(self._found.trace, ran.trace)
+        if ran.earlier is None:
+            return Answer(ran.change, Holds.UNCHECKED, diff, self._target)
+        alone = self._ran(self._runs.alone, ran.change)
+        holds = Holds.BOTH if alone is not None and self._works(alone) else Holds.REPLAY_ONLY
+        return Answer(ran.change, holds, diff, self._target, ran.earlier, self._runs.replies)
+
+    def _confirmed(self, answer: Answer) -> Answer:
+        ran = self._ran(self._runs.replayed, answer.change)
+        if ran is None:
+            return answer
+        known = replace(answer, earlier=ran.earlier, replies=self._runs.replies)
+        if self._works(ran):
+            return replace(known, holds=Holds.BOTH, diff=compare(self._found.trace, ran.trace))
+        end = self._fate(ran)
+        return replace(known, holds=Holds.REPLY_ONLY, stopped=end.explain(ran.trace).sentence)
+
+    def _note_failure(self, option: Option, once: _Once, ran: WhatIf) -> None:
+        """The most of it is not enough; the least that at least lifts the obstacle is a first step."""
+        if ran.unanswered:
+            self._unasked += 1
+        elif self._lifts(ran) and not self._found.keeps_out:
+            found = smallest(option.steps, lambda change: self._lifting(once, change))
+            best = ran if found is None else found[1]
+            end = self._fate(best)
+            self._further.append(Further(best.change, end, end.explain(best.trace).sentence))
+
+    def _lifting(self, once: _Once, change: Change) -> WhatIf | None:
+        ran = self._ran(once, change)
+        return ran if ran is not None and not ran.unanswered and self._lifts(ran) else None
+
+    def _lifts(self, ran: WhatIf) -> bool:
+        """Whether something else stops the entry now."""
+        end, before = self._fate(ran), self._found.fate
+        return before is None or (end.stage, end.reason) != (before.stage, before.reason)
+
+    # ---- what is known ----------------------------------------------------------------------------------------------
+
+    def _so_far(self, *, complete: bool = False) -> WhyNot:
+        return replace(
+            self._found,
+            answers=ranked(self._answers),
+            further=tuple(self._further),
+            unasked=self._unasked,
+            tried=self._tried,
+            complete=complete,
+        )
+
+    def _say(self, trying: str) -> None:
+        self._stop.look()
+        self._report(WhyNotNews(self._done, self._total, trying, self._so_far()))

@@ -95,7 +95,8 @@ class WhyNot:
 
     `fate` is how the run ended for the entry, None for a note that is no entry; then `message` says why. `answers` are
     the changes that work, those that move least first; `keeps_out` says that the entry went in, and that they keep it
-    out. `unasked` counts changes that only a model could judge.
+    out. `would` is what the stages behind the one that stopped it would have done, `not_held` why the system cannot
+    tell. `unasked` counts changes that only a model could judge.
     """
 
     target: Key
@@ -105,6 +106,7 @@ class WhyNot:
     fate: Fate | None
     message: str
     would: WouldAlso | None = None
+    not_held: str = ""
     keeps_out: bool = False
     answers: tuple[Answer, ...] = ()
     further: tuple[Further, ...] = ()
@@ -192,7 +194,7 @@ def conclusion(found: WhyNot) -> str:
     more = ""
     if found.further:
         more = " Those below lift the first obstacle, but then another one stops it."
-    elif not found.answers and found.fate is not None and found.trace.system != "deeplore":
+    elif not found.answers and found.fate is not None and not found.keeps_out:
         words = found.fate.explain(found.trace)
         if not found.tried:
             return f"{words.sentence} {words.fix}".rstrip()

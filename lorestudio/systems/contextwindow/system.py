@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Final
 
-from lorestudio.domain.entry import Position, Role
+from lorestudio.domain.entry import Entry, Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind, inputs_digest
+from lorestudio.systems.changes import Option
 from lorestudio.systems.contextwindow.budgeting import ELEMENTS, TURNS
 from lorestudio.systems.contextwindow.counting import WordList, WordListCounter
 from lorestudio.systems.contextwindow.locks import Refused
@@ -25,6 +26,7 @@ from lorestudio.systems.contextwindow.selecting import Choice, Refusal
 from lorestudio.systems.contextwindow.selecting import Phase as Pass
 from lorestudio.systems.contextwindow.truncating import effective
 from lorestudio.systems.contextwindow.words import VOCABULARY
+from lorestudio.systems.ideas import Situation, declared_options, without_property
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, Step
 from lorestudio.trace.model import (
@@ -311,6 +313,20 @@ class ContextWindowSystem(System):
         run = _Run(moment, self.settings, self.counter or moment.counter)
         return Decided(_trace(run, await run.told.through(run.steps())), state)
 
+    def options(self, situation: Situation, moment: Moment, state: State) -> tuple[Option, ...]:  # noqa: ARG002
+        """What the settings tell, and before it the note without what locks it or is required."""
+        found = declared_options(situation, never_zero={"total_token_budget"})
+        note = situation.note
+        if note is None or situation.keeps_out or not situation.editable:
+            return found
+        own = [name for name in ("cw_lock", "cw_passthrough", "cw_requires") if name in note.system_fields]
+        own += ["requires"] if note.requires and situation.fate.stage == "requirements" else []
+        return (*(without_property(note, name) for name in own), *found)
+
+    def entry_text(self, moment: Moment, entry: Entry) -> str:  # noqa: ARG002
+        """The text of an entry as it is."""
+        return entry.content
+
 
 def _trace(run: _Run, records: tuple[StageRecord, ...]) -> Trace:
     """Everything that was decided."""
@@ -383,6 +399,9 @@ KIND: Final = SystemKind(
     ContextWindowSettings,
     _made,
     VOCABULARY,
+    filters=frozenset({"cw_locked"}),
+    budget="total_token_budget",
+    budget_alone={"budget_from_context": False, "multiply_window_size_by": 0},
     not_held="The context window fits all its parts at once, so nothing comes behind the stage that stopped an entry.",
 )
 ContextWindowSystem.kind = KIND

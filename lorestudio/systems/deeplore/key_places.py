@@ -18,24 +18,7 @@ from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.keys import KEY_LIMIT, Hits, KeyMatcher
 from lorestudio.systems.deeplore.scan import ScanWindow
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
-
-
-@dataclass(frozen=True, slots=True)
-class KeyPlace:
-    """One occurrence of a key of one entry, within the window of that entry.
-
-    `message` is the index in the chat file and `start` to `end` the span in the message's text; both are None where the
-    key stands in the speaker's name (`in_name`), or where folding changed the length of the line. `refine` says that it
-    is one of the refine keys.
-    """
-
-    entry: int
-    key: str
-    message: int
-    start: int | None = None
-    end: int | None = None
-    in_name: bool = False
-    refine: bool = False
+from lorestudio.trace.found_keys import KeyMatch, KeyPlace, WouldMatch
 
 
 def key_places(ctx: Inputs) -> tuple[KeyPlace, ...]:
@@ -92,53 +75,6 @@ class _Look:
             in_name=bool(where.get("in_name")),
             refine=refine,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class KeyMatch:
-    """One key as it is written, and where it is found in the entry's own window.
-
-    `count` are its occurrences; of the last one `message` is the index in the chat file and `start` to `end` the span
-    in the message's text. The span is None where the hit is in the speaker's name (`in_name`), or where folding changed
-    the length of the line. `blank` keys are never searched; of a `cut` key only the beginning is (spec 3.4).
-    """
-
-    key: str
-    count: int = 0
-    message: int | None = None
-    start: int | None = None
-    end: int | None = None
-    in_name: bool = False
-    blank: bool = False
-    cut: bool = False
-
-    @property
-    def found(self) -> bool:
-        """Whether the key occurs at all."""
-        return self.message is not None
-
-
-@dataclass(frozen=True, slots=True)
-class WouldMatch:
-    """What an entry's keys find. `depth` is the entry's scan depth in messages, `messages` how many of them are read.
-
-    `key` is the one that the entry would match by, "" where it would not; `refine_key` the one that then decides.
-    `unused` says why keys do not count in this generation at all: `constant`, `guide`, `scan_depth_zero`, `ai_only`, or
-    "" where they do. Warmup, probability, cooldown and gates come after the keys; the trace tells about those.
-    """
-
-    keys: tuple[KeyMatch, ...]
-    refine_keys: tuple[KeyMatch, ...]
-    depth: float
-    messages: int
-    key: str = ""
-    refine_key: str = ""
-    unused: str = ""
-
-    @property
-    def missing_refine(self) -> bool:
-        """Whether a key is found but none of the refine keys."""
-        return not self.key and any(match.found for match in self.keys)
 
 
 def would_match(ctx: Inputs, entry: Entry) -> WouldMatch:

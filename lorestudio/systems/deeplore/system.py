@@ -12,9 +12,10 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.state import ChatControls, EngineState, Tally
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
-from lorestudio.settings.behaviour import Behaviour
+from lorestudio.settings.behaviour import FIXED, Behaviour
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.systems import ideas
 from lorestudio.systems.base import (
     NOTHING_GIVEN,
     Counting,
@@ -30,16 +31,25 @@ from lorestudio.systems.base import (
     SystemKind,
     inputs_digest,
 )
+from lorestudio.systems.changes import Option
 from lorestudio.systems.deeplore.counts import COUNTS, counted
+from lorestudio.systems.deeplore.ideas.bring_in import options
+from lorestudio.systems.deeplore.ideas.keep_out import keep_out_options
+from lorestudio.systems.deeplore.ideas.situation import Situation
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
+from lorestudio.systems.deeplore.key_places import key_places, would_match
 from lorestudio.systems.deeplore.notepad import notes_of, withdrawn
 from lorestudio.systems.deeplore.pipeline import uses_ai
 from lorestudio.systems.deeplore.reads import Reads, Unaffected, reads_all_entries
 from lorestudio.systems.deeplore.run import SYSTEM, digests, run
+from lorestudio.systems.deeplore.stages.bm25 import figures
+from lorestudio.systems.deeplore.stages.placement import entry_text
 from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.systems.offline import OfflineAnswers, Unanswered
+from lorestudio.trace.found_keys import KeyPlace, WouldMatch
 from lorestudio.trace.model import Trace
+from lorestudio.trace.scores import Bm25Figures
 
 
 class Indexes:
@@ -141,7 +151,33 @@ class DeepLoreSystem(System):
         if unanswered is None:
             unanswered = Unanswered.STAND_IN if self.answers.name == Unanswered.STAND_IN else Unanswered.FAIL
         answers = OfflineAnswers(given.before, given.recorded, unanswered)
-        return Offline(replace(self, answers=answers), answers=lambda: answers.sentences)
+
+        def turn_to(trace: Trace) -> None:
+            answers.earlier = trace
+
+        return Offline(replace(self, answers=answers), answers.lacks, lambda: answers.sentences, turn_to)
+
+    def options(self, situation: ideas.Situation, moment: Moment, state: State) -> tuple[Option, ...]:
+        """What can concern the stage that stopped the entry, or what brought it in."""
+        stands_in = self.answers.name == Unanswered.STAND_IN
+        known = Situation.of(situation, self.inputs_of(moment, state), stand_in=stands_in)
+        return keep_out_options(known) if known.keeps_out else options(known)
+
+    def key_places(self, moment: Moment, state: State, trace: Trace) -> tuple[KeyPlace, ...]:  # noqa: ARG002
+        """Every occurrence of a key in the text that the run searched."""
+        return key_places(self.inputs_of(moment, state))
+
+    def would_match(self, moment: Moment, state: State, entry: Entry) -> WouldMatch:
+        """Key by key, what an entry's keys find in its window."""
+        return would_match(self.inputs_of(moment, state), entry)
+
+    def entry_text(self, moment: Moment, entry: Entry) -> str:  # noqa: ARG002
+        """The entry in its template."""
+        return entry_text(entry, self.settings, literal=self.behaviour.template_patterns == FIXED)
+
+    def explain_score(self, moment: Moment, state: State, trace: Trace, entry: int) -> Bm25Figures | None:
+        """The numbers of the run's own index; it is built on first use, which takes a moment on a large vault."""
+        return figures(self.inputs_of(moment, state), trace, entry)
 
 
 class ReadsReuse(Reuse):
@@ -230,5 +266,8 @@ KIND: Final = SystemKind(
     state=EngineState,
     tally=Tally,
     of_vault=True,
+    filters=frozenset({"gated_field", "outside_folders", "blocked"}),
+    budget="max_tokens_budget",
+    budget_alone={"unlimited_budget": False},
 )
 DeepLoreSystem.kind = KIND

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, Protocol
 
-from lorestudio.domain.entry import Position, Role
+from lorestudio.domain.entry import Entry, Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
@@ -100,6 +100,11 @@ class HybridSystem(System):
         """Run one generation; nothing is remembered from one to the next."""
         run = _Run(moment, self.settings, self.vectors)
         return Decided(run.trace(await run.told.through(run.steps())), state)
+
+    def entry_text(self, moment: Moment, entry: Entry) -> str:
+        """The text of an entry in its frame, with the names filled in."""
+        found = next((each for each in worldbook(moment.index, moment.controls) if each.id == str(entry.id)), None)
+        return entry.content if found is None else rendered_entry(found, moment.user, moment.character)
 
 
 class _Run:
@@ -348,6 +353,9 @@ KIND: Final = SystemKind(
     HybridSettings,
     _made,
     VOCABULARY,
+    filters=frozenset({"hy_blocked"}),
+    no_budget="Hybrid retrieval has no token budget: it takes as many entries as “Semantic top-K” says, however long "
+    "they are.",
     not_held="What hybrid retrieval ranks it ranks by itself: an entry that is held in would not be compared with it.",
 )
 HybridSystem.kind = KIND

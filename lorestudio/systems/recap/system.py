@@ -90,6 +90,8 @@ KIND: Final = SystemKind(
     RecapSystem.of,
     VOCABULARY,
     remembers=True,
+    no_text="Recap memory looks at no text: whatever is said, it gives what the chat remembers.",
+    no_budget="Recap memory has no token budget for what goes in: the running recap goes in as a whole.",
     not_held="Recap memory chooses no entries: what the running recap says goes in as a whole.",
 )
 RecapSystem.kind = KIND

@@ -151,6 +151,9 @@ KIND: Final = SystemKind(
     world_info_system,
     VOCABULARY,
     state=WorldInfoState,
+    filters=frozenset({"wi_disabled"}),
+    budget="budget_cap",
+    budget_alone={"budget": 100},
     not_held="World Info decides in one scan, in which every entry that comes in may bring others, so none can be held "
     "in by itself.",
     reads_file=_file_settings,

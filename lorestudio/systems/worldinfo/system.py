@@ -6,11 +6,12 @@ with the budget.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar, Final
 
+from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.lorebooks.books import Lorebook
 from lorestudio.exchange.lorebooks.entry import BookEntry
@@ -84,6 +85,10 @@ class WorldInfoSystem(System):
     def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
         """The system with the vectors that there are already."""
         return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
+
+    def saying(self, messages: Sequence[Message]) -> WorldInfoSystem:
+        """The same with the author's note counting the person's messages among these."""
+        return replace(self, around=replace(self.around, by_user=tuple(each.is_user for each in messages)))
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation from the timed effects that the one before left."""

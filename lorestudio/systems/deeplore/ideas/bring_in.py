@@ -9,15 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from lorestudio.domain.entry import LeftOutNote, NoteProblem
-from lorestudio.systems.changes import Change, NoteEdit, Option
+from lorestudio.systems.changes import Option
 from lorestudio.systems.deeplore.ideas import gates as gate_ideas
 from lorestudio.systems.deeplore.ideas import matching as match_ideas
 from lorestudio.systems.deeplore.ideas.situation import Maker, Situation
 from lorestudio.trace.journey import FateState
-from lorestudio.trace.wording import quoted
-
-__all__ = ["Situation", "left_out_options", "options"]
 
 
 def options(situation: Situation) -> tuple[Option, ...]:
@@ -28,21 +24,6 @@ def options(situation: Situation) -> tuple[Option, ...]:
     makers = _BY_REASON.get(end.reason, _NOT_MATCHED)
     found = [option for maker in makers for option in maker(situation) if len(option.steps)]
     return tuple(option for option in found if situation.editable or option.steps[0].note is None)
-
-
-def left_out_options(note: LeftOutNote, lorebook_tag: str, never_tag: str) -> tuple[Option, ...]:
-    """What makes an entry of a note that is none; nothing where its file is broken."""
-    name = quoted(note.filename)
-    if note.problem is NoteProblem.DISABLED:
-        edit = NoteEdit.of(note, "enabled", removed=True)
-        return (Option((Change("enable", f"Switch the note {name} on", note=edit),)),)
-    if note.problem is NoteProblem.NEVER_INSERT:
-        edit = NoteEdit.of(note, "tags", drop=(never_tag,))
-        return (Option((Change("enable", f"Remove the tag {quoted(never_tag)} from {name}", note=edit),)),)
-    if note.problem in {NoteProblem.NO_LOREBOOK_TAG, NoteProblem.NO_FRONT_MATTER}:
-        edit = NoteEdit.of(note, "tags", add=(lorebook_tag,))
-        return (Option((Change("enable", f"Give {name} the tag {quoted(lorebook_tag)}", note=edit),)),)
-    return ()
 
 
 _NOT_MATCHED: Final[tuple[Maker, ...]] = (

@@ -15,8 +15,8 @@ from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.declaration import Value
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.changes import Change, NoteEdit, Option, Steps, most_of, setting, title_of
-from lorestudio.systems.deeplore.ideas.situation import Situation
+from lorestudio.systems.changes import Change, NoteEdit, Option, Steps
+from lorestudio.systems.deeplore.ideas.situation import Situation, most_of, setting, title_of
 from lorestudio.trace.wording import joined, quoted
 
 TOLERANCES: Final = ("strict", "moderate", "lenient")

@@ -11,23 +11,23 @@ from lorestudio.systems.changes import Change, NoteEdit, Option, Steps
 from lorestudio.systems.deeplore.ideas.matching import KEYS
 from lorestudio.systems.deeplore.ideas.situation import Situation
 from lorestudio.systems.deeplore.key_places import would_match
-from lorestudio.trace.model import Outcome, Trace, Verdict
+from lorestudio.trace.model import Outcome, Verdict
 from lorestudio.trace.wording import joined, quoted
 
 LARGEST_PRIORITY: Final = 1000
 """Notes behind this number are rare; a number that goes in there still does so for want of rivals."""
 
 
-def keep_out_options(situation: Situation, trace: Trace) -> tuple[Option, ...]:
+def keep_out_options(situation: Situation) -> tuple[Option, ...]:
     """What to try, what touches least first."""
-    found = [option for option in _all(situation, trace) if len(option.steps)]
+    found = [option for option in _all(situation) if len(option.steps)]
     return tuple(option for option in found if situation.editable or option.steps[0].note is None)
 
 
-def _all(s: Situation, trace: Trace) -> Iterator[Option]:
+def _all(s: Situation) -> Iterator[Option]:
     verdicts = [
         verdict
-        for record in trace.stages
+        for record in s.trace.stages
         for verdict in record.verdicts
         if verdict.entry == s.entry.id and verdict.outcome in {Outcome.ADDED, Outcome.CHANGED}
     ]

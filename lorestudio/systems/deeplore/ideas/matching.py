@@ -18,8 +18,8 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import fold, trim
 from lorestudio.domain.state import EntryRule
 from lorestudio.llm.stand_in_writing import COMMON_WORDS
-from lorestudio.systems.changes import Change, NoteEdit, Option, Steps, most_of
-from lorestudio.systems.deeplore.ideas.situation import Situation
+from lorestudio.systems.changes import Change, NoteEdit, Option, Steps
+from lorestudio.systems.deeplore.ideas.situation import Situation, most_of
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.trace.wording import quoted
 

@@ -2,34 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.state import ChatControls
-from lorestudio.settings.declaration import Value
-from lorestudio.systems.changes import Change, NoteEdit, Option, Steps, setting
+from lorestudio.settings.declaration import Declaration, Value
+from lorestudio.settings.deeplore import declarations
+from lorestudio.systems import ideas
+from lorestudio.systems.changes import Change, NoteEdit, Option, Steps, declared_setting
 from lorestudio.systems.deeplore.inputs import Inputs
-from lorestudio.trace.journey import Fate
 from lorestudio.trace.wording import quoted
 
+_DECLARED: Final[Mapping[str, Declaration]] = MappingProxyType({each.name: each for each in declarations()})
 
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """An entry that a run stopped: the inputs of that run, how it ended for the entry, and the chat's choices.
 
-    `controls` are those of the whole chat. `aliases` are the note's further names. Without `editable` no change of a
-    note is offered; with `stand_in` the modes that ask a model are, because somebody answers for it at once.
+def title_of(name: str) -> str:
+    """What the settings pane calls a setting, in quotation marks."""
+    return f"“{_DECLARED[name].title}”"
+
+
+def most_of(name: str) -> int:
+    """The largest value that a number setting takes."""
+    high = _DECLARED[name].high
+    return 0 if high is None else int(high)
+
+
+def setting(code: str, name: str, value: Value, before: Value) -> Change:
+    """One setting with another value."""
+    return declared_setting(code, _DECLARED[name], value, before)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation(ideas.Situation):
+    """The same with the inputs of the run, for a note, which every entry is here.
+
+    With `stand_in` the modes that ask a model are offered, because somebody answers for it at once.
     """
 
     ctx: Inputs
-    fate: Fate
-    entry: Entry
-    controls: ChatControls
-    aliases: tuple[str, ...] = ()
-    editable: bool = True
+    note: Entry
     stand_in: bool = False
+
+    @classmethod
+    def of(cls, known: ideas.Situation, ctx: Inputs, *, stand_in: bool) -> Situation:
+        """The situation with these inputs."""
+        values = {each.name: getattr(known, each.name) for each in fields(known)}
+        return cls(**values, ctx=ctx, stand_in=stand_in)
+
+    @property
+    def entry(self) -> Entry:
+        """The entry."""
+        return self.note
 
     @property
     def name(self) -> str:

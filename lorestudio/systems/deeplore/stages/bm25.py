@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import fixed_1
-from lorestudio.systems.deeplore.bm25 import Scored
+from lorestudio.systems.deeplore.bm25 import K1, B, Scored, tokenize
 from lorestudio.systems.deeplore.inputs import Inputs
+from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.systems.deeplore.state import RunState, luck_decides
 from lorestudio.systems.ledger import Ledger, skipped
-from lorestudio.trace.model import Phase, StageRecord
+from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
+from lorestudio.trace.scores import BM25_STAGE, Bm25Figures, TermFigures
 
 DEFAULT_THRESHOLD = 0.5
 
@@ -73,3 +75,30 @@ def _occurrences(state: RunState, ctx: Inputs, entry: Entry) -> int:
     depth = settings.scan_depth if entry.scan_depth is None else entry.scan_depth
     matcher = ctx.index.matcher(case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
     return matcher.occurrences(entry.id, "" if state.window is None else state.window.tail(depth))
+
+
+def figures(ctx: Inputs, trace: Trace, entry: int) -> Bm25Figures | None:
+    """How the score of an entry comes about in the run that gave this trace, None where that compared no words."""
+    record, entries = trace.stage(BM25_STAGE), ctx.index.vault.entries
+    if record is None or record.status is not StageStatus.RAN or not 0 <= entry < len(entries):
+        return None
+    query = scan_window(ctx).raw_tail(ctx.settings.scan_depth)
+    found = ctx.index.bm25.figures(entries[entry], query)
+    if found is None:
+        return None
+    terms = tuple(
+        TermFigures(term.term, term.frequency, count, term.idf, term.score)
+        for term, count in zip(found.terms, found.documents_with, strict=True)
+    )
+    return Bm25Figures(
+        found.score,
+        ctx.settings.fuzzy_search_min_score or DEFAULT_THRESHOLD,
+        terms,
+        found.words,
+        found.average,
+        found.weight,
+        found.documents,
+        len(dict.fromkeys(tokenize(query))),
+        K1,
+        B,
+    )
