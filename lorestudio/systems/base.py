@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias
 
@@ -30,6 +30,7 @@ from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.sections import assigned, read_section
 from lorestudio.systems.changes import Option
+from lorestudio.systems.differences import DifferenceKind, InputDifference, words_of
 from lorestudio.systems.ideas import Situation, declared_options
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import KeyPlace, WouldMatch, places_told
@@ -189,6 +190,14 @@ class Generated:
     decided: Decided | None = None
 
 
+class RunInputs(Protocol):
+    """Everything that a run was made of; a dataclass, so that a part can be replaced."""
+
+    system: Any
+    moment: Moment
+    state: State
+
+
 class Reuse:
     """Tells whether a generation comes out as another one that was run, so that it need not be run. One a replay.
 
@@ -301,6 +310,35 @@ class System(ABC):
         """The same system with what `other`, one of its kind, has prepared: quicker, never another decision."""
         return self
 
+    def differences(self, before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
+        """What differs between two of its runs besides settings, notes, choices and chat: what it knew and remembered.
+
+        `after` is a run by another one of its kind.
+        """
+        if before.system.settings == after.system.settings and before.system.inputs != after.system.inputs:
+            yield InputDifference(
+                DifferenceKind.OTHER, self.kind.knows, "", "not those of the first run",
+                lambda target, source: replace(target, system=target.system.with_knowledge_of(source.system)),
+            )  # fmt: skip
+        if before.state != after.state:
+            yield InputDifference(
+                DifferenceKind.TRACKERS, self.kind.remembers_what, "", "as earlier turns left them",
+                lambda target, source: replace(target, state=source.state),
+            )  # fmt: skip
+        if before.moment.seed != after.moment.seed:
+            yield InputDifference(
+                DifferenceKind.OTHER, "Random seed", words_of(before.moment.seed), words_of(after.moment.seed),
+                lambda target, source: replace(target, moment=replace(target.moment, seed=source.moment.seed)),
+            )  # fmt: skip
+
+    def with_chat_of(self, other: System) -> System:  # noqa: ARG002
+        """The same with what `other`, one of its kind, knows of the chat's messages."""
+        return self
+
+    def with_knowledge_of(self, other: System) -> System:
+        """The same with what `other`, one of its kind, knows besides the chat's messages."""
+        return other
+
     def reuse(self) -> Reuse:
         """Tells which generations of a new replay need not be run."""
         return Reuse()
@@ -368,6 +406,8 @@ class SystemKind:
     of_vault: bool = False
     remembers: bool = False
     not_held: str = ""
+    knows: str = "What it was made of"
+    remembers_what: str = "What it remembers"
     no_text: str = ""
     filters: frozenset[str] = frozenset()
     budget: str = ""

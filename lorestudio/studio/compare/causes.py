@@ -13,12 +13,9 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
-from lorestudio.llm.stand_in import StandInAnswers
-from lorestudio.studio.compare.differences import DifferenceKind, InputDifference
-from lorestudio.studio.compare.system_differences import Inputs, differences_between, same_system
-from lorestudio.studio.replay.rerun import run_offline
-from lorestudio.studio.replay.system_inputs import SystemInputs
-from lorestudio.studio.tryout.offline_answers import OfflineAnswers, Unanswered
+from lorestudio.studio.compare.differences import input_differences, same_system
+from lorestudio.studio.replay.rerun import Rerun
+from lorestudio.systems.differences import DifferenceKind, InputDifference
 from lorestudio.trace.diff import EntryChange, Key, TraceDiff, compare
 from lorestudio.trace.model import Trace
 
@@ -45,7 +42,7 @@ class RunSide:
 
     title: str
     trace: Trace = field(repr=False)
-    context: Inputs | None = field(default=None, repr=False)
+    context: Rerun | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +173,7 @@ class _Trial:
 
     def _differences(self) -> tuple[InputDifference, ...]:
         """At most `MOST_TRIED`: notes that changed places in the prompt first, the rest of the notes as one."""
-        found = differences_between(self._start, self._end)
+        found = input_differences(self._start, self._end)
         if len(found) <= MOST_TRIED:
             return found
         touched = {key for _what, key in self._wanted}
@@ -188,16 +185,10 @@ class _Trial:
             return found
         return *notes[:room], _all_of(notes[room:]), *others
 
-    def _run(self, context: Inputs) -> Trace:
+    def _run(self, inputs: Rerun) -> Trace:
         if self._cancel.cancelled:
             raise Cancelled
-        if isinstance(context, SystemInputs):
-            trace = context.run()
-        else:
-            answerers = (getattr(each, "answers", None) for each in (self._start, self._end))
-            stands_in = all(isinstance(answers, StandInAnswers) for answers in answerers)
-            unanswered = Unanswered.STAND_IN if stands_in else Unanswered.FAIL
-            trace = run_offline(context, OfflineAnswers(self._calls, None, unanswered), self._cancel)
+        trace = replace(inputs, before=self._calls).run(self._cancel).trace
         self._runs += 1
         if self._report is not None:
             self._report(Progress(self._runs, self._total))
@@ -205,7 +196,7 @@ class _Trial:
 
 
 def _all_of(notes: Sequence[InputDifference]) -> InputDifference:
-    def carry(target: Inputs, source: Inputs) -> Inputs:
+    def carry(target: Rerun, source: Rerun) -> Rerun:
         for each in notes:
             target = each.carry(target, source)
         return target

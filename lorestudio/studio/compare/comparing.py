@@ -11,13 +11,10 @@ from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section
-from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.compare.comparison import Comparison, Contender, TurnComparison, compare
 from lorestudio.studio.project.project import Project, read_settings
-from lorestudio.studio.replay.run_store import ChatRuns
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.replay.system_simulator import SystemSimulator
-from lorestudio.systems.registry import DEEPLORE, kind_of
+from lorestudio.systems.registry import MAIN, kind_of, system_of
 from lorestudio.trace.model import Trace
 
 __all__ = [
@@ -53,10 +50,10 @@ class Candidate:
 class RunKeeper(Protocol):
     """Whoever keeps runs from one start to the next."""
 
-    def restore(self, simulator: ChatRuns, candidate: Candidate) -> None:
+    def restore(self, simulator: Simulator, candidate: Candidate) -> None:
         """Give the simulator what was run before on the same inputs."""
 
-    def keep(self, simulator: ChatRuns, candidate: Candidate) -> None:
+    def keep(self, simulator: Simulator, candidate: Candidate) -> None:
         """Keep what was run."""
 
 
@@ -67,10 +64,8 @@ def candidate(text: str) -> Candidate:
     """
     name, _, file = text.partition(":")
     path = Path(file).expanduser() if file else None
-    if name == DEEPLORE:
-        return Candidate(text, name, settings_path=path)
     kind = kind_of(name)
-    return Candidate(text, name, kind.read(path), path)
+    return Candidate(text, kind.name, None if kind is MAIN else kind.read(path), path)
 
 
 async def run_candidate(
@@ -94,18 +89,16 @@ async def run_candidate(
         keeping.keep(simulator, chosen)
 
 
-def simulator_of(project: Project, chosen: Candidate, answers: AnswerSource | None = None) -> ChatRuns:
+def simulator_of(project: Project, chosen: Candidate, answers: AnswerSource | None = None) -> Simulator:
     """Who runs the project's chat as a candidate says. Raises InputError, SettingsError and VaultError."""
-    if chosen.system != DEEPLORE:
-        kind = kind_of(chosen.system)
-        return SystemSimulator(project, kind.make(chosen.settings or kind.settings(), project))
-    own = project
-    if isinstance(chosen.settings, DeepLoreSettings):
-        own = project.with_settings(chosen.settings)
-    if chosen.settings_path is not None:
+    kind, settings = kind_of(chosen.system), chosen.settings
+    if kind is MAIN and chosen.settings_path is not None:
         read = read_settings(chosen.settings_path)
-        own = replace(project.with_settings(read.settings), problems=(*project.problems, *read.problems))
-    return Simulator(own, answers)
+        settings, problems = read.settings, (*project.problems, *read.problems)
+        project = replace(project, problems=problems)
+    if isinstance(settings, type(project.settings)):
+        project = project.with_settings(settings)
+    return Simulator(project, system_of(project.scene(answers), kind, settings))
 
 
 async def compare_candidates(

@@ -16,8 +16,9 @@ from lorestudio.settings.files import SettingsError, write_atomically
 from lorestudio.studio.compare.comparing import FEWEST, Candidate, Comparison, simulator_of
 from lorestudio.studio.compare.comparison import Contender, compare
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.run_store import ChatRuns, Keeper, chat_id
-from lorestudio.systems.registry import DEEPLORE
+from lorestudio.studio.replay.run_store import Keeper, chat_id
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import MAIN
 from lorestudio.trace.model import Trace
 from lorestudio.vault.files import VaultError
 
@@ -52,7 +53,7 @@ class ComparisonKeeper(Closing):
         """Sentences about what could not be read or kept so far."""
         return [*self._keeper.problems, *self._failed]
 
-    def restore(self, simulator: ChatRuns, candidate: Candidate) -> None:
+    def restore(self, simulator: Simulator, candidate: Candidate) -> None:
         """Give the simulator what was run before on the same inputs, by a comparison or in the window."""
         best, most = "", 0
         with self._told():
@@ -63,7 +64,7 @@ class ComparisonKeeper(Closing):
                 best, most = (slot, found) if found > most else (best, most)
             self._keeper.restore(simulator, best)
 
-    def keep(self, simulator: ChatRuns, candidate: Candidate) -> None:
+    def keep(self, simulator: Simulator, candidate: Candidate) -> None:
         """Keep what was run, where anything was."""
         if simulator.ran:
             with self._told():
@@ -100,7 +101,7 @@ class ComparisonKeeper(Closing):
             return None
         return KeptComparison(compare(contenders), stale)
 
-    def _kept(self, simulator: ChatRuns, candidate: Candidate) -> tuple[tuple[Trace, ...], bool]:
+    def _kept(self, simulator: Simulator, candidate: Candidate) -> tuple[tuple[Trace, ...], bool]:
         """The kept runs that would come out the same now, else those that were kept last."""
         total = len(simulator.generations)
         found = [self._keeper.last(simulator, slot) for slot in _slots(candidate)]
@@ -132,7 +133,7 @@ def compared_last(folder: Path, project: Project) -> tuple[str, ...]:
 
 def in_slot(candidate: Candidate, key: str) -> Candidate:
     """The candidate, kept under this key; one with the settings that a system has in the window is kept as its runs."""
-    own = candidate.system != DEEPLORE and key == candidate.system
+    own = candidate.system != MAIN.name and key == candidate.system
     return replace(candidate, slot="" if own else f"{COMPARED}:{key}")
 
 

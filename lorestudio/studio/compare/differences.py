@@ -6,125 +6,116 @@ difference. Settings that no stage of a run reads are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from collections.abc import Iterator
+from dataclasses import replace
 from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from lorestudio.domain.chat import Message
-from lorestudio.domain.state import AiState
-from lorestudio.settings.behaviour import switches
-from lorestudio.settings.deeplore import declarations
-from lorestudio.studio.compare.note_differences import carry_notes, note_changes
-from lorestudio.studio.compare.value_words import words_of
+from lorestudio.settings.differences import section_differences
+from lorestudio.studio.compare.note_differences import carried_notes, note_changes
+from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.systems.base import Moment
-from lorestudio.systems.context import RunContext
+from lorestudio.systems.differences import Carry, DifferenceKind, InputDifference, words_of
 from lorestudio.trace.diff import Key
-
-Carry: TypeAlias = Callable[[Any, Any], Any]
-"""`carry(target, source)`: the target's inputs with this one part of the source's; all three are of one system."""
-
-WithChat: TypeAlias = RunContext | Moment
-"""Inputs with a chat and a person's choices for it, of DeepLore and of the systems beside it."""
 
 MOST_MESSAGES: Final = 12
 """So many edited messages are told one by one; more are one difference."""
 
 
-class DifferenceKind(StrEnum):
-    """What sort of input differs."""
-
-    SETTING = "setting"
-    SWITCH = "behaviour switch"
-    NOTE = "note"
-    CHOICE = "choice for the chat"
-    CHAT = "chat"
-    TRACKERS = "trackers"
-    ROLLS = "probability rolls"
-    OTHER = "other"
+def same_system(before: Rerun | None, after: Rerun | None) -> bool:
+    """Whether the inputs of both are known, and are of one kind: only these can be carried from one to the other."""
+    return before is not None and after is not None and before.system.kind is after.system.kind
 
 
-@dataclass(frozen=True, slots=True)
-class InputDifference:
-    """One difference: what it is called, and how it stands in either run, in a few words ("" where there is no word).
-
-    `affects` names the stages that read it, where that is known; `note` is the note it is about.
+def input_differences(before: Rerun, after: Rerun) -> tuple[InputDifference, ...]:
+    """All differences, those that people make on purpose first: settings, notes, choices, the chat, then the system's
+    own and what follows from earlier turns. Raises ValueError for two systems.
     """
-
-    kind: DifferenceKind
-    title: str
-    before: str
-    after: str
-    carry: Carry = field(repr=False, compare=False)
-    affects: tuple[str, ...] = ()
-    note: Key | None = None
-
-    @property
-    def sentence(self) -> str:
-        """The difference in one line."""
-        if self.before and self.after:
-            return f"{self.title}: {self.before} → {self.after}"
-        return f"{self.title}: {self.after or self.before}" if self.before or self.after else self.title
-
-
-def input_differences(before: RunContext, after: RunContext) -> tuple[InputDifference, ...]:
-    """All differences, those that people make on purpose first: settings, switches, notes, choices, the chat, then
-    what follows from earlier turns.
-    """
+    if not same_system(before, after):
+        message = "Two systems decided, each by inputs of its own, so nothing can be carried from one to the other."
+        raise ValueError(message)
+    own = tuple(before.system.differences(before, after))
     return (
         *_settings(before, after),
-        *_switches(before, after),
+        *(each for each in own if each.kind is DifferenceKind.SWITCH),
         *_notes(before, after),
-        *choice_differences(before, after),
-        *chat_differences(before, after),
-        *_trackers(before, after),
+        *(replace(each, carry=_of_moment(each.carry)) for each in choice_differences(before.moment, after.moment)),
+        *(replace(each, carry=_of_chat(each.carry)) for each in chat_differences(before.moment, after.moment)),
+        *(each for each in own if each.kind is not DifferenceKind.SWITCH),
         *_others(before, after),
     )
 
 
-# ---- settings and switches ------------------------------------------------------------------------------------------
+def _settings(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
+    for change in section_differences(before.system.settings, after.system.settings):
+        declaration = change.declaration
+        if declaration.affects:
 
-
-def _settings(before: RunContext, after: RunContext) -> Iterator[InputDifference]:
-    for known in declarations():
-        old, new = getattr(before.settings, known.name), getattr(after.settings, known.name)
-        if known.affects and old != new:
-            name = known.name
-
-            def carry(target: RunContext, source: RunContext, name: str = name) -> RunContext:
-                update = {name: getattr(source.settings, name)}
-                return replace(target, settings=target.settings.model_copy(update=update))
+            def carry(target: Rerun, source: Rerun, name: str = declaration.name) -> Rerun:
+                update = {name: getattr(source.system.settings, name)}
+                return target.with_settings(target.system.settings.model_copy(update=update))
 
             yield InputDifference(
-                DifferenceKind.SETTING, known.title, words_of(old), words_of(new), carry, known.affects
+                DifferenceKind.SETTING,
+                declaration.title,
+                words_of(change.before),
+                words_of(change.after),
+                carry,
+                declaration.affects,
             )
 
 
-def _switches(before: RunContext, after: RunContext) -> Iterator[InputDifference]:
-    for switch in switches():
-        old, new = getattr(before.behaviour, switch.name), getattr(after.behaviour, switch.name)
-        if old != new:
-            name = switch.name
+def _notes(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
+    for change in note_changes(before.moment.index, after.moment.index):
 
-            def carry(target: RunContext, source: RunContext, name: str = name) -> RunContext:
-                update = {name: getattr(source.behaviour, name)}
-                return replace(target, behaviour=target.behaviour.model_copy(update=update))
+        def carry(target: Rerun, source: Rerun, key: Key = change.key) -> Rerun:
+            index = carried_notes(target.moment.index, source.moment.index, [key])
+            return replace(target, moment=replace(target.moment, index=index))
 
-            yield InputDifference(DifferenceKind.SWITCH, switch.title, str(old), str(new), carry, (switch.affects,))
+        yield InputDifference(DifferenceKind.NOTE, change.title, "", change.words, carry, note=change.key)
 
 
-# ---- notes ----------------------------------------------------------------------------------------------------------
+def _others(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
+    one, other = before.moment, after.moment
+    if one.context_size != other.context_size:
+        yield InputDifference(
+            DifferenceKind.OTHER,
+            "Context size",
+            words_of(one.context_size),
+            words_of(other.context_size),
+            _of_moment(lambda target, source: replace(target, context_size=source.context_size)),
+        )
+    if one.counter.name != other.counter.name:
+        yield InputDifference(
+            DifferenceKind.OTHER,
+            "Token counter",
+            one.counter.name,
+            other.counter.name,
+            _of_moment(lambda target, source: replace(target, counter=source.counter)),
+        )
 
 
-def _notes(before: RunContext, after: RunContext) -> Iterator[InputDifference]:
-    for change in note_changes(before.index.vault, after.index.vault):
-        key = change.key
+def _of_moment(carry: Carry) -> Carry:
+    """A part of the moment, carried between whole inputs."""
 
-        def carry(target: RunContext, source: RunContext, key: Key = key) -> RunContext:
-            return carry_notes(target, source, [key])
+    def carried(target: Rerun, source: Rerun) -> Rerun:
+        return replace(target, moment=carry(target.moment, source.moment))
 
-        yield InputDifference(DifferenceKind.NOTE, change.title, "", change.words, carry, note=key)
+    return carried
+
+
+def _of_chat(carry: Carry) -> Carry:
+    """The chat, with what the system itself knows of it: who wrote which message, and the recaps in it."""
+
+    def carried(target: Rerun, source: Rerun) -> Rerun:
+        now: Moment = carry(target.moment, source.moment)
+        if now.turn.message != target.moment.turn.message:
+            now = replace(now, clock_ms=source.moment.clock_ms)
+        system = target.system.with_chat_of(source.system)
+        return replace(target, moment=now, project=replace(target.project, chat=source.project.chat), system=system)
+
+    return carried
 
 
 # ---- choices for the chat -------------------------------------------------------------------------------------------
@@ -139,14 +130,14 @@ _CHOICES: Final = {
 }
 
 
-def choice_differences(before: WithChat, after: WithChat) -> Iterator[InputDifference]:
+def choice_differences(before: Moment, after: Moment) -> Iterator[InputDifference]:
     """What a person chose for the chat, and who the active character is."""
     old, new = before.controls, after.controls
     for name, title in _CHOICES.items():
         one, other = getattr(old, name), getattr(new, name)
         if one != other:
 
-            def carry(target: WithChat, source: WithChat, name: str = name) -> WithChat:
+            def carry(target: Moment, source: Moment, name: str = name) -> Moment:
                 changed: dict[str, Any] = {name: getattr(source.controls, name)}
                 return replace(target, controls=replace(target.controls, **changed))
 
@@ -154,7 +145,7 @@ def choice_differences(before: WithChat, after: WithChat) -> Iterator[InputDiffe
     for name in dict.fromkeys((*old.context, *new.context)):
         if old.context.get(name) != new.context.get(name):
 
-            def carry_field(target: WithChat, source: WithChat, name: str = name) -> WithChat:
+            def carry_field(target: Moment, source: Moment, name: str = name) -> Moment:
                 context = {**target.controls.context}
                 context.pop(name, None)
                 if name in source.controls.context:
@@ -163,20 +154,26 @@ def choice_differences(before: WithChat, after: WithChat) -> Iterator[InputDiffe
 
             words = words_of(old.context.get(name)), words_of(new.context.get(name))
             yield InputDifference(DifferenceKind.CHOICE, f"Context: {name}", *words, carry_field)
-    if before.character != after.character:
+    one, other = _active(before), _active(after)
+    if one != other:
         yield InputDifference(
             DifferenceKind.CHOICE,
             "Active character",
-            words_of(before.character),
-            words_of(after.character),
-            lambda target, source: replace(target, character=source.character),
+            words_of(one),
+            words_of(other),
+            lambda target, source: replace(target, controls=replace(target.controls, character=_active(source))),
         )
+
+
+def _active(moment: Moment) -> str:
+    chosen = moment.controls.character
+    return moment.character if chosen is None else chosen
 
 
 # ---- the chat -------------------------------------------------------------------------------------------------------
 
 
-def chat_differences(before: WithChat, after: WithChat) -> Iterator[InputDifference]:
+def chat_differences(before: Moment, after: Moment) -> Iterator[InputDifference]:
     """Messages that were edited, each by itself where they are few; else the chat as a whole."""
     old, new = _by_number(before), _by_number(after)
     edited = [number for number in old if number in new and not _same(old[number], new[number])]
@@ -185,7 +182,7 @@ def chat_differences(before: WithChat, after: WithChat) -> Iterator[InputDiffere
     if edited and not gone and not added and len(edited) <= MOST_MESSAGES:
         for number in edited:
 
-            def carry(target: WithChat, source: WithChat, number: int = number) -> WithChat:
+            def carry(target: Moment, source: Moment, number: int = number) -> Moment:
                 theirs = _by_number(source)[number]
                 mine = zip(_numbers(target), target.chat, strict=True)
                 return replace(target, chat=tuple(theirs if place == number else each for place, each in mine))
@@ -203,17 +200,17 @@ def chat_differences(before: WithChat, after: WithChat) -> Iterator[InputDiffere
     yield InputDifference(DifferenceKind.CHAT, "Chat", "", "; ".join(told), _carry_chat)
 
 
-def _carry_chat(target: WithChat, source: WithChat) -> WithChat:
+def _carry_chat(target: Moment, source: Moment) -> Moment:
     turn = replace(target.turn, message=source.turn.message, swipe=source.turn.swipe, kind=source.turn.kind)
     return replace(target, chat=source.chat, positions=source.positions, turn=turn)
 
 
-def _numbers(ctx: WithChat) -> tuple[int, ...]:
-    return ctx.positions or tuple(range(len(ctx.chat)))
+def _numbers(moment: Moment) -> tuple[int, ...]:
+    return moment.positions or tuple(range(len(moment.chat)))
 
 
-def _by_number(ctx: WithChat) -> dict[int, Message]:
-    return dict(zip(_numbers(ctx), ctx.chat, strict=True))
+def _by_number(moment: Moment) -> dict[int, Message]:
+    return dict(zip(_numbers(moment), moment.chat, strict=True))
 
 
 def _same(one: Message, other: Message) -> bool:
@@ -229,65 +226,3 @@ def _listed(numbers: list[int]) -> str:
         return f"messages #{numbers[0]} to #{numbers[-1]}"
     more = f" and {len(numbers) - 4} more" if len(numbers) > 4 else ""
     return f"messages {', '.join(f'#{number}' for number in numbers[:4])}{more}"
-
-
-# ---- what earlier turns left ----------------------------------------------------------------------------------------
-
-
-def _trackers(before: RunContext, after: RunContext) -> Iterator[InputDifference]:
-    old, new = before.state, after.state
-    if replace(old, random_state=0, ai=AiState()) != replace(new, random_state=0, ai=AiState()):
-        yield InputDifference(
-            DifferenceKind.TRACKERS,
-            "Trackers",
-            "",
-            "cooldowns, warmups and logs as earlier turns left them",
-            lambda target, source: replace(
-                target, state=replace(source.state, random_state=target.state.random_state, ai=target.state.ai)
-            ),
-        )
-    if old.ai != new.ai:
-        yield InputDifference(
-            DifferenceKind.TRACKERS,
-            "AI cache and circuit breaker",
-            "",
-            "as earlier turns left them",
-            lambda target, source: replace(
-                target, state=replace(target.state, ai=source.state.ai), clock_ms=source.clock_ms
-            ),
-        )
-    if old.random_state != new.random_state:
-        yield InputDifference(
-            DifferenceKind.ROLLS,
-            "Probability rolls",
-            "",
-            "other random numbers are next",
-            lambda target, source: replace(
-                target, state=replace(target.state, random_state=source.state.random_state), seed=source.seed
-            ),
-        )
-
-
-def _others(before: RunContext, after: RunContext) -> Iterator[InputDifference]:
-    kind = DifferenceKind.OTHER
-    if before.context_size != after.context_size:
-        words = words_of(before.context_size), words_of(after.context_size)
-        yield InputDifference(
-            kind, "Context size", *words, lambda target, source: replace(target, context_size=source.context_size)
-        )
-    if before.counter.name != after.counter.name:
-        yield InputDifference(
-            kind,
-            "Token counter",
-            before.counter.name,
-            after.counter.name,
-            lambda target, source: replace(target, counter=source.counter),
-        )
-    if (before.answers.name, before.model) != (after.answers.name, after.model):
-        yield InputDifference(
-            kind,
-            "Who answers",
-            f"{before.answers.name} {before.model}".strip(),
-            f"{after.answers.name} {after.model}".strip(),
-            lambda target, source: replace(target, answers=source.answers, model=source.model),
-        )

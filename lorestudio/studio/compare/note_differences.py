@@ -8,8 +8,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.systems.context import RunContext
-from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.trace.diff import Key
 
 
@@ -49,17 +47,11 @@ def note_changes(before: VaultIndex, after: VaultIndex) -> Iterator[NoteChange]:
                 yield NoteChange(key, other.title, f"{', '.join(names)} changed")
 
 
-def carry_notes(target: RunContext, source: RunContext, keys: Iterable[Key]) -> RunContext:
-    """The target's inputs with these notes as the source has them: changed, added in their place, or gone.
-
-    References of other notes to them stay as the target resolved them.
-    """
-    vault = carried_notes(target.index.vault, source.index.vault, keys)
-    return replace(target, index=DeepLoreIndex(vault, target.index))
-
-
 def carried_notes(old: VaultIndex, new: VaultIndex, keys: Iterable[Key]) -> VaultIndex:
-    """The old index with these notes as the new one has them, see `carry_notes`."""
+    """The old index with these notes as the new one has them: changed, added in their place, or gone.
+
+    References of other notes to them stay as the old index resolved them.
+    """
     wanted = set(keys)
     theirs = _by_key(new)
     entries: list[Entry] = []

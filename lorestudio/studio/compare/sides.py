@@ -9,20 +9,16 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.chat import Generation
-from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.exchange.problems import InputError
-from lorestudio.llm.messages import AnswerSource
 from lorestudio.studio.compare.causes import RunSide
-from lorestudio.studio.compare.differences import DifferenceKind, InputDifference
+from lorestudio.studio.compare.differences import input_differences, same_system
 from lorestudio.studio.compare.note_differences import renamed
-from lorestudio.studio.compare.system_differences import differences_between, same_system
 from lorestudio.studio.project.project import Project, open_project, read_settings
-from lorestudio.studio.replay.run_store import ChatRuns
+from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.replay.system_inputs import SystemInputs
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.studio.tryout.preview import Preview
-from lorestudio.systems.deeplore.index import DeepLoreIndex
+from lorestudio.systems.differences import DifferenceKind, InputDifference
 from lorestudio.trace.diff import TraceDiff, compare
 from lorestudio.trace.model import Trace
 from lorestudio.trace.text import turn_words
@@ -31,15 +27,10 @@ _OF_THE_CHAT: Final = frozenset({DifferenceKind.TRACKERS, DifferenceKind.ROLLS})
 """What follows from earlier turns, and so is no difference between two whole replays."""
 
 
-def side_of(simulator: ChatRuns, generation: Generation, title: str = "") -> RunSide:
+def side_of(simulator: Simulator, generation: Generation, title: str = "") -> RunSide:
     """A generation that was run, as one side of a comparison. Raises KeyError where it was not."""
     trace = simulator.traces[generation]
-    context = (
-        SystemInputs.of(simulator, generation)
-        if isinstance(simulator, SystemSimulator)
-        else simulator.context(generation)
-    )
-    return RunSide(title or turn_words(trace.turn), trace, context)
+    return RunSide(title or turn_words(trace.turn), trace, Rerun.of(simulator, generation))
 
 
 def edited_side(side: RunSide, preview: Preview, title: str) -> RunSide:
@@ -47,52 +38,23 @@ def edited_side(side: RunSide, preview: Preview, title: str) -> RunSide:
     context = side.context
     if context is None:
         return RunSide(title, preview.trace)
-    if isinstance(context, SystemInputs):
-        update = {change.declaration.name: change.after for change in preview.settings}
-        now = replace(context.moment, index=preview.index)
-        settings = context.settings.model_copy(update=update)
-        return RunSide(title, preview.trace, replace(context, moment=now, settings=settings))
-    return RunSide(title, preview.trace, replace(context, index=DeepLoreIndex(preview.index, context.index)))
+    update = {change.declaration.name: change.after for change in preview.settings}
+    made = context.with_settings(context.system.settings.model_copy(update=update))
+    return RunSide(title, preview.trace, replace(made, moment=replace(context.moment, index=preview.index)))
 
 
 def run_side(
-    project: Project,
+    simulator: Simulator,
     generation: Generation,
     title: str,
-    recorded: AnswerSource | None = None,
     cancel: CancelToken | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> RunSide:
-    """Run a chat up to one generation, with recorded answers or else the stand-in's; no provider is asked.
+    """A chat run up to one generation by whoever the simulator asks.
 
     For a worker. Raises Cancelled between two generations after a request to stop, and InputError where the chat does
     not have the generation.
     """
-    simulator = Simulator(project, recorded)
-    if generation not in simulator.generations:
-        raise InputError(f"#{generation.message}", "this reply is not in the chat any more. Choose another one.")
-    wanted = simulator.generations[: simulator.generations.index(generation) + 1]
-
-    async def run() -> None:
-        for done, each in enumerate(wanted, start=1):
-            if cancel is not None and cancel.cancelled:
-                raise Cancelled
-            await simulator.generate(each)
-            if on_progress is not None:
-                on_progress(Progress(done, len(wanted), each))
-
-    asyncio.run(run())
-    return side_of(simulator, generation, title)
-
-
-def system_side(
-    simulator: SystemSimulator,
-    generation: Generation,
-    title: str,
-    cancel: CancelToken | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> RunSide:
-    """As `run_side`, by another system than DeepLore."""
     if generation not in simulator.generations:
         raise InputError(f"#{generation.message}", "this reply is not in the chat any more. Choose another one.")
     asyncio.run(simulator.run_missing(on_progress, cancel, simulator.place(generation) + 1))
@@ -140,7 +102,7 @@ class TurnDiff:
         return self.diff is None or bool(self.diff)
 
 
-def turn_diffs(before: ChatRuns, after: ChatRuns) -> Iterator[TurnDiff]:
+def turn_diffs(before: Simulator, after: Simulator) -> Iterator[TurnDiff]:
     """All generations of two replays side by side, in the order of the chat. Both must have been run."""
     for generation in sorted({*before.generations, *after.generations}):
         one, other = before.traces.get(generation), after.traces.get(generation)
@@ -148,7 +110,7 @@ def turn_diffs(before: ChatRuns, after: ChatRuns) -> Iterator[TurnDiff]:
         yield TurnDiff(generation, one, other, both)
 
 
-def replay_differences(before: ChatRuns, after: ChatRuns) -> tuple[InputDifference, ...]:
+def replay_differences(before: Simulator, after: Simulator) -> tuple[InputDifference, ...]:
     """What differs between the inputs of two replays, without what follows from it in later turns.
 
     Nothing where two systems made them, whose inputs are others.
@@ -157,4 +119,4 @@ def replay_differences(before: ChatRuns, after: ChatRuns) -> tuple[InputDifferen
     one, other = sides
     if one is None or other is None or not same_system(one, other):
         return ()
-    return tuple(each for each in differences_between(one, other) if each.kind not in _OF_THE_CHAT)
+    return tuple(each for each in input_differences(one, other) if each.kind not in _OF_THE_CHAT)

@@ -8,7 +8,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.studio.compare.causes import Cause, Causes, Effect, RunSide, What, effects
-from lorestudio.studio.compare.differences import InputDifference
+from lorestudio.systems.differences import InputDifference
 from lorestudio.trace.diff import EntryChange, TraceDiff
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Injection, Trace

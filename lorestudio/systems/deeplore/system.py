@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, Self
 
@@ -25,6 +25,7 @@ from lorestudio.systems.base import (
     Moment,
     Offline,
     Reuse,
+    RunInputs,
     Scene,
     State,
     System,
@@ -33,6 +34,7 @@ from lorestudio.systems.base import (
 )
 from lorestudio.systems.changes import Option
 from lorestudio.systems.deeplore.counts import COUNTS, counted
+from lorestudio.systems.deeplore.differences import own_differences
 from lorestudio.systems.deeplore.ideas.bring_in import options
 from lorestudio.systems.deeplore.ideas.keep_out import keep_out_options
 from lorestudio.systems.deeplore.ideas.situation import Situation
@@ -46,6 +48,7 @@ from lorestudio.systems.deeplore.run import SYSTEM, digests, run
 from lorestudio.systems.deeplore.stages.bm25 import figures
 from lorestudio.systems.deeplore.stages.placement import entry_text
 from lorestudio.systems.deeplore.words import VOCABULARY
+from lorestudio.systems.differences import InputDifference
 from lorestudio.systems.offline import OfflineAnswers, Unanswered
 from lorestudio.trace.found_keys import KeyPlace, WouldMatch
 from lorestudio.trace.model import Trace
@@ -134,6 +137,10 @@ class DeepLoreSystem(System):
     def knowing(self, other: System) -> Self:
         """The same with the other's prepared index."""
         return replace(self, indexes=other.indexes) if isinstance(other, DeepLoreSystem) else self
+
+    def differences(self, before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
+        """Behaviour switches, what earlier turns left, and who answers."""
+        return own_differences(before, after)
 
     def reuse(self) -> Reuse:
         """By what a generation reads (`systems.deeplore.reads`)."""

@@ -360,5 +360,6 @@ KIND: Final = SystemKind(
     remembers=True,
     no_budget="Fact memory has no token budget: it takes as many memories as its limit says, however long they are.",
     not_held="Fact memory chooses among memories by likeness alone; there is no stage behind it that could stop one.",
+    knows="Memories",
 )
 FactsSystem.kind = KIND

@@ -64,6 +64,20 @@ class RecapSystem(System):
             sorted(self.chat.lorebooks),
         )
 
+    def with_chat_of(self, other: System) -> System:
+        """The other's messages with the recaps that the chat has here."""
+        if not isinstance(other, RecapSystem):
+            return self
+        return replace(self, chat=replace(other.chat, metadata=self.chat.metadata))
+
+    def with_knowledge_of(self, other: System) -> System:
+        """The messages here with the other's recaps."""
+        return (
+            replace(other, chat=replace(self.chat, metadata=other.chat.metadata))
+            if isinstance(other, RecapSystem)
+            else other
+        )
+
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Bring the chat of before this reply up to date; every turn stands for itself."""
         begun = moment.timer()
@@ -93,5 +107,6 @@ KIND: Final = SystemKind(
     no_text="Recap memory looks at no text: whatever is said, it gives what the chat remembers.",
     no_budget="Recap memory has no token budget for what goes in: the running recap goes in as a whole.",
     not_held="Recap memory chooses no entries: what the running recap says goes in as a whole.",
+    knows="The chat's recaps",
 )
 RecapSystem.kind = KIND

@@ -157,5 +157,7 @@ KIND: Final = SystemKind(
     not_held="World Info decides in one scan, in which every entry that comes in may bring others, so none can be held "
     "in by itself.",
     reads_file=_file_settings,
+    knows="Lorebooks, card, persona and author's note",
+    remembers_what="Timed effects",
 )
 WorldInfoSystem.kind = KIND

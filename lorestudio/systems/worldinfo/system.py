@@ -82,6 +82,14 @@ class WorldInfoSystem(System):
         maker = self.vectors.label if self.vectors is not None else None
         return inputs_digest(self.settings, books, self.around.told, maker)
 
+    def with_chat_of(self, other: System) -> System:
+        """The same with who wrote which message as the other knows it."""
+        return _with_writers(self, other)
+
+    def with_knowledge_of(self, other: System) -> System:
+        """The other's lorebooks, card, persona and author's note, with who wrote which message as here."""
+        return _with_writers(other, self)
+
     def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
         """The system with the vectors that there are already."""
         return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
@@ -96,6 +104,12 @@ class WorldInfoSystem(System):
         made = await decided(moment, self.settings, self.books, self.around, self.vectors, known)
         run = _Run(moment, self, made)
         return Decided(run.trace(await run.told.through(run.steps())), made.after)
+
+
+def _with_writers(system: System, other: System) -> System:
+    if not isinstance(system, WorldInfoSystem) or not isinstance(other, WorldInfoSystem):
+        return system
+    return replace(system, around=replace(system.around, by_user=other.around.by_user))
 
 
 class _Run:

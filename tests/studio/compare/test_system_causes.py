@@ -18,7 +18,7 @@ from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.causes import Causes, RunSide, What, can_find, find_causes
-from lorestudio.studio.compare.differences import DifferenceKind
+from lorestudio.systems.differences import DifferenceKind
 from lorestudio.studio.compare.sides import edited_side, replay_differences, side_of
 from lorestudio.studio.compare.system_differences import differences_between
 from lorestudio.studio.project.project import Project

@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QTextBrowser, QToolButton, QWidget
 
 from lorestudio.domain.entry import LeftOutNote
-from lorestudio.studio.compare.value_words import words_of
+from lorestudio.systems.differences import words_of
 from lorestudio.trace.found_keys import keys_of_verdict
 from lorestudio.trace.journey import Cell, CellState, explain_cell
 from lorestudio.trace.model import StageRecord, Trace

@@ -1,0 +1,78 @@
+"""What differs between the inputs of two runs by one system: each difference can be carried from one to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final, TypeAlias
+
+from lorestudio.domain.state import EntryRule
+from lorestudio.trace.diff import Key
+
+Carry: TypeAlias = Callable[[Any, Any], Any]
+"""`carry(target, source)`: the target's inputs (`system`, `moment`, `state`) with this one part of the source's."""
+
+
+class DifferenceKind(StrEnum):
+    """What sort of input differs."""
+
+    SETTING = "setting"
+    SWITCH = "behaviour switch"
+    NOTE = "note"
+    CHOICE = "choice for the chat"
+    CHAT = "chat"
+    TRACKERS = "trackers"
+    ROLLS = "probability rolls"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class InputDifference:
+    """One difference: what it is called, and how it stands in either run, in a few words ("" where there is no word).
+
+    `affects` names the stages that read it, where that is known; `note` is the note it is about.
+    """
+
+    kind: DifferenceKind
+    title: str
+    before: str
+    after: str
+    carry: Carry = field(repr=False, compare=False)
+    affects: tuple[str, ...] = ()
+    note: Key | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The difference in one line."""
+        if self.before and self.after:
+            return f"{self.title}: {self.before} → {self.after}"
+        return f"{self.title}: {self.after or self.before}" if self.before or self.after else self.title
+
+
+_TEXT: Final = 80
+
+
+def words_of(value: object) -> str:
+    """A value in a word or two, never empty."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        items = [item.title if isinstance(item, EntryRule) else str(item) for item in value]
+        return _short(", ".join(items)) or "none"
+    if isinstance(value, Mapping):
+        return _short(", ".join(f"{name}: {_json(item)}" for name, item in value.items())) or "none"
+    return _short(_json(value)) or "none"
+
+
+def _json(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(str(item) for item in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _TEXT else f"{line[: _TEXT - 1].rstrip()}…"
