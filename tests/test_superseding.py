@@ -22,6 +22,7 @@ from lorestudio.trace.model import StageRecord, Trace
 from lorestudio.trace.serialize import to_json
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
+from tests.simulators import answered
 
 SETTINGS = DeepLoreSettings(enabled=True, ai_search_enabled=True, ai_search_mode="ai-only")
 NOTES = tuple(
@@ -100,7 +101,7 @@ def still(record: StageRecord) -> StageRecord:
 
 
 def undisturbed() -> Simulator:
-    simulator = Simulator(PROJECT, Prompt())
+    simulator = answered(PROJECT, Prompt())
     asyncio.run(simulator.replay())
     return simulator
 
@@ -126,7 +127,7 @@ Story = Callable[[Simulator, Slow], Awaitable[None]]
 
 def play(story: Story) -> Simulator:
     slow = Slow()
-    simulator = Simulator(PROJECT, slow)
+    simulator = answered(PROJECT, slow)
 
     async def whole() -> None:
         await story(simulator, slow)
@@ -219,7 +220,7 @@ def test_resuming_supersedes_what_runs() -> None:
         task = asyncio.create_task(simulator.replay())
         await slow.question()
         traces = [WHOLE.traces[one] for one in WHOLE.generations[:2]]
-        counted = WHOLE.counted_apart()
+        counted = WHOLE.uncounted()
         simulator.resume([Decided(traces[one], WHOLE.states[one], counted[one][1]) for one in range(2)])
         slow.reply('["Tide"]')
         with pytest.raises(Superseded):

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.run_store import Keeper, default_folder
@@ -24,7 +23,7 @@ def kept(vault: Path, chat: Path) -> None:
     project = open_project([vault], chat)
     kind = KINDS["hybrid"]
     with Keeper(default_folder()) as keeper:
-        for simulator in (Simulator(project), SystemSimulator(project, kind.make(kind.settings(), project))):
+        for simulator in (Simulator(project), Simulator(project, kind.make(kind.settings(), project))):
             asyncio.run(simulator.replay())
             keeper.keep(simulator)
 

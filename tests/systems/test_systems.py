@@ -10,8 +10,9 @@ from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.studio.compare.comparing import candidate, compare_candidates
 from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.order import generations
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Decided
-from lorestudio.systems.registry import KINDS, kind_of, replay_with
+from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.trace.model import RunOutcome, Trace
 
 
@@ -25,7 +26,7 @@ def test_every_system_replays_the_demo(project, name, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     kind = kind_of(name)
     reports = []
-    traces = asyncio.run(replay_with(project, kind.make(kind.settings(), project), reports.append))
+    traces = asyncio.run(Simulator(project, kind.make(kind.settings(), project), reports.append).replay())
     assert [(trace.turn.message, trace.turn.swipe) for trace in traces] == [
         (each.message, each.swipe) for each in generations(project.chat)
     ]
@@ -48,7 +49,7 @@ class Counting:
 
 
 def test_a_swipe_begins_where_its_reply_began(project):
-    traces = asyncio.run(replay_with(project, Counting()))
+    traces = asyncio.run(Simulator(project, Counting()).replay())
     for trace in traces:
         seen = trace.facts["seen"]
         assert seen == sorted(set(seen))  # no reply counts twice, whatever its swipes
@@ -59,7 +60,7 @@ def test_a_replay_can_be_stopped(project):
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        asyncio.run(replay_with(project, Counting(), cancel=token))
+        asyncio.run(Simulator(project, Counting(), cancel=token).replay())
 
 
 def test_systems_and_settings_are_compared(project, tmp_path):
@@ -90,5 +91,5 @@ def test_a_word_list_that_cannot_be_read_is_named(project, tmp_path):
         kind.make(ContextWindowSettings(word_list=str(tmp_path / "words.txt")), project)
     (tmp_path / "words.txt").write_text("lantern\nfog\n")
     system = kind.make(ContextWindowSettings(word_list=str(tmp_path / "words.txt")), project)
-    trace = asyncio.run(replay_with(project, system))[-1]
+    trace = asyncio.run(Simulator(project, system).replay())[-1]
     assert trace.facts["counter"] == "word list words.txt"

@@ -8,8 +8,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Never, Self
 
-from lorestudio.systems.context import RunResult
-
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, Folder, LeftOutNote, NoteProblem, ParserWarning, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
@@ -19,6 +17,7 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.studio.project.answering import ChatReply, ChatRequest, Keys, LlmError, Profile
 from lorestudio.studio.project.project import Project
+from lorestudio.systems.base import Decided
 from lorestudio.systems.deeplore.words import VOCABULARY
 from lorestudio.trace.model import (
     EntryRef,
@@ -217,7 +216,7 @@ class FakeSimulator:
     def abandon(self) -> None:
         pass
 
-    def resume(self, results: Sequence[RunResult]) -> None:
+    def resume(self, results: Sequence[Decided]) -> None:
         traces = [result.trace for result in results]
         self._traces = {Generation(trace.turn.message, trace.turn.swipe): trace for trace in traces}
 

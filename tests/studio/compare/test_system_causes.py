@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from lorestudio.studio.compare.system_differences import differences_between
 from lorestudio.studio.replay.system_inputs import SystemInputs
-from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.studio.tryout.system_preview import SystemPreviewer
 
 from lorestudio.domain.chat import Generation, Message
 from lorestudio.domain.state import ChatControls, EntryRule
@@ -18,13 +19,11 @@ from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.causes import Causes, RunSide, What, can_find, find_causes
-from lorestudio.systems.differences import DifferenceKind
 from lorestudio.studio.compare.sides import edited_side, replay_differences, side_of
-from lorestudio.studio.compare.system_differences import differences_between
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import NoteText
-from lorestudio.studio.tryout.system_preview import SystemPreviewer
+from lorestudio.systems.differences import DifferenceKind
 from lorestudio.systems.registry import KINDS
 from tests.studio.previews import CHAT, project_of
 
@@ -37,8 +36,8 @@ LAST = Generation(5)
 NEAR, FAR = WorldInfoSettings(depth=1), WorldInfoSettings(depth=5)
 
 
-def runs(project: Project, name: str, settings: Section) -> SystemSimulator:
-    simulator = SystemSimulator(project, KINDS[name].make(settings, project))
+def runs(project: Project, name: str, settings: Section) -> Simulator:
+    simulator = Simulator(project, KINDS[name].make(settings, project))
     asyncio.run(simulator.replay())
     return simulator
 

@@ -29,7 +29,7 @@ from lorestudio.studio.project.answering import (
 )
 from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.replay.simulator import Simulator
+from tests.simulators import answered
 
 REQUEST = ChatRequest("search", "Choose.", "Which?", model="small")
 LOCAL = Profile("Local", url="http://127.0.0.1:9", model="small")
@@ -206,7 +206,7 @@ def test_a_replay_costs_what_it_then_asks(chatting: Project, connections: Connec
     before = asyncio.run(live_cost(chatting, path, "small"))
     assert (before.calls > 0, before.recorded) == (True, 0)
     source, model = make_answers(Source(AnswerKind.PROVIDER, "Local"), path, connections)
-    asyncio.run(Simulator(chatting, source, model=model).replay())
+    asyncio.run(answered(chatting, source, model=model).replay())
     after = asyncio.run(live_cost(chatting, path, "small"))
     assert (after.calls, after.recorded) == (0, len(client.requests))
     assert asyncio.run(live_cost(chatting, path, "other")).recorded == 0
@@ -222,7 +222,7 @@ def test_what_is_recorded_is_free_with_and_without_a_schema(
     path = chatting.chat_path
     assert path is not None
     source, named = make_answers(Source(AnswerKind.PROVIDER, "Local"), path, connections)
-    asyncio.run(Simulator(chatting, source, model=named).replay())
+    asyncio.run(answered(chatting, source, model=named).replay())
     assert asyncio.run(live_cost(chatting, path, named)).calls == 0
 
 

@@ -22,6 +22,7 @@ from lorestudio.studio.replay.costs import RequestCollector, estimate_note, esti
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
+from tests.simulators import answered
 
 AI_ONLY: dict[str, Any] = {"ai_search_enabled": True, "ai_search_mode": "ai-only"}
 
@@ -50,7 +51,7 @@ def requests(there: Project, **options: Any) -> list[ChatRequest]:
             seen.append(request)
             return await super().answer(request)
 
-    asyncio.run(Simulator(there, Seeing(), **options).replay())
+    asyncio.run(answered(there, Seeing(), **options).replay())
     return seen
 
 
@@ -121,7 +122,7 @@ class Model:
 
 def recording(path: Path, there: Project, generations: int, model: str = "", reply: str = '["E0"]') -> RecordedAnswers:
     """The answers of so many generations, read back from their file."""
-    simulator = Simulator(there, RecordedAnswers(path, Model(reply)), model=model)
+    simulator = answered(there, RecordedAnswers(path, Model(reply)), model=model)
     asyncio.run(simulator.generate(simulator.generations[generations - 1]))
     answers = RecordedAnswers(path)
     answers.load()
@@ -157,7 +158,7 @@ def test_a_chat_without_messages_asks_nothing() -> None:
 def test_the_collector_keeps_the_requests_in_order() -> None:
     there = project(**AI_ONLY)
     collector = RequestCollector()
-    asyncio.run(Simulator(there, collector).replay())
+    asyncio.run(answered(there, collector).replay())
     assert [request.digest for request in collector.requests] == [one.digest for one in requests(there)]
 
 

@@ -34,6 +34,7 @@ from lorestudio.trace.model import Trace
 from lorestudio.trace.store import KEPT_RUNS
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
+from tests.simulators import answered
 
 SETTINGS = DeepLoreSettings(enabled=True, ai_search_enabled=True, ai_search_mode="ai-only")
 
@@ -78,7 +79,7 @@ class Telling:
 
 
 def replayed(there: Project, answers: AnswerSource | None = None) -> Simulator:
-    simulator = Simulator(there, answers)
+    simulator = answered(there, answers)
     asyncio.run(simulator.replay())
     return simulator
 
@@ -94,7 +95,7 @@ def kept(folder: Path, there: Project, answers: AnswerSource | None = None) -> S
 
 def restored(folder: Path, there: Project, answers: AnswerSource | None = None) -> tuple[Simulator, int, list[str]]:
     """A new start of the program: the simulator, how many generations it got back, and what there was to say."""
-    simulator = Simulator(there, answers)
+    simulator = answered(there, answers)
     with Keeper(folder) as keeper:
         count = keeper.restore(simulator)
         return simulator, count, keeper.problems
@@ -127,7 +128,7 @@ def test_what_is_restored_is_not_run_again(tmp_path: Path) -> None:
 def test_a_replay_goes_on_where_it_stopped(tmp_path: Path) -> None:
     """States and random numbers go on as if there had been no restart."""
     whole = replayed(project(), StandInAnswers())
-    begun = Simulator(project(), StandInAnswers())
+    begun = answered(project(), StandInAnswers())
     asyncio.run(begun.generate(begun.generations[2]))
     with Keeper(tmp_path) as keeper:
         keeper.keep(begun)
@@ -221,7 +222,7 @@ def test_with_another_input_nothing_is_reused(tmp_path: Path, changes: dict[str,
 def test_another_answer_source_or_model_does_not_reuse(tmp_path: Path) -> None:
     kept(tmp_path, project(), Telling(name="one"))
     assert restored(tmp_path, project(), Telling(name="two"))[1] == 0
-    simulator = Simulator(project(), Telling(name="one"), model="other")
+    simulator = answered(project(), Telling(name="one"), model="other")
     with Keeper(tmp_path) as keeper:
         assert keeper.restore(simulator) == 0
     assert restored(tmp_path, project(), Telling(name="one"))[1] == 5
@@ -269,14 +270,14 @@ def test_a_run_that_got_less_far_leaves_the_rest_kept(tmp_path: Path) -> None:
     second.rewind(2)
     with Keeper(tmp_path) as keeper:
         keeper.keep(second)
-        keeper.keep(Simulator(project(), Telling()))  # one that was cancelled before its first generation
+        keeper.keep(answered(project(), Telling()))  # one that was cancelled before its first generation
     third, count, _ = restored(tmp_path, project(), Telling())
     assert (count, third.states) == (5, first.states)
 
 
 def test_after_a_generation_that_came_out_otherwise_the_rest_is_void(tmp_path: Path) -> None:
     kept(tmp_path, project(), Telling("Lamp"))
-    fresh = Simulator(project(), Telling("Tide"))
+    fresh = answered(project(), Telling("Tide"))
     asyncio.run(fresh.generate(fresh.generations[1]))
     with Keeper(tmp_path) as keeper:
         keeper.keep(fresh)
@@ -349,7 +350,7 @@ def test_what_the_states_refer_to_is_never_dropped(tmp_path: Path, monkeypatch: 
             with pytest.raises(OSError, match="No space"):
                 keeper.keep(replayed(project(turns=1), Telling("Tide" if number % 2 else "Dice")))
         monkeypatch.undo()
-        again = Simulator(project(turns=1), Telling())
+        again = answered(project(turns=1), Telling())
         assert keeper.restore(again) == 2
         assert (in_order(again), again.states) == (in_order(first), first.states)
         last = replayed(project(turns=1), Telling("Tide"))
@@ -362,13 +363,13 @@ def test_generations_that_were_not_run_again_are_left_alone(tmp_path: Path) -> N
     kept(tmp_path, project(), Telling())
     with Keeper(tmp_path) as keeper:
         for _ in range(KEPT_RUNS + 2):
-            simulator = Simulator(project(), Telling())
+            simulator = answered(project(), Telling())
             keeper.restore(simulator)
             simulator.rewind(4)
             asyncio.run(simulator.replay())
             keeper.keep(simulator)
         assert runs_of(keeper, simulator) == [1, 1, 1, 1, KEPT_RUNS]
-        assert keeper.restore(Simulator(project(), Telling())) == 5
+        assert keeper.restore(answered(project(), Telling())) == 5
 
 
 # What is damaged
@@ -421,7 +422,7 @@ def test_a_problem_is_told_once(tmp_path: Path) -> None:
     states_file(tmp_path, project()).write_bytes(b"x")
     with Keeper(tmp_path) as keeper:
         for _ in range(3):
-            keeper.restore(Simulator(project(), Telling()))
+            keeper.restore(answered(project(), Telling()))
         assert len(keeper.problems) == 1
 
 

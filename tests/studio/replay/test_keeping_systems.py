@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, VaultIndex
@@ -56,26 +55,26 @@ def project(**changes: Any) -> Project:
     return replace(base, **changes)
 
 
-def simulator(system: str, there: Project | None = None, settings: Section | None = None) -> SystemSimulator:
+def simulator(system: str, there: Project | None = None, settings: Section | None = None) -> Simulator:
     there, kind = there or project(), KINDS[system]
-    return SystemSimulator(there, kind.make(settings or kind.settings(), there))
+    return Simulator(there, kind.make(settings or kind.settings(), there))
 
 
-def kept(folder: Path, made: SystemSimulator, slot: str = "") -> SystemSimulator:
+def kept(folder: Path, made: Simulator, slot: str = "") -> Simulator:
     asyncio.run(made.replay())
     with Keeper(folder) as keeper:
         keeper.keep(made, slot)
     return made
 
 
-def restored(folder: Path, made: SystemSimulator, slot: str = "") -> int:
+def restored(folder: Path, made: Simulator, slot: str = "") -> int:
     with Keeper(folder) as keeper:
         count = keeper.restore(made, slot)
         assert keeper.problems == []
     return count
 
 
-def in_order(made: SystemSimulator) -> list[Trace]:
+def in_order(made: Simulator) -> list[Trace]:
     return [made.traces[one] for one in made.generations if one in made.traces]
 
 

@@ -6,20 +6,21 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from lorestudio.studio.tryout.offline_answers import Unanswered
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.llm.stand_in import StandInAnswers
-from lorestudio.studio.replay.rerun import Rerun, run_offline, trace_of
+from lorestudio.studio.replay.rerun import Rerun, trace_of
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.offline import SENTENCES, Answered, Unanswered
+from tests.simulators import answered
 from tests.studio.previews import comparable, project_of
 
 LAST = Generation(5)
 
 
 def simulated(**settings: object) -> Simulator:
-    simulator = Simulator(project_of(**settings), StandInAnswers())
+    simulator = answered(project_of(**settings), StandInAnswers())
     asyncio.run(simulator.replay())
     return simulator
 
@@ -28,31 +29,31 @@ def test_with_nothing_changed_it_is_the_run_again() -> None:
     simulator = simulated(ai_search_enabled=True)
     states, traces = simulator.states, dict(simulator.traces)
     rerun = Rerun.of(simulator, LAST)
-    assert comparable(run_offline(rerun.context, rerun.answers())) == comparable(rerun.before)
+    assert comparable(rerun.run().trace) == comparable(rerun.before)
     assert (simulator.states, dict(simulator.traces)) == (states, traces)
 
 
-@pytest.mark.parametrize(("asked", "expected"), [(None, Unanswered.STAND_IN), (Unanswered.EARLIER, Unanswered.EARLIER)])
+@pytest.mark.parametrize(("asked", "expected"), [(None, Answered.STAND_IN), (Unanswered.FAIL, Answered.NONE)])
 def test_what_is_new_is_answered_by_the_stand_in_only_where_that_answers_anyway(
-    asked: Unanswered | None, expected: Unanswered
+    asked: Unanswered | None, expected: Answered
 ) -> None:
-    rerun = Rerun.of(simulated(), LAST, unanswered=asked)
-    assert rerun.unanswered is rerun.answers().unanswered is expected
-    assert rerun.stands_in is (expected is Unanswered.STAND_IN)
+    rerun = Rerun.of(simulated(ai_search_enabled=True), LAST, unanswered=asked)
+    unasked = replace(rerun, before=replace(rerun.before, ai_calls=()))
+    assert set(unasked.run().answers) == {SENTENCES[expected]}
 
 
 def test_inputs_that_differ_have_another_digest() -> None:
     rerun = Rerun.of(simulated(), LAST)
-    inputs = [rerun.context.digests["inputs"], *(rerun.digests(name)["inputs"] for name in ("one", "other"))]
-    assert len(set(inputs)) == 3
-    assert {**rerun.digests("one"), "inputs": inputs[0]} == dict(rerun.context.digests)
+    digests = [dict(each.moment.digests) for each in (rerun, rerun.named("one"), rerun.named("other"))]
+    assert len({each["inputs"] for each in digests}) == 3
+    assert {**digests[1], "inputs": digests[0]["inputs"]} == digests[0]
 
 
 def test_a_request_to_stop_ends_it() -> None:
     rerun, token = Rerun.of(simulated(), LAST), CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        run_offline(replace(rerun.context, controls=rerun.context.controls), rerun.answers(), token)
+        rerun.run(token)
 
 
 def test_what_was_not_run_is_said() -> None:

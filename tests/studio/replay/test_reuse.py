@@ -26,6 +26,7 @@ from lorestudio.trace.serialize import to_json
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
 from tests.examples import examples
+from tests.simulators import answered
 
 WORDS = ("lamp", "tide", "dice", "gull", "rope")
 BASE = DeepLoreSettings(enabled=True, scan_depth=2, new_chat_threshold=1)
@@ -216,10 +217,10 @@ class Failing:
 def test_a_failed_question_is_asked_again() -> None:
     asking = BASE.model_copy(update={"ai_search_enabled": True})
     there = project(NOTES, CHAT[:3], settings=asking)
-    first = Simulator(there, Failing())
+    first = answered(there, Failing())
     asyncio.run(first.replay())
     failed = [trace for trace in first.traces.values() if trace.facts.get("ai_error")]
-    second = Simulator(there, Failing(), earlier=(first,))
+    second = answered(there, Failing(), earlier=(first,))
     asyncio.run(second.replay())
     assert failed
     assert second.ran >= len(failed)

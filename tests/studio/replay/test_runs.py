@@ -4,61 +4,61 @@ import asyncio
 from types import MappingProxyType
 
 import pytest
-from lorestudio.systems.context import RunResult
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.state import EngineState
-from lorestudio.studio.replay.runs import CHECKPOINT, Runs, States, TraceBook, with_counts
+from lorestudio.studio.replay.runs import CHECKPOINT, Runs, States, TraceBook
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.deeplore.counts import counted
+from lorestudio.systems.base import Decided
+from lorestudio.systems.deeplore.counts import COUNTS, counted
 
 
-def results(simulator: Simulator) -> list[RunResult]:
+def results(simulator: Simulator) -> list[Decided]:
     """What the simulator's runs came to, with what they counted."""
     traces = [simulator.traces[one] for one in simulator.generations]
     tallies = [simulator._runs.tally(place) for place in range(len(traces))]
-    return [RunResult(*found) for found in zip(traces, simulator.states, tallies, strict=True)]
+    return [Decided(*found) for found in zip(traces, simulator.states, tallies, strict=True)]
 
 
 @pytest.fixture(scope="module")
-def made(replayed: Simulator) -> list[RunResult]:
+def made(replayed: Simulator) -> list[Decided]:
     return results(replayed)
 
 
-def filled(made: list[RunResult], unpacked: int, times: int = 1) -> Runs:
-    runs = Runs(EngineState(random_state=3), unpacked)
+def filled(made: list[Decided], unpacked: int, times: int = 1) -> Runs:
+    runs = Runs(EngineState(random_state=3), COUNTS, unpacked)
     for _ in range(times):
         for result in made:
             runs.append(result)
     return runs
 
 
-def test_packed_generations_come_back_as_they_were(made: list[RunResult]) -> None:
+def test_packed_generations_come_back_as_they_were(made: list[Decided]) -> None:
     runs = filled(made, unpacked=2)
     assert [runs.trace(place) for place in range(len(made))] == [result.trace for result in made]
     assert list(States(runs)) == [result.state for result in made]
     assert runs.state(-1) == EngineState(random_state=3)
 
 
-def test_nothing_of_a_packed_trace_can_be_changed(made: list[RunResult]) -> None:
+def test_nothing_of_a_packed_trace_can_be_changed(made: list[Decided]) -> None:
     runs = filled(made, unpacked=1)
     verdicts = [verdict for record in runs.trace(0).stages for verdict in record.verdicts if not verdict.details]
     assert verdicts
     assert all(isinstance(verdict.details, MappingProxyType) for verdict in verdicts)
 
 
-def test_counts_are_counted_again_from_the_last_checkpoint(replayed: Simulator, made: list[RunResult]) -> None:
-    runs = Runs(EngineState(random_state=replayed.project.seed))
+def test_counts_are_counted_again_from_the_last_checkpoint(replayed: Simulator, made: list[Decided]) -> None:
+    runs = Runs(EngineState(random_state=replayed.project.seed), COUNTS)
     state, wanted = EngineState(random_state=replayed.project.seed), []
     for number in range(CHECKPOINT + 5):
         result = made[number % len(made)]
-        state = with_counts(result.state, counted(state, result.tally))
+        state = COUNTS.joined(result.state, counted(state, result.tally))
         wanted.append(state)
-        runs.append(RunResult(result.trace, state, result.tally))
+        runs.append(Decided(result.trace, state, result.tally))
     assert list(States(runs)) == wanted
 
 
-def test_what_is_cut_off_is_gone_and_can_be_made_again(made: list[RunResult]) -> None:
+def test_what_is_cut_off_is_gone_and_can_be_made_again(made: list[Decided]) -> None:
     runs = filled(made, unpacked=2)
     runs.cut(3)
     assert len(runs) == 3
@@ -69,21 +69,21 @@ def test_what_is_cut_off_is_gone_and_can_be_made_again(made: list[RunResult]) ->
     assert runs.trace(3) == made[3].trace
 
 
-def test_a_book_keeps_what_was_cut_off(made: list[RunResult]) -> None:
+def test_a_book_keeps_what_was_cut_off(made: list[Decided]) -> None:
     runs, book = filled(made, unpacked=2), TraceBook()
     book.put(Generation(7), runs, 3)
     runs.cut(0)
     assert book[Generation(7)] == made[3].trace
 
 
-def test_a_list_of_states_stays_as_long_as_it_was(made: list[RunResult]) -> None:
+def test_a_list_of_states_stays_as_long_as_it_was(made: list[Decided]) -> None:
     runs = filled(made[:2], unpacked=5)
     states = States(runs)
     runs.append(made[2])
     assert (len(states), states[-1], states[:1]) == (2, made[1].state, (made[0].state,))
 
 
-def test_a_book_takes_from_another_without_unpacking(made: list[RunResult]) -> None:
+def test_a_book_takes_from_another_without_unpacking(made: list[Decided]) -> None:
     runs = filled(made, unpacked=1)
     first, second = TraceBook(), TraceBook({Generation(99): made[0].trace})
     for place in range(3):

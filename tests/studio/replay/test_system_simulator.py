@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, VaultIndex
@@ -17,6 +16,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.order import Superseded
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Decided, Moment
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.journey import FOREIGN_IDS
@@ -57,7 +57,7 @@ class Remembering:
 
 
 def test_a_swipe_begins_where_the_reply_began_and_the_chat_goes_on_from_the_active_one() -> None:
-    traces = asyncio.run(SystemSimulator(project(), Remembering()).replay())
+    traces = asyncio.run(Simulator(project(), Remembering()).replay())
     assert [trace.facts["seen"] for trace in traces] == [
         "((1, 0),)",
         "((1, 2),)",
@@ -68,7 +68,7 @@ def test_a_swipe_begins_where_the_reply_began_and_the_chat_goes_on_from_the_acti
 
 
 def test_a_part_is_run_and_the_rest_later() -> None:
-    simulator = SystemSimulator(project(), Remembering())
+    simulator = Simulator(project(), Remembering())
     told: list[Progress] = []
     trace = asyncio.run(simulator.generate(Generation(1, 1)))
     assert trace.turn.swipe == 1
@@ -82,7 +82,7 @@ def test_a_part_is_run_and_the_rest_later() -> None:
 
 
 def test_stopping_keeps_what_was_run() -> None:
-    simulator, token = SystemSimulator(project(), Remembering()), CancelToken()
+    simulator, token = Simulator(project(), Remembering()), CancelToken()
 
     def stop(progress: Progress) -> None:
         if progress.done == 2:
@@ -94,7 +94,7 @@ def test_stopping_keeps_what_was_run() -> None:
 
 
 def test_what_was_given_up_writes_nothing() -> None:
-    simulator = SystemSimulator(project(), Remembering())
+    simulator = Simulator(project(), Remembering())
 
     class GivingUp(Remembering):
         async def decide(self, moment: Moment, state: object = None) -> Decided:
@@ -112,12 +112,12 @@ def test_entries_of_a_lorebook_are_not_taken_for_notes_of_the_vault(tmp_path: Pa
     book.write_text(json.dumps({"entries": {"0": {"uid": 0, "key": ["lamp"], "content": "Old.", "comment": "Oil"}}}))
     kind = KINDS["world-info"]
     system = kind.make(WorldInfoSettings(book=str(book)), project())
-    first = asyncio.run(SystemSimulator(project(), system).replay())[0]
+    first = asyncio.run(Simulator(project(), system).replay())[0]
     assert [injection.entry for injection in first.injections] == [FOREIGN_IDS]
     assert first.entries[FOREIGN_IDS].title == "Oil"
 
 
 def test_notes_of_the_vault_keep_their_numbers() -> None:
     kind = KINDS["world-info"]
-    first = asyncio.run(SystemSimulator(project(), kind.make(kind.settings(), project())).replay())[0]
+    first = asyncio.run(Simulator(project(), kind.make(kind.settings(), project())).replay())[0]
     assert [injection.entry for injection in first.injections] == [0]

@@ -23,6 +23,7 @@ from lorestudio.studio.project.project import Project, demo_project, open_projec
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.scenario.export import differing, export_scenario, recorded_answers
 from lorestudio.studio.scenario.running import run_scenarios
+from tests.simulators import answered
 
 NOTES = {
     "Lamp.md": "keys: [lamp]\ncooldown: 2",
@@ -57,7 +58,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def replayed(project: Project, answers: object = None, model: str = "") -> Simulator:
-    simulator = Simulator(project, answers, model=model)  # type: ignore[arg-type]
+    simulator = answered(project, answers, model=model)  # type: ignore[arg-type]
     asyncio.run(simulator.replay())
     return simulator
 

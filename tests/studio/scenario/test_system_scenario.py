@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
@@ -22,6 +21,7 @@ from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import VAULT, WorldInfoSettings
 from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.scenario.export import export_turn
 from lorestudio.studio.scenario.running import run_scenarios
 from lorestudio.studio.scenario.system_export import export_system_scenario
@@ -58,8 +58,8 @@ def project(tmp_path: Path) -> Project:
     return open_project([vault], chat, seed=11)
 
 
-def ran(project: Project, name: str, settings: Section) -> SystemSimulator:
-    simulator = SystemSimulator(project, KINDS[name].make(settings, project))
+def ran(project: Project, name: str, settings: Section) -> Simulator:
+    simulator = Simulator(project, KINDS[name].make(settings, project))
     asyncio.run(simulator.replay())
     return simulator
 
@@ -143,6 +143,6 @@ def test_vectors_of_a_provider_are_none_of_a_scenario(project: Project, monkeypa
 
 
 def test_a_generation_that_was_not_run(project: Project) -> None:
-    simulator = SystemSimulator(project, KINDS["hybrid"].make(HybridSettings(), project))
+    simulator = Simulator(project, KINDS["hybrid"].make(HybridSettings(), project))
     with pytest.raises(ValueError, match="has not been run"):
         export_turn(simulator, LAST)

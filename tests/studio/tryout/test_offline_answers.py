@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lorestudio.studio.tryout.offline_answers import Answered, OfflineAnswers, Unanswered
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.llm.errors import ErrorKind, LlmError
@@ -19,6 +18,8 @@ from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview, Previewer
+from lorestudio.systems.offline import Answered, OfflineAnswers, Unanswered
+from tests.simulators import answered
 from tests.studio.previews import TEXTS, TWO_STAGE, comparable, note, project_of
 
 LAST = Generation(1)
@@ -50,7 +51,7 @@ class Case:
 
     def __init__(self, **values: Any) -> None:
         self.model = Model()
-        self.simulator = Simulator(project(**values), self.model)
+        self.simulator = answered(project(**values), self.model)
         asyncio.run(self.simulator.replay())
         self.questions = len(self.model.asked)
         assert self.simulator.traces[LAST].ai_calls
@@ -114,7 +115,7 @@ def test_an_earlier_failure_is_no_answer() -> None:
             self.asked.append(request)
             raise LlmError(ErrorKind.CONNECTION, "unplugged")
 
-    simulator = Simulator(project(), Failing())
+    simulator = answered(project(), Failing())
     asyncio.run(simulator.replay())
     made = Previewer(simulator, LAST, unanswered=Unanswered.EARLIER).preview([])
     assert made.answered == (Answered.NONE,)
@@ -145,7 +146,7 @@ def test_what_makes_a_question_another_one(changed: dict[str, Any]) -> None:
     assert answered(OfflineAnswers(trace), ChatRequest(**(values | changed))) == [Answered.NONE]
 
 
-def answered(source: OfflineAnswers, request: ChatRequest) -> Sequence[Answered]:
+def answers_of(source: OfflineAnswers, request: ChatRequest) -> Sequence[Answered]:
     with suppress(LlmError):
         asyncio.run(source.answer(request))
     return source.answered

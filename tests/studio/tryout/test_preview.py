@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lorestudio.studio.tryout.offline_answers import Answered
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
@@ -19,6 +18,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import NoteText, Previewer, prompt_changes
 from lorestudio.systems.deeplore.index import DeepLoreIndex
 from lorestudio.systems.deeplore.run import run
+from lorestudio.systems.offline import Answered
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import to_json
 from lorestudio.vault.files import VaultError

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.studio.tryout.system_bench import MOST_FAR, SystemBench
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
@@ -18,8 +18,8 @@ from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import BenchResult, NotReplayedError
-from lorestudio.studio.tryout.system_bench import MOST_FAR, SystemBench
 from lorestudio.systems.registry import KINDS
 from tests.studio.previews import CHAT, project_of
 
@@ -72,7 +72,7 @@ def test_who_was_matched_but_stopped_and_why() -> None:
 
 def replayed(name: str, settings: Section, project: Project | None = None) -> SystemBench:
     project = project or project_of(NOTES)
-    simulator = SystemSimulator(project, KINDS[name].make(settings, project))
+    simulator = Simulator(project, KINDS[name].make(settings, project))
     asyncio.run(simulator.replay())
     return SystemBench(project, KINDS[name], settings, simulator)
 
@@ -105,7 +105,7 @@ def test_the_text_is_the_reply_to_come_of_a_chat_that_ends_with_it() -> None:
     project = project_of(NOTES)
     said = replace(CHAT.messages[0], text="And the quay?")
     longer = replace(project, chat=replace(CHAT, messages=(*CHAT.messages, said)))
-    simulator = SystemSimulator(longer, KINDS["world-info"].make(settings, longer))
+    simulator = Simulator(longer, KINDS["world-info"].make(settings, longer))
     trace = asyncio.run(simulator.generate(Generation(6)))
     assert result.trace.injections == trace.injections
     assert result.trace.prompt == trace.prompt

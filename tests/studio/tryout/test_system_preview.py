@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.studio.tryout.system_preview import SystemPreviewer
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
@@ -22,8 +22,8 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import NoteText
-from lorestudio.studio.tryout.system_preview import SystemPreviewer
 from lorestudio.systems.base import System
 from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.registry import KINDS
@@ -53,8 +53,8 @@ def project(tmp_path: Path) -> Project:
     return open_project([vault], chat)
 
 
-def ran(project: Project, name: str, settings: Section, system: System | None = None) -> SystemSimulator:
-    simulator = SystemSimulator(project, system or KINDS[name].make(settings, project))
+def ran(project: Project, name: str, settings: Section, system: System | None = None) -> Simulator:
+    simulator = Simulator(project, system or KINDS[name].make(settings, project))
     asyncio.run(simulator.replay())
     return simulator
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.studio.tryout.system_why_not import SystemWhyNotFinder
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
@@ -18,7 +18,7 @@ from lorestudio.settings.declaration import Section
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project, open_project
-from lorestudio.studio.tryout.system_why_not import SystemWhyNotFinder
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.why_not_answers import Holds, WhyNot, conclusion
 from lorestudio.systems.registry import KINDS
 
@@ -53,7 +53,7 @@ def project(tmp_path: Path) -> Project:
 
 def searched(project: Project, system: str, note: str, settings: Section, message: int = 3) -> WhyNot:
     kind = KINDS[system]
-    simulator = SystemSimulator(project, kind.make(settings, project))
+    simulator = Simulator(project, kind.make(settings, project))
     asyncio.run(simulator.replay())
     finder = SystemWhyNotFinder(simulator, Generation(message), kind, settings)
     return finder.find((project.index.vaults[0], note))
@@ -119,7 +119,7 @@ def test_what_is_no_entry_and_stopping(project: Project) -> None:
     with pytest.raises(InputError, match="no such entry"):
         searched(project, "hybrid", "Nothing.md", HybridSettings())
     kind, settings = KINDS["hybrid"], HybridSettings(semantic_threshold=1.5)
-    simulator = SystemSimulator(project, kind.make(settings, project))
+    simulator = Simulator(project, kind.make(settings, project))
     with pytest.raises(ValueError, match="not been run"):
         SystemWhyNotFinder(simulator, Generation(3), kind, settings)
     asyncio.run(simulator.replay())
@@ -135,7 +135,7 @@ def test_an_entry_of_a_lorebook_file(project: Project, tmp_path: Path) -> None:
     book = tmp_path / "book.json"
     book.write_text(json.dumps({"entries": {"0": {"uid": 0, "key": ["bell"], "content": "Old.", "comment": "Oil"}}}))
     kind, settings = KINDS["world-info"], WorldInfoSettings(book=str(book), depth=3)
-    simulator = SystemSimulator(project, kind.make(settings, project))
+    simulator = Simulator(project, kind.make(settings, project))
     asyncio.run(simulator.replay())
     ref = next(iter(simulator.traces[Generation(3)].entries.values()))
     found = SystemWhyNotFinder(simulator, Generation(3), kind, settings).find((ref.vault, ref.filename))

@@ -9,6 +9,7 @@ from lorestudio.llm.answers import LiveAnswers
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.recap import chat_file as book
 from lorestudio.systems.recap import scenes
 from lorestudio.systems.recap import session as queue_file
@@ -17,7 +18,7 @@ from lorestudio.systems.recap.overview import RecapState, message_rows, scene_ro
 from lorestudio.systems.recap.queue import queue_path
 from lorestudio.systems.recap.session import RecapSession, recap_cost
 from lorestudio.systems.recap.system import RecapSystem, chat_until
-from lorestudio.systems.registry import KINDS, replay_with
+from lorestudio.systems.registry import KINDS
 from lorestudio.trace.model import RunOutcome
 from tests.llm.server import Server, completion, reply
 from tests.systems.recap.files import SETTINGS, records, without_times, write_chat
@@ -303,12 +304,12 @@ def test_a_replay_shows_each_turn_what_it_knew(chat):
     worked(chat)
     empty = Project((), VaultIndex(), DeepLoreSettings(), context_size=1000)
     project = empty.with_chat(chat)
-    traces = asyncio.run(replay_with(project, KINDS["recap"].make(SETTINGS, project)))
+    traces = asyncio.run(Simulator(project, KINDS["recap"].make(SETTINGS, project)).replay())
     # The replies before message 4 are hidden by now, and so no generations.
     assert [(trace.turn.message, trace.turn.number) for trace in traces] == [(5, 0), (7, 1), (9, 2), (11, 3), (12, 4)]
     assert [trace.injections[0].title[-1] for trace in traces] == ["0", "0", "1", "1", "1"]
     assert {trace.system for trace in traces} == {"recap"}
-    nothing = asyncio.run(replay_with(empty, RecapSystem.of(empty, SETTINGS)))
+    nothing = asyncio.run(Simulator(empty, RecapSystem.of(empty, SETTINGS)).replay())
     assert [trace.outcome for trace in nothing] == [RunOutcome.NOTHING_INJECTED]
 
 

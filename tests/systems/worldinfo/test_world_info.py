@@ -22,7 +22,8 @@ from lorestudio.settings.worldinfo import BOOKS, VAULT, WorldInfoSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import Persona, PromptSetup
-from lorestudio.systems.registry import kind_of, replay_with
+from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import kind_of
 from lorestudio.systems.worldinfo.books import world_info_system
 
 CARD: dict[str, Any] = {
@@ -133,7 +134,7 @@ def test_the_scan_knows_card_persona_and_note(tmp_path: Path) -> None:
     )  # fmt: skip
     here = project(tmp_path, CARD, note_prompt="{{char}} hums.", note_depth=0)
     settings = WorldInfoSettings(book=file, source=BOOKS)
-    trace = asyncio.run(replay_with(here, kind_of("worldinfo").make(settings, here)))[-1]
+    trace = asyncio.run(Simulator(here, kind_of("worldinfo").make(settings, here)).replay())[-1]
     titles = {injection.title for injection in trace.injections}
     assert titles == {*(f"Eldoria {uid}" for uid in range(8)), "kite"}  # 2 by recursion: the examples name her
     assert here.chat is not None

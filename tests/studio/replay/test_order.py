@@ -6,7 +6,7 @@ import pytest
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.studio.replay.order import Course, clock_ms
+from lorestudio.studio.replay.order import ReplayOrder, clock_ms
 
 CHAT = Chat(
     (
@@ -30,12 +30,14 @@ class Runner:
 
     def go(self, **more) -> None:
         asyncio.run(
-            Course(CHAT).run(lambda: self.done, self.run_next, lambda: self.kept, on_progress=self.told.append, **more)
+            ReplayOrder(CHAT).run(
+                lambda: self.done, self.run_next, lambda: self.kept, on_progress=self.told.append, **more
+            )
         )
 
 
 def test_the_active_swipe_comes_last_of_its_reply_and_the_reply_to_come_last_of_all() -> None:
-    course = Course(CHAT)
+    course = ReplayOrder(CHAT)
     assert course.generations == COURSE
     assert [course.place(each) for each in COURSE] == [0, 1, 2, 3]
     assert [course.first_swipe(place) for place in range(4)] == [0, 0, 0, 3]
@@ -45,11 +47,11 @@ def test_the_active_swipe_comes_last_of_its_reply_and_the_reply_to_come_last_of_
 
 
 def test_a_chat_that_is_not_there_has_a_first_reply_to_come() -> None:
-    assert Course(None).generations == (Generation(0),)
+    assert ReplayOrder(None).generations == (Generation(0),)
 
 
 def test_a_generation_that_the_chat_does_not_have_is_named() -> None:
-    course = Course(CHAT)
+    course = ReplayOrder(CHAT)
     assert course.find(Generation(1, 7)) is None
     with pytest.raises(ValueError, match="no reply #1 with swipe 8"):
         course.place(Generation(1, 7))
