@@ -9,8 +9,9 @@ from typing import Any, cast
 import pytest
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
-from lorestudio.studio.tryout.preview import NoteText, Preview, Previewer
+from lorestudio.studio.tryout.preview import Preview, Previewer
 from lorestudio.studio.tryout.preview_queue import PreviewQueue
+from lorestudio.vault.edited_vaults import NoteText
 from tests.studio.previews import note
 
 

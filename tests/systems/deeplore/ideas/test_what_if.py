@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 
 from lorestudio.domain.entry import FieldDefinition, LeftOutNote, NoteProblem
-from lorestudio.systems.changes import Part, Steps, setting
-from lorestudio.systems.deeplore.ideas.bring_in import Situation, left_out_options, options
+from lorestudio.systems.changes import Part, Steps
+from lorestudio.systems.deeplore.ideas.bring_in import options
+from lorestudio.systems.deeplore.ideas.situation import Situation, setting
 from lorestudio.systems.deeplore.run import run
+from lorestudio.systems.ideas import left_out_options
 from lorestudio.trace.journey import fate
 from tests.systems.worlds import entry, rules, world
 
@@ -18,7 +20,14 @@ CHAT = ["U: The lamp burns by the gate.", "Ann: Yes, it burns."]
 def situation(there, title="Crown", **changes):
     number = there[title].id
     trace = asyncio.run(run(there.context)).trace
-    made = Situation(there.context, fate(trace, number), there[title], there.context.controls)
+    made = Situation(
+        ctx=there.context,
+        settings=there.context.settings,
+        trace=trace,
+        fate=fate(trace, number),
+        note=there[title],
+        controls=there.context.moment.controls,
+    )
     return replace(made, **changes)
 
 
@@ -114,10 +123,10 @@ def test_a_change_is_made_in_one_place_and_leaves_the_rest():
     there = world(entry("Crown", "crown"), chat=CHAT, pins=rules("Lamp"))
     assert change.title == "Raise “Scan depth” from 4 to 7"
     assert change.set_in(there.context.settings).scan_depth == 7
-    assert change.chosen_in(there.context.controls) is there.context.controls
+    assert change.chosen_in(there.context.moment.controls) is there.context.moment.controls
     pin = next(each.steps[0] for each in options(situation(there)) if each.steps[0].code == "pin")
     assert pin.set_in(there.context.settings) is there.context.settings
-    assert [rule.title for rule in pin.chosen_in(there.context.controls).pins] == ["Lamp", "Crown"]
+    assert [rule.title for rule in pin.chosen_in(there.context.moment.controls).pins] == ["Lamp", "Crown"]
 
 
 def test_steps_are_made_when_they_are_asked_for():
