@@ -388,11 +388,12 @@ class SystemKind:
     `summary` says in a sentence or two what it does. `state` and `tally` are the types of what it remembers and counts,
     None for nothing. `of_vault` says that its candidates are always the notes of the vault; `remembers` that it looks
     at what is kept of the chat, so that a text that stands alone is said after all of it. `not_held` says why no entry
-    can be held in behind the stage that stopped it, "" where one can. `no_text` says why it is all the same to it what
-    is said, "" where it is not. `filters` are the reasons by which a chat's choices keep entries out. `budget` names
-    the setting that limits its tokens, which counts alone once the settings `budget_alone` have these values;
-    `no_budget` says why there is none. `reads_file` takes settings out of another program's file, None where it is none
-    of that program's.
+    can be held in behind the stage that stopped it, "" where one can; `no_text` why it is all the same to it what is
+    said, "" where it is not. `passed_over` are pairs of what made an entry a candidate and what settled it, of entries
+    that are told by their number because so many end so. `filters` are the reasons by which a chat's choices keep
+    entries out. `budget` names the setting that limits its tokens, which counts alone once the settings `budget_alone`
+    have these values; `no_budget` says why there is none. `reads_file` takes settings out of another program's file,
+    None where it is none of that program's.
     """
 
     name: str
@@ -409,6 +410,7 @@ class SystemKind:
     knows: str = "What it was made of"
     remembers_what: str = "What it remembers"
     no_text: str = ""
+    passed_over: frozenset[tuple[str, str]] = frozenset()
     filters: frozenset[str] = frozenset()
     budget: str = ""
     budget_alone: Mapping[str, Value] = field(default_factory=dict, repr=False)

@@ -10,9 +10,9 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.tryout.preview import NoteText
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import to_json
+from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.folder_scan import ScannedVault
 from lorestudio.vault.index_refresh import VaultState, update

@@ -47,8 +47,8 @@ class Rerun:
     """What it takes to run a generation again, in any thread.
 
     `before` is its trace; `system` decided on `moment`, beginning from `state`. `recorded` are answers of a model that
-    were read already; questions that no earlier answer fits are answered as `unanswered` says. `known` is the system that
-    the chat was run with, whose vectors are taken over, where `system` is another one.
+    were read already; questions that no earlier answer fits are answered as `unanswered` says. `known` is the system
+    that the chat was run with, whose vectors are taken over, where `system` is another one.
     """
 
     generation: Generation

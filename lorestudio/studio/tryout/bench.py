@@ -7,7 +7,7 @@ for a real message; no provider is asked, and nothing of it is kept.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -19,7 +19,7 @@ from lorestudio.studio.replay.simulator import Simulator, decided_trace
 from lorestudio.systems.base import Given, Moment, State, StopBetweenStages, System
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import KeyPlace
-from lorestudio.trace.journey import Fate, FateState, Journeys, came_in
+from lorestudio.trace.journey import CellState, Fate, FateState, Journeys, came_in
 from lorestudio.trace.model import Phase, Trace, Turn
 
 STAND_IN: Final = "No model is asked here: the offline stand-in chose in its place, by shared words alone."
@@ -128,9 +128,10 @@ class Bench:
         offline = system.offline(Given(unanswered=Unanswered.STAND_IN), self._system)
         trace = asyncio.run(decided_trace(offline.system, replace(moment, watcher=stop), state))
         message = moment.position(len(moment.chat) - 1)
-        rows, kept_back = _told(bench_rows(trace, offline.system.key_places(moment, state, trace), message))
-        no_text = self._system.kind.no_text
-        remarks = ((no_text,) if no_text else ()) + ((STAND_IN,) if offline.answers() else ())
+        kind, journeys = self._system.kind, Journeys(trace)
+        rows = bench_rows(journeys, offline.system.key_places(moment, state, trace), message)
+        rows, kept_back = _told(rows, journeys, kind.passed_over)
+        remarks = ((kind.no_text,) if kind.no_text else ()) + ((STAND_IN,) if offline.answers() else ())
         return BenchResult(text, trace, message, rows, (*remarks, *trace.warnings, *offline.lacks(), *kept_back))
 
     def _moment(self, said: Message, *, append: bool) -> tuple[Moment, State]:
@@ -147,9 +148,9 @@ class Bench:
         return replace(moment, turn=Turn(place + 1, 0, 0), digests={}), state
 
 
-def bench_rows(trace: Trace, places: Sequence[KeyPlace], message: int) -> tuple[BenchRow, ...]:
+def bench_rows(journeys: Journeys, places: Sequence[KeyPlace], message: int) -> tuple[BenchRow, ...]:
     """A row for each entry that the run speaks of; `places` are those of keys in all that was searched."""
-    journeys = Journeys(trace)
+    trace = journeys.trace
     injected = {injection.entry: injection for injection in trace.injections}
     by_entry: dict[int, list[KeyPlace]] = {}
     for place in places:
@@ -186,12 +187,13 @@ def _came_in(journeys: Journeys, entry: int) -> tuple[str, str]:
     return ("", "") if how is None else (how.label, how.sentence)
 
 
-def _told(rows: Sequence[BenchRow]) -> tuple[tuple[BenchRow, ...], tuple[str, ...]]:
-    """The rows without the many that nothing but the whole vault brought into question, and sentences about these."""
-    many = [row for row in rows if not row.injected and not row.how and row.fate.phase is Phase.SELECT]
+def _told(
+    rows: Sequence[BenchRow], journeys: Journeys, passed_over: Collection[tuple[str, str]]
+) -> tuple[tuple[BenchRow, ...], tuple[str, ...]]:
+    """The rows without those that come by the hundred whatever the text is, and sentences about these."""
     alike = sorted((row for row in rows if _only_compared(row)), key=_score, reverse=True)
-    passed = {row.entry for row in many if not _only_compared(row)}
     far = {row.entry for row in alike[MOST_FAR:]}
+    passed = {row.entry for row in rows if (_brought_in(journeys, row.entry), row.fate.reason) in passed_over}
 
     def words() -> Iterator[str]:
         for amount, sentence in ((len(far), FARTHER), (len(passed), NOT_CHOSEN)):
@@ -199,6 +201,12 @@ def _told(rows: Sequence[BenchRow]) -> tuple[tuple[BenchRow, ...], tuple[str, ..
                 yield sentence.format(amount=amount)
 
     return tuple(row for row in rows if row.entry not in far | passed), tuple(words())
+
+
+def _brought_in(journeys: Journeys, entry: int) -> str:
+    """The reason that made the entry a candidate, "" where none did."""
+    added = (cell.verdict for cell in journeys.cells(entry) if cell.state is CellState.ADDED)
+    return next((verdict.reason for verdict in added if verdict is not None), "")
 
 
 def _only_compared(row: BenchRow) -> bool:

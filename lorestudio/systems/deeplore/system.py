@@ -273,6 +273,7 @@ KIND: Final = SystemKind(
     state=EngineState,
     tally=Tally,
     of_vault=True,
+    passed_over=frozenset({("offered", "ai_not_selected")}),
     filters=frozenset({"gated_field", "outside_folders", "blocked"}),
     budget="max_tokens_budget",
     budget_alone={"unlimited_budget": False},

@@ -14,7 +14,7 @@ from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
-from tests.simulators import answered
+from lorestudio.systems.registry import system_of
 
 MARK = "zqx"
 """Every word of the world begins with this."""
@@ -116,6 +116,6 @@ def secret_world(folder: Path, mode: str = "two-stage") -> tuple[Project, Answer
 
 def replayed(project: Project, answers: object = None) -> Simulator:
     """The chat, run."""
-    simulator = answered(project, answers)  # type: ignore[arg-type]
+    simulator = Simulator(project, system_of(project.scene(answers)))  # type: ignore[arg-type]
     asyncio.run(simulator.replay())
     return simulator

@@ -18,8 +18,8 @@ from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview, Previewer
-from lorestudio.systems.offline import Answered, OfflineAnswers, Unanswered
-from tests.simulators import answered
+from lorestudio.systems.offline import SENTENCES, Answered, OfflineAnswers, Unanswered
+from lorestudio.systems.registry import system_of
 from tests.studio.previews import TEXTS, TWO_STAGE, comparable, note, project_of
 
 LAST = Generation(1)
@@ -46,12 +46,16 @@ class Model:
         return ChatReply('[{"title": "Lamp", "confidence": "high", "reason": "r"}]', source="a model", live=True)
 
 
+def replayed(project: Project, answers: Model) -> Simulator:
+    return Simulator(project, system_of(project.scene(answers)))
+
+
 class Case:
     """A replay in which a model was asked, and previews of its last generation."""
 
     def __init__(self, **values: Any) -> None:
         self.model = Model()
-        self.simulator = answered(project(**values), self.model)
+        self.simulator = replayed(project(**values), self.model)
         asyncio.run(self.simulator.replay())
         self.questions = len(self.model.asked)
         assert self.simulator.traces[LAST].ai_calls
@@ -71,7 +75,7 @@ def titles(preview: Preview) -> list[str]:
 @pytest.mark.parametrize("merged", [False, True])
 def test_the_same_question_has_the_same_answer(merged: bool) -> None:
     made = Case(ai_force_user_role=merged).preview(SAME, "Gate.md")
-    assert (made.answered, titles(made)) == ((Answered.SAME,), ["Lamp"])
+    assert (made.remarks, titles(made)) == ((SENTENCES[Answered.SAME],), ["Lamp"])
     assert made.remarks == ("The model's answer is the one it gave before.",)
     assert made.trace.ai_calls[0].reply == made.before.ai_calls[0].reply
     assert not made.trace.ai_calls[0].details["live"]
@@ -79,7 +83,7 @@ def test_the_same_question_has_the_same_answer(merged: bool) -> None:
 
 def test_a_new_question_fails_and_the_run_falls_back() -> None:
     made = Case().preview(OTHER, "Lamp.md")
-    assert made.answered == (Answered.NONE,)
+    assert made.remarks == (SENTENCES[Answered.NONE],)
     assert "no answer to the changed question is recorded" in str(made.trace.facts["ai_error"])
     assert titles(made) == ["Lamp", "Tide"]  # by keyword, as the settings say
     assert "fallback" in made.remarks[0]
@@ -87,12 +91,12 @@ def test_a_new_question_fails_and_the_run_falls_back() -> None:
 
 def test_the_earlier_answer_to_a_new_question() -> None:
     made = Case().preview(OTHER, "Lamp.md", Unanswered.EARLIER)
-    assert (made.answered, titles(made)) == ((Answered.EARLIER,), ["Lamp"])
+    assert (made.remarks, titles(made)) == ((SENTENCES[Answered.EARLIER],), ["Lamp"])
 
 
 def test_the_stand_in_for_a_new_question() -> None:
     made = Case().preview(OTHER, "Lamp.md", Unanswered.STAND_IN)
-    assert made.answered == (Answered.STAND_IN,)
+    assert made.remarks == (SENTENCES[Answered.STAND_IN],)
     assert made.trace.ai_calls[0].source == "offline stand-in"
 
 
@@ -106,7 +110,7 @@ def test_an_answer_that_is_recorded(tmp_path: Path) -> None:
     recorded.record(request, ChatReply('["Lamp", "Tide"]', source="before"))
     recorded.load()
     made = case.preview(OTHER, "Lamp.md", recorded=recorded)
-    assert (made.answered, titles(made)) == ((Answered.SAME,), ["Lamp", "Tide"])
+    assert (made.remarks, titles(made)) == ((SENTENCES[Answered.SAME],), ["Lamp", "Tide"])
 
 
 def test_an_earlier_failure_is_no_answer() -> None:
@@ -115,19 +119,19 @@ def test_an_earlier_failure_is_no_answer() -> None:
             self.asked.append(request)
             raise LlmError(ErrorKind.CONNECTION, "unplugged")
 
-    simulator = answered(project(), Failing())
+    simulator = replayed(project(), Failing())
     asyncio.run(simulator.replay())
     made = Previewer(simulator, LAST, unanswered=Unanswered.EARLIER).preview([])
-    assert made.answered == (Answered.NONE,)
+    assert made.remarks == (SENTENCES[Answered.NONE],)
 
 
 def test_a_replay_with_the_stand_in_is_previewed_with_it() -> None:
     simulator = Simulator(project())
     asyncio.run(simulator.replay())
     made = Previewer(simulator, LAST).preview([note("Lamp.md", OTHER)])
-    assert made.answered == (Answered.STAND_IN,)
+    assert made.remarks == (SENTENCES[Answered.STAND_IN],)
     same = Previewer(simulator, LAST).preview([])
-    assert same.answered == (Answered.STAND_IN,)
+    assert same.remarks == (SENTENCES[Answered.STAND_IN],)
     assert comparable(same.trace) == comparable(same.before)
 
 
@@ -146,7 +150,7 @@ def test_what_makes_a_question_another_one(changed: dict[str, Any]) -> None:
     assert answered(OfflineAnswers(trace), ChatRequest(**(values | changed))) == [Answered.NONE]
 
 
-def answers_of(source: OfflineAnswers, request: ChatRequest) -> Sequence[Answered]:
+def answered(source: OfflineAnswers, request: ChatRequest) -> Sequence[Answered]:
     with suppress(LlmError):
         asyncio.run(source.answer(request))
     return source.answered

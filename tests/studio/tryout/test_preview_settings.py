@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from lorestudio.studio.tryout.preview_queue import PreviewQueue
 
 from lorestudio.domain.chat import Generation
-from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Previewer
-from lorestudio.systems.deeplore.run import run
+from lorestudio.systems.registry import system_of
 from lorestudio.trace.limits import positional, token_limit
 from lorestudio.trace.model import Trace
 from tests.studio.previews import comparable, note, project_of
@@ -48,7 +47,8 @@ def test_it_is_the_run_with_these_settings_from_the_same_state(values) -> None:
     before = simulator.states, dict(simulator.traces)
     settings = simulator.project.settings.model_copy(update=values)
     made = Previewer(simulator, LAST).preview((), settings=settings)
-    anew = asyncio.run(run(replace(simulator.context(LAST), settings=settings, answers=StandInAnswers()))).trace
+    system = system_of(simulator.project.scene()).with_settings(settings, simulator.project.scene())
+    anew = asyncio.run(system.decide(simulator.moment(LAST), simulator.state_before(LAST))).trace
     assert comparable(made.trace) == comparable(anew)
     assert {each.declaration.name for each in made.settings} == set(values)
     assert (simulator.states, dict(simulator.traces)) == before
@@ -97,6 +97,22 @@ def test_where_settings_decide_how_notes_are_read_the_vault_is_read_again(tmp_pa
     deeper = previewer.preview((), settings=settings.model_copy(update={"scan_depth": 0}))
     assert titles(deeper.trace) == []
     assert titles(previewer.preview(()).trace) == ["Lamp"]
+
+
+def test_the_queue_runs_the_newest_settings() -> None:
+    queue, told = PreviewQueue(), []
+    previewer = Previewer(simulated(), LAST)
+
+    class Slow:
+        def preview(self, notes, cancel, settings):
+            if settings.scan_depth == 1:
+                for depth in (2, 3):
+                    queue.submit(previewer, (), DeepLoreSettings(enabled=True, scan_depth=depth))
+            return previewer.preview(notes, cancel, settings)
+
+    assert queue.submit(Slow(), (), DeepLoreSettings(enabled=True, scan_depth=1))
+    queue.work(told.append)
+    assert [each.settings[0].after for each in told] == [3]
 
 
 def test_another_budget_on_the_state_that_the_chat_left() -> None:

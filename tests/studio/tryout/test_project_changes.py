@@ -6,9 +6,12 @@ import pytest
 
 from lorestudio.domain.state import EntryRule
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.studio.tryout.project_changes import ProjectChanges, edited_text, plan_change
-from lorestudio.systems.changes import Change, NoteEdit, setting
+from lorestudio.systems.changes import Change, NoteEdit
+from lorestudio.systems.deeplore.ideas.situation import setting
 from tests.studio.previews import TEXTS, project_of
 
 LAMP = TEXTS["Lamp.md"]
@@ -36,8 +39,9 @@ def test_a_note_becomes_another_entry_and_the_project_stays():
     changes = ProjectChanges(project, {("v", "Lamp.md"): LAMP})
     assert changes.can_edit("v", "Lamp.md")
 
-    made = changes.made(Change("priority", "p", note=edit("priority", value=7)))
+    made, settings = changes.made(Change("priority", "p", note=edit("priority", value=7)), project.settings)
 
+    assert settings is project.settings
     lamp = next(each for each in made.index.entries if each.filename == "Lamp.md")
     assert lamp.priority == 7
     assert made.vault_state.index is made.index
@@ -47,9 +51,12 @@ def test_a_note_becomes_another_entry_and_the_project_stays():
 def test_settings_and_choices_are_replaced_alone():
     project = project_of()
     changes = ProjectChanges(project)
-    assert changes.made(setting("scan_depth", "scan_depth", 9, 4)).settings.scan_depth == 9
+    made, settings = changes.made(setting("scan_depth", "scan_depth", 9, 4), project.settings)
+    assert (made.settings.scan_depth, settings) == (9, made.settings)
+    deeper = Change("depth", "d", settings={"depth": 9})
+    assert changes.made(deeper, WorldInfoSettings()) == (project, WorldInfoSettings(depth=9))
     pinned = replace(project.controls, pins=(EntryRule("Lamp"),))
-    made = changes.made(Change("pin", "p", controls=pinned))
+    made, _settings = changes.made(Change("pin", "p", controls=pinned), project.settings)
     assert made.controls.pins == (EntryRule("Lamp"),)
     assert made.index is project.index
 
@@ -58,7 +65,7 @@ def test_a_note_whose_text_is_not_at_hand_cannot_be_tried():
     changes = ProjectChanges(project_of())
     assert not changes.can_edit("v", "Lamp.md")
     with pytest.raises(InputError, match="not at hand"):
-        changes.made(Change("priority", "p", note=edit("priority", value=7)))
+        changes.made(Change("priority", "p", note=edit("priority", value=7)), DeepLoreSettings())
     unknown = ProjectChanges(replace(project_of(), vault_state=None), {("v", "Lamp.md"): LAMP})
     assert not unknown.can_edit("v", "Lamp.md")
 

@@ -14,9 +14,9 @@ from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import demo_project
+from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.scoring import Scorer
-from lorestudio.trace.scores import Node, score_tree, tree_text
+from lorestudio.trace.scores import Bm25Figures, Node, score_tree, tree_text
 from tests.studio.report.worlds import replayed, secret_world
 
 
@@ -31,6 +31,11 @@ def fuzzy() -> Simulator:
     return simulator
 
 
+def figures_of(simulator: Simulator, generation: Generation, entry: int) -> Bm25Figures | None:
+    run = Rerun.of(simulator, generation)
+    return run.system.explain_score(run.moment, run.state, run.before, entry)
+
+
 def node(nodes: tuple[Node, ...], title: str) -> Node:
     return next(each for each in nodes if each.title == title)
 
@@ -41,9 +46,8 @@ def test_the_figures_are_those_of_the_run(fuzzy: Simulator) -> None:
     assert record is not None
     scores = record.details["scores"]
     assert scores
-    scorer = Scorer(fuzzy, generation)
     for entry, score in scores:
-        figures = scorer.figures(entry)
+        figures = figures_of(fuzzy, generation, entry)
         assert figures is not None
         assert figures.score == score
         assert sum(term.score for term in figures.terms) == figures.score
@@ -60,8 +64,7 @@ def test_an_entry_below_the_threshold_has_figures_too(fuzzy: Simulator) -> None:
     record = fuzzy.traces[generation].stage("BM25")
     assert record is not None
     best = {entry for entry, _score in record.details["scores"]}
-    scorer = Scorer(fuzzy, generation)
-    others = [scorer.figures(entry.id) for entry in fuzzy.project.index.entries if entry.id not in best]
+    others = [figures_of(fuzzy, generation, entry.id) for entry in fuzzy.project.index.entries if entry.id not in best]
     assert all(each is not None for each in others)
     worst = min(score for _entry, score in record.details["scores"])
     assert all(each.score <= worst or each.score < each.threshold for each in others if each is not None)
@@ -71,7 +74,7 @@ def test_the_tree_says_where_a_score_comes_from(fuzzy: Simulator) -> None:
     generation = fuzzy.generations[4]
     trace = fuzzy.traces[generation]
     entry = next(each.entry for record in trace.stages for each in record.verdicts if each.reason == "fuzzy")
-    figures = Scorer(fuzzy, generation).figures(entry)
+    figures = figures_of(fuzzy, generation, entry)
     assert figures is not None
     bm25 = node(score_tree(trace, entry, figures), "BM25")
     assert bm25.value == f"{figures.score:.4f}"
@@ -129,11 +132,9 @@ def test_confidence_and_its_switch(tmp_path: Path) -> None:
 
 def test_a_run_without_words_has_no_score(fuzzy: Simulator) -> None:
     plain = replayed(with_mode(replace(demo_project(), settings=sanitise({"enabled": True}).settings), Mode.KEYWORDS))
-    scorer = Scorer(plain, plain.generations[0])
-    assert scorer.figures(0) is None
-    assert "BM25" not in [each.title for each in score_tree(scorer.trace, 0)]
-    with pytest.raises(ValueError, match="has not been run"):
-        Scorer(Simulator(demo_project()), Generation(2, 0))
+    generation = plain.generations[0]
+    assert figures_of(plain, generation, 0) is None
+    assert "BM25" not in [each.title for each in score_tree(plain.traces[generation], 0)]
 
 
 def test_the_tree_as_text(fuzzy: Simulator) -> None:

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.studio.tryout.why_not_trying import smallest
+from lorestudio.studio.tryout.why_not import smallest
 
 
 @given(st.integers(0, 300), st.integers(0, 320))

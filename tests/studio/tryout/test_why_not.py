@@ -1,8 +1,13 @@
 """Every change that is said to bring an entry in does so when it is made for good and everything is read anew."""
 
+from __future__ import annotations
+
 import asyncio
+import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,11 +18,18 @@ from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.resources import resource
 from lorestudio.domain.state import EntryRule
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.contextwindow import ContextWindowSettings
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.hybrid import HybridSettings
+from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.modes import Mode, with_mode
-from lorestudio.studio.project.project import demo_project, open_project
+from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.project_changes import edited_text
-from lorestudio.studio.tryout.why_not import Holds, Part, WhyNotFinder
+from lorestudio.studio.tryout.why_not import WhyNotFinder
+from lorestudio.studio.tryout.why_not_answers import Holds, WhyNot, conclusion
+from lorestudio.systems.changes import Part
+from lorestudio.systems.registry import KINDS, system_of
 from tests.examples import examples
 
 
@@ -190,11 +202,12 @@ def test_a_model_s_new_answer_is_not_made_up(demo):
     project = with_mode(demo, Mode.TWO_STAGE)
     generation = Generation(8)
     simulator = simulated(project, generation)
-    simulator.answers = type("Provider", (), {"name": "someone", "label": "someone"})()
+    provider = type("Provider", (), {"name": "someone", "label": "someone"})()
+    simulator.system = replace(simulator.system, answers=provider)
     left = next(
         each.entry for each in simulator.traces[generation].stage("AI selection").verdicts if each.outcome == "removed"
     )
-    entry = simulator.index.vault.entries[left]
+    entry = simulator.project.index.entries[left]
 
     found = WhyNotFinder(simulator, generation).find((entry.vault, entry.filename))
 
@@ -296,3 +309,142 @@ def test_every_answer_holds_in_vaults_of_any_kind(tmp_path_factory, notes, lines
     filename = f"{'ABCD'[pick % len(notes)]}.md"
 
     check(project, Generation(len(messages)), (folder.name, filename))
+
+
+# ---- whatever the system ---------------------------------------------------------------------------------------------
+
+
+WRITTEN = {
+    "Lamp": ("keys: [lamp]", "The lamp is of brass, and burns all night without oil."),
+    "Bell": ("keys: [bell]\npriority: 5", "The bell rings at four."),
+    "Kept": ("keys: [lamp]\ncw_lock: true", "Somebody keeps this from you."),
+    "Guide": ("tags: [lorebook, lorebook-guide]", "Write well."),
+    "Oath": ("keys: [lamp]\ncw_requires: [Nobody]", "They swore it."),
+}
+TALK = [
+    ("Wren", True, "A bell, once."),
+    ("Ann", False, "It rang."),
+    ("Wren", True, "Hold the lamp."),
+    ("Ann", False, "Yes."),
+]
+
+
+@pytest.fixture
+def folder_project(tmp_path: Path) -> Project:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    for name, (front, text) in WRITTEN.items():
+        head = front if "tags" in front else f"tags: [lorebook]\n{front}"
+        (vault / f"{name}.md").write_text(f"---\n{head}\n---\n{text}\n", encoding="utf-8")
+    chat = tmp_path / "chat.jsonl"
+    lines: list[dict[str, Any]] = [{"user_name": "Wren", "character_name": "Ann", "chat_metadata": {}}]
+    lines += [{"name": name, "is_user": user, "mes": text} for name, user, text in TALK]
+    chat.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    return open_project([vault], chat)
+
+
+def searched(folder_project: Project, system: str, note: str, settings: Section, message: int = 3) -> WhyNot:
+    kind = KINDS[system]
+    simulator = Simulator(folder_project, system_of(folder_project.scene(), kind, settings))
+    asyncio.run(simulator.replay())
+    finder = WhyNotFinder(simulator, Generation(message))
+    return finder.find((folder_project.index.vaults[0], note))
+
+
+def by_code(found: WhyNot) -> dict[str, str]:
+    return {answer.change.code: answer.change.title for answer in found.answers if answer.holds.applies}
+
+
+def set_by(found: WhyNot) -> dict[str, object]:
+    return {name: value for answer in found.answers for name, value in answer.change.settings.items()}
+
+
+def test_the_least_budget_that_lets_an_entry_in(folder_project: Project) -> None:
+    """The lamp takes 14 tokens (54 characters); without the conversation the budget has to have 14."""
+    settings = ContextWindowSettings(total_token_budget=8, with_conversation=False)
+    found = searched(folder_project, "context-window", "Lamp.md", settings)
+    assert found.fate is not None
+    assert found.fate.reason == "cw_no_room"
+    assert set_by(found)["total_token_budget"] == 14
+    assert all(answer.holds is Holds.BOTH for answer in found.answers)
+    assert "would" not in conclusion(found)
+
+
+def test_what_the_chat_says_further_up_is_reached_by_looking_at_more_messages(folder_project: Project) -> None:
+    found = searched(folder_project, "context-window", "Bell.md", ContextWindowSettings())
+    assert set_by(found)["scanned_messages"] == 3
+    assert set_by(found)["fill_mode"] is True
+    assert any(answer.change.note is not None and answer.change.note.add == ("lamp",) for answer in found.answers)
+
+
+def test_properties_of_the_context_window_that_keep_a_note_out(folder_project: Project) -> None:
+    locked = searched(folder_project, "context-window", "Kept.md", ContextWindowSettings())
+    assert by_code(locked)["drop_property"] == "Take cw_lock from “Kept”"
+    lacking = searched(folder_project, "context-window", "Oath.md", ContextWindowSettings())
+    assert by_code(lacking)["drop_property"] == "Take cw_requires from “Oath”"
+
+
+def test_the_threshold_of_hybrid_retrieval(folder_project: Project) -> None:
+    found = searched(folder_project, "hybrid", "Lamp.md", HybridSettings(semantic_threshold=1.5))
+    assert found.fate is not None
+    assert found.fate.reason == "hy_below"
+    score = found.fate.details["score"]
+    threshold = set_by(found)["semantic_threshold"]
+    assert isinstance(score, float)
+    assert isinstance(threshold, float)
+    assert score - 0.011 < threshold <= score
+
+
+def test_a_block_is_taken_away_or_put_on(folder_project: Project) -> None:
+    went_in = searched(folder_project, "world-info", "Lamp.md", WorldInfoSettings())
+    assert went_in.keeps_out
+    assert by_code(went_in)["block"] == "Block “Lamp” in this chat"
+    assert by_code(went_in)["drop_key"] == "Take the key “lamp” from “Lamp”"
+
+
+def test_world_info_by_its_scan_depth(folder_project: Project) -> None:
+    found = searched(folder_project, "world-info", "Bell.md", WorldInfoSettings(depth=1))
+    assert set_by(found)["depth"] == 3
+
+
+def test_what_is_no_entry_and_stopping(folder_project: Project) -> None:
+    with pytest.raises(InputError, match="no such entry"):
+        searched(folder_project, "hybrid", "Nothing.md", HybridSettings())
+    kind, settings = KINDS["hybrid"], HybridSettings(semantic_threshold=1.5)
+    simulator = Simulator(folder_project, system_of(folder_project.scene(), kind, settings))
+    with pytest.raises(ValueError, match="not been run"):
+        WhyNotFinder(simulator, Generation(3))
+    asyncio.run(simulator.replay())
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        WhyNotFinder(simulator, Generation(3)).find((folder_project.index.vaults[0], "Lamp.md"), cancel=token)
+
+
+def test_an_entry_of_a_lorebook_file(folder_project: Project, tmp_path: Path) -> None:
+    book = tmp_path / "book.json"
+    book.write_text(json.dumps({"entries": {"0": {"uid": 0, "key": ["bell"], "content": "Old.", "comment": "Oil"}}}))
+    kind, settings = KINDS["world-info"], WorldInfoSettings(book=str(book), depth=3)
+    simulator = Simulator(folder_project, system_of(folder_project.scene(), kind, settings))
+    asyncio.run(simulator.replay())
+    ref = next(iter(simulator.traces[Generation(3)].entries.values()))
+    found = WhyNotFinder(simulator, Generation(3)).find((ref.vault, ref.filename))
+    assert found.keeps_out
+    assert set_by(found)["depth"] == 2
+
+
+@pytest.mark.parametrize("system", ["facts", "recap"])
+def test_a_system_that_looks_at_no_notes_says_so(folder_project: Project, system: str) -> None:
+    found = searched(folder_project, system, "Lamp.md", KINDS[system].settings())
+    assert (found.complete, found.tried, found.answers) == (True, 0, ())
+    assert "notes of the vault take no part. Choose a system that looks at notes" in conclusion(found)
+
+
+def test_where_nothing_helps_the_run_itself_says_why(folder_project: Project) -> None:
+    """A guide is no lore in any system, whatever is set."""
+    found = searched(folder_project, "hybrid", "Guide.md", HybridSettings())
+    assert found.answers == ()
+    assert conclusion(found).startswith("No single change brings “Guide” in, by ")
+    assert found.fate is not None
+    words = found.fate.explain(found.trace)
+    assert conclusion(found).endswith(f"{words.sentence} {words.fix}".rstrip())

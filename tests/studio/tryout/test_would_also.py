@@ -1,6 +1,7 @@
 """What later stages would have done, asked about the demo and about a small vault."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -25,6 +26,10 @@ def simulated(project, until=None):
     return simulator
 
 
+def visible(simulator):
+    return [entry for entry in simulator.project.index.entries if not entry.guide]
+
+
 @pytest.fixture(scope="module")
 def demo():
     return simulated(demo_project())
@@ -32,7 +37,7 @@ def demo():
 
 def asked(simulator, message, title):
     runs = HeldRuns(simulator, simulator.shown(message))
-    number = next(entry.id for entry in simulator.index.vault.entries if entry.title == title)
+    number = next(entry.id for entry in simulator.project.index.entries if entry.title == title)
     return runs.of(number)
 
 
@@ -62,7 +67,7 @@ def test_asking_leaves_the_real_runs_as_they_are(demo):
     states = demo.states
     for generation in demo.generations[:6]:
         runs = HeldRuns(demo, generation)
-        for number in range(len(demo.index.vault.entries)):
+        for number in range(len(demo.project.index.entries)):
             runs.of(number)
     assert {generation: comparable(trace) for generation, trace in demo.traces.items()} == before
     assert demo.states == states
@@ -78,7 +83,7 @@ def test_a_model_is_asked_what_it_was_asked_in_the_real_run(mode):
     assert real.ai_calls
     journeys = Journeys(real)
     asked_about = 0
-    for entry in simulator.index.visible:
+    for entry in visible(simulator):
         end = journeys.fate(entry.id)
         would = runs.of(entry.id)
         if would is None:
@@ -100,8 +105,8 @@ def test_the_model_is_not_asked_again():
             return await answers.answer(request)
 
     simulator = simulated(project_of(**TWO_STAGE))
-    answers, counting = simulator.answers, Counting()
-    simulator.answers = counting
+    answers, counting = simulator.system.answers, Counting()
+    simulator.system = replace(simulator.system, answers=counting)
     HeldRuns(simulator, Generation(5)).of(1)
     assert counting.asked == 0
 
@@ -121,7 +126,7 @@ def test_a_question_can_be_taken_back(demo):
     token.cancel()
     runs = HeldRuns(demo, demo.shown(8))
     with pytest.raises(Cancelled):
-        runs.of(next(entry.id for entry in demo.index.vault.entries if entry.title == "Storm Glass"), token)
+        runs.of(next(entry.id for entry in demo.project.index.entries if entry.title == "Storm Glass"), token)
 
 
 def test_a_reply_that_was_not_run_cannot_be_asked_about():
@@ -134,7 +139,7 @@ def test_every_verdict_is_the_held_run_s_own(demo):
     generation = demo.shown(34)
     runs = HeldRuns(demo, generation)
     journeys = Journeys(demo.traces[generation])
-    for entry in demo.index.visible:
+    for entry in visible(demo):
         would = runs.of(entry.id)
         if would is None:
             continue

@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 
 from lorestudio.domain.entry import FieldDefinition, LeftOutNote, NoteProblem
-from lorestudio.systems.changes import Part, Steps, setting
-from lorestudio.systems.deeplore.ideas.bring_in import Situation, left_out_options, options
+from lorestudio.systems.changes import Part, Steps
+from lorestudio.systems.deeplore.ideas.bring_in import options
+from lorestudio.systems.deeplore.ideas.situation import Situation, setting
 from lorestudio.systems.deeplore.run import run
+from lorestudio.systems.ideas import left_out_options
 from lorestudio.trace.journey import fate
 from tests.systems.worlds import entry, rules, world
 
@@ -18,7 +20,14 @@ CHAT = ["U: The lamp burns by the gate.", "Ann: Yes, it burns."]
 def situation(there, title="Crown", **changes):
     number = there[title].id
     trace = asyncio.run(run(there.context)).trace
-    made = Situation(there.context, fate(trace, number), there[title], there.context.moment.controls)
+    made = Situation(
+        ctx=there.context,
+        settings=there.context.settings,
+        trace=trace,
+        fate=fate(trace, number),
+        note=there[title],
+        controls=there.context.moment.controls,
+    )
     return replace(made, **changes)
 
 
