@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.exchange.json_spelling import set_members
+from lorestudio.exchange.json_spelling import changed_text, set_members
 
 DEEP = """{
     "power": 1.0,
@@ -84,3 +84,19 @@ def test_the_result_is_what_reading_and_writing_would_give(outer, inner, values,
 def test_values_that_are_there_already_leave_the_text_as_it_is(outer, inner) -> None:
     text = json.dumps({**outer, "here": inner}, indent=4, ensure_ascii=False)
     assert set_members(text, ("here",), inner) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "written"),
+    [
+        ("[1,  2,   3,    4]", [1, 7, 3, 4], "[1,  7,   3,    4]"),
+        ("[1,  2,   3,    4]", [1, 7, 8, 4], "[1,  7,   8,    4]"),
+        ("[1,  2,   3,    4]", [7, 8, 9, 6], "[7,  8,   9,    6]"),
+        ("[1,  2,   3,    4]", [1, 4], "[1,    4]"),
+        ("[1,  2,   3]", [1, 2, 3, 4], "[1,  2,   3,4]"),
+        ('[{"a": 1.0,  "b":2}, {"a":3}]', [{"a": 1, "b": 5}, {"a": 3}], '[{"a": 1.0,  "b":5}, {"a":3}]'),
+        ("[ [1,2] ,  [3,4] ]", [[1, 2], [3, 5], [6]], "[ [1,2] ,  [3,5],[6] ]"),
+    ],
+)  # fmt: skip
+def test_each_place_of_a_list_keeps_the_space_before_it(text: str, wanted: list[object], written: str) -> None:
+    assert changed_text(text, wanted) == written  # type: ignore[arg-type]  # any value will do

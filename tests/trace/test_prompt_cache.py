@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -191,6 +192,32 @@ def test_an_edited_message_is_not_lores_doing() -> None:
     assert found.by_lore == 0
     assert found.new == found.missed
     assert found.cause == Cause(CauseKind.CHAT, "#1")
+
+
+def test_messages_that_went_first_made_room_for_newer_ones() -> None:
+    found = said("#0 #1 #2", "#1 #2 #3")
+    assert found.cause == Cause(CauseKind.ROOM, "#0")
+    assert (found.kept, found.by_lore) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("#0 #1 #2", "#7 #8"),  # nothing of it is left: that is another chat
+        ("#0 #1 #2", "#1 #0 #2"),  # it still is there
+        ("#0 #1 #2", "#0 #2"),  # it did not stand first
+    ],
+)
+def test_other_messages_than_before_made_no_room(before: str, after: str) -> None:
+    found = said(before, after)
+    assert found.cause is not None
+    assert found.cause.kind is CauseKind.CHAT
+
+
+def said(before: str, after: str) -> CacheTurn:
+    """What a cache keeps of messages with these names."""
+    one, other = (tuple(Piece(f"says {name}", 10, name) for name in names.split()) for names in (before, after))
+    return cache_turn(one, other, COUNTER)
 
 
 def test_equal_messages_of_another_reading_of_the_chat_are_the_same() -> None:

@@ -55,6 +55,21 @@ def test_a_step_is_taken_taken_back_and_done_again(session: Session, qtbot: QtBo
     ready(session, qtbot)
 
 
+def test_a_new_step_ends_the_way_forward(session: Session, qtbot: QtBot) -> None:
+    assert session.project is not None
+    settings = session.project.settings
+    for depth in (7, 9):
+        session.parts.adjust(f"scan depth {depth}", settings=settings.model_copy(update={"scan_depth": depth}))
+    session.parts.undo()
+    session.parts.adjust("pin Skarn", controls=replace(session.project.controls, pins=(PIN,)))
+    assert session.parts.adjustments.redo_title == ""
+    session.parts.redo()
+    assert session.project.settings.scan_depth == 7
+    assert [session.parts.adjustments.undo().title for _ in range(2)] == ["pin Skarn", "scan depth 7"]
+    assert session.parts.adjustments.undo() is None
+    ready(session, qtbot)
+
+
 def test_what_changes_nothing_is_no_step(session: Session) -> None:
     assert session.project is not None
     session.parts.adjust("nothing", settings=session.project.settings, controls=session.project.controls)

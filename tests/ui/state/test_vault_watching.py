@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from lorestudio.studio.project.places import KEY_VARIABLE
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.state import project_files
 from lorestudio.ui.state.session import Session
 from tests.ui.worlds import MemoryKeyring, make_chat, make_project, make_trace
 from tests.vault.obsidian.obsidian_server import KEY, ObsidianServer, running
@@ -161,3 +163,61 @@ def test_older_results_stay_in_sight_until_there_are_new_ones(make_window, qtbot
     qtbot.waitUntil(lambda: session.project.vault_state is not project.vault_state)
     assert session.runs.trace(Generation(5)) is trace
     assert "saved after this run" in session.runs.outdated(Generation(5))
+
+
+def following(session: Session) -> int:
+    """How many sets of vaults are followed."""
+    return len(session.jobs._standing)
+
+
+def test_one_set_of_vaults_is_followed_at_a_time_and_none_after_closing(cached, qtbot, tmp_path):
+    write(tmp_path / "vault", "Gate")
+    write(tmp_path / "other", "Wall")
+    session = cached()
+    session.reading.follow()
+    assert following(session) == 0  # nothing is shown
+    session.set_project(make_project())
+    session.reading.follow()
+    assert following(session) == 0  # a project without a place of its own
+    session.set_project(open_project([tmp_path / "vault"]))
+    for _ in range(2):
+        session.reading.follow()
+        assert following(session) == 1
+    session.reading.follow_anew()
+    qtbot.waitUntil(lambda: following(session) == 1)
+    session.reading.open([tmp_path / "other"])
+    qtbot.waitUntil(lambda: titles(session) == ["Wall"])
+    qtbot.waitUntil(lambda: following(session) == 1)
+    qtbot.wait(300)
+    write(tmp_path / "other", "Attic")
+    qtbot.waitUntil(lambda: "Attic" in session.runs.stale, timeout=15_000)
+    session.close()
+    assert following(session) == 0
+
+
+def test_what_cannot_be_opened_is_followed_no_more(cached, qtbot, tmp_path):
+    session = cached()
+    notices = []
+    session.notice.connect(notices.append)
+    session.reading.open([tmp_path / "nowhere"])
+    qtbot.waitUntil(lambda: not session.busy)
+    assert [notice.tone for notice in notices] == ["error"]
+    qtbot.waitUntil(lambda: following(session) == 0)
+
+
+def test_news_of_vaults_that_are_only_being_opened_are_not_lost(cached, qtbot, tmp_path, monkeypatch):
+    write(tmp_path / "vault", "Gate")
+    first = cached()
+    first.reading.open([tmp_path / "vault"])
+    qtbot.waitUntil(lambda: titles(first) == ["Gate"] and first.jobs.idle)
+    first.close()
+    write(tmp_path / "vault", "Wall")
+    second, real = cached(), project_files.assembled
+
+    def slowly(*arguments, **options):
+        time.sleep(0.6)  # the comparison with the disk is told meanwhile
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(project_files, "assembled", slowly)
+    second.reading.open([tmp_path / "vault"])
+    qtbot.waitUntil(lambda: titles(second) == ["Gate", "Wall"])

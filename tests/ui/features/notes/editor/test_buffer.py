@@ -147,3 +147,22 @@ def test_unsaved_notes_and_the_latest_keep_their_history(qapp) -> None:
     assert buffers.get(Path("0.md")) is first
     assert buffers.get(Path("1.md")) is None
     assert buffers.get(Path(f"{MOST_CLEAN + 3}.md")) is not None
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_several_edits_of_one_step_mean_the_text_as_it_was(qapp, backwards: bool) -> None:
+    """However long the others are, and in whatever order they come."""
+    text = "---\nkeys: gate\nsummary: A gate.\npriority: 5\n---\nShut 🐉 fast.\n"
+    edits = [
+        TextEdit(text.index("gate"), text.index("gate") + 4, "a very long gate, wall"),
+        TextEdit(text.index("A gate."), text.index("A gate.") + 7, ""),
+        TextEdit(text.index("Shut"), text.index("Shut") + 4, "Open"),
+        TextEdit(text.index("fast"), text.index("fast"), "and "),
+    ]
+    buffer = NoteBuffer(PATH, text, "d")
+    buffer.apply(*(reversed(edits) if backwards else edits))
+    assert buffer.text == apply_edits(text, edits)
+    assert "keys: a very long gate, wall\nsummary: \npriority: 5\n---\nOpen 🐉 and fast.\n" in buffer.text
+    buffer.document.undo()
+    assert buffer.text == text
+    assert not buffer.document.isUndoAvailable()
