@@ -6,22 +6,18 @@ How proposals look on the command line: as differences for people, as JSON for p
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as ProgressBar
 
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.options import JsonOption, NeededChat, SettingsOption, YesOption
-from lorestudio.cli.output import FAILED, clear_messages, say, say_all
+from lorestudio.cli.output import FAILED, clear_messages, git_diff, print_json, progress_bar, say, say_all
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
@@ -35,8 +31,6 @@ from lorestudio.studio.proposals.judging import Judge
 from lorestudio.studio.proposals.making import Ended, Maker, default_records, proposals_cost, record_of
 from lorestudio.studio.proposals.model import Plan, Proposal, ProposalKind
 from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
-
-_NO_NEWLINE: Final = "\\ No newline at end of file\n"
 
 
 def print_proposals(project: Project, made: Sequence[Proposal], plan: Plan) -> None:
@@ -61,7 +55,7 @@ def _counts(proposal: Proposal) -> str:
     return ", ".join(f"{signs[item.now, item.proposed]}{item.key} {len(item.messages)}" for item in proposal.counts)
 
 
-def print_json(
+def print_document(
     project: Project,
     made: Sequence[Proposal],
     plan: Plan,
@@ -94,8 +88,7 @@ def print_json(
         ],
         "skipped": [{"file": item.filename, "title": item.title, "reason": item.reason} for item in plan.skipped],
     }
-    text = json.dumps(document, ensure_ascii=False, indent=1)
-    typer.echo(text.encode("utf-8", "backslashreplace"))
+    print_json(document, 1)
 
 
 def difference(project: Project, proposal: Proposal) -> list[str]:
@@ -105,10 +98,8 @@ def difference(project: Project, proposal: Proposal) -> list[str]:
     except InputError:
         return []
     name = _file(project, proposal.path)
-    before, after = ((text or "").splitlines(keepends=True) for text in (change.before, change.after))
     old = f"a/{name}" if change.before is not None else "/dev/null"
-    lines = unified_diff(before, after, old, f"b/{name}", n=1)
-    return [line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines]
+    return list(git_diff(change.before, change.after, old, f"b/{name}"))
 
 
 def _file(project: Project, path: Path) -> str:
@@ -290,7 +281,7 @@ def _run(project: Project, answers: str, make_plan: Callable[[Guard, str], Plan]
         accepted = _accepted(project, made, wanted)
     written, refused = _write(project, accepted, guard)
     if wanted.as_json:
-        print_json(project, made, plan, written, refused)
+        print_document(project, made, plan, written, refused)
     if ended.left:
         say(f"{_count(ended.left, 'note was', 'notes were')} not asked about: {ended.why}")
         say("what was answered is recorded; the same command goes on with the rest.")
@@ -309,10 +300,7 @@ def _ask(project: Project, asked: Answering, plan: Plan, *, quiet: bool) -> tupl
     """Ask with a progress bar on the error stream. After Ctrl+C what was answered is on record already."""
     made: list[Proposal] = []
     maker = Maker(Asking(asked.source, merged=project.settings.ai_force_user_role), Judge.of(project))
-    console = Console(stderr=True)
-    columns = (TextColumn("Asking"), BarColumn(), MofNCompleteColumn())
-    hidden = quiet or not console.is_terminal
-    with ProgressBar(*columns, console=console, transient=True, disable=hidden) as bar:
+    with progress_bar(TextColumn("Asking"), BarColumn(), MofNCompleteColumn(), quiet=quiet) as bar:
         task = bar.add_task("", total=len(plan.tasks))
 
         def take(place: int, proposal: Proposal) -> None:

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 
 from lorestudio.cli.answering import Answering
-from lorestudio.cli.output import STOPPED, say, say_all
+from lorestudio.cli.output import STOPPED, progress_bar, say, say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.problems import InputError
@@ -58,7 +57,6 @@ def replay_chat(
         raise InputError("--messages", str(error)) from error
     _restore(simulator, keep_in)
     _say_beginning(simulator, part, wanted)
-    console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -67,7 +65,7 @@ def replay_chat(
         TextColumn("{task.fields[left]}"),
     )
     stopped = ""
-    with ProgressBar(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+    with progress_bar(*columns, quiet=quiet) as bar:
         try:
             asyncio.run(simulator.run_missing(_advance(bar, simulator, part), until=part.stop))
             if keep_in is not None and len(simulator.traces) == len(simulator.generations):
