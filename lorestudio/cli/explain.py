@@ -1,7 +1,4 @@
-"""The command that explains: one entry's way through a generation, or the fates of all; and what would bring it in.
-
-What `lorestudio explain` prints: an entry's way through the stages, what would help, the fates of a whole turn.
-"""
+"""The command that explains: an entry's way through a reply, what would bring it in, and the fates of a turn."""
 
 from __future__ import annotations
 

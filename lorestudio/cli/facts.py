@@ -1,7 +1,4 @@
-"""`lorestudio facts`: drawing facts out of chats, and looking after the memories they become.
-
-Memories, passages and profiles on the command line.
-"""
+"""`lorestudio facts`: drawing facts out of chats, and looking after the memories they become."""
 
 from __future__ import annotations
 

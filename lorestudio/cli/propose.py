@@ -1,7 +1,4 @@
-"""Proposals for notes: shown as differences, and written only where they are accepted.
-
-How proposals look on the command line: as differences for people, as JSON for programs.
-"""
+"""Proposals for notes: shown as differences or as JSON, and written only where they are accepted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Recap memory of a chat: what it keeps, the work on its queue, and what a person changes.
-
-What the command line prints of recap memory.
-"""
+"""Recap memory of a chat: what it keeps, the work on its queue, and what a person changes."""
 
 from __future__ import annotations
 

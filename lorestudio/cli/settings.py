@@ -1,7 +1,4 @@
-"""Commands for settings: what there is, what differs, and carrying it to where it runs.
-
-What the command line prints of settings.
-"""
+"""Commands for settings: what there is, what differs, and carrying it to where it runs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What the command line prints of traces.
-
-The relationship graph of a vault on the command line.
-"""
+"""What the command line prints of traces and of the relationship graph of a vault."""
 
 from __future__ import annotations
 

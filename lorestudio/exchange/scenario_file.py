@@ -1,7 +1,4 @@
-"""Reading scenario files: one JSON object, a list of them, or JSON lines.
-
-Writing scenario files: what `reading` reads, in the golden format 1.
-"""
+"""Scenario files: one JSON object, a list of them, or JSON lines; written in the golden format 1."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Carrying settings to where they run: into SillyTavern's settings.json, or as text (spec: deeplore-ai-and-tools 4.3).
+"""Carrying settings to where they run, and taking them over from there (spec: deeplore-ai-and-tools 4.3).
 
-Only the chosen keys change; everything else in the file stays character for character. Nothing here prints values that
-may be secret: DeepLore's keys that hold them are none of the declared settings.
-
-Taking settings over from a file: SillyTavern's settings.json, a snippet, or the studio's own.
+Into SillyTavern's settings.json only the chosen keys go; everything else stays character for character. Nothing here
+prints values that may be secret: DeepLore's keys that hold them are none of the declared settings.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""How the AI's part of a run went, in short lines, and that of many runs in numbers.
-
-Words for what stands around a question to a model: what the reply's items were matched to, and the breaker.
-"""
+"""How the AI's part of one run or of many went: replies matched to entries, the breaker, short lines and totals."""
 
 from __future__ import annotations
 

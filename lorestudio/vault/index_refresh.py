@@ -1,9 +1,7 @@
 """Following a vault's changes: only changed files are parsed again, and the index is that of a full build.
 
-Source: spec deeplore-engine 1.13. The original leaves a stripped reference stripped when its target appears; here the
-whole index is always finalised.
-
-When the index is made anew before a generation (spec: deeplore-engine 1.13, "When does the index refresh?").
+The original leaves a stripped reference stripped when its target appears; here the whole index is always finalised
+(spec: deeplore-engine 1.13).
 """
 
 from __future__ import annotations

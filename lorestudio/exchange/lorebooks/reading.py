@@ -1,11 +1,7 @@
-"""A lorebook from the JSON of a file or a card: its entries, and remarks on what has no effect here.
+"""Lorebooks from files of World Info, other programs' files and cards: their entries, and what has no effect here.
 
-Source: spec: deeplore-ai-and-tools 5.3, 5.5. Nothing of an entry that is not known is passed over in silence.
-
-Lorebook files: World Info, other programs' books, and the book inside a character card.
-
-A book's name is its file's without the ending, as SillyTavern has it; a card's book has a name of its own, or is named
-after the character (spec: deeplore-ai-and-tools 5.1, 5.5).
+Nothing of an entry that is not known is passed over in silence. A book's name is its file's without the ending; a
+card's book has a name of its own, or is named after the character (spec: deeplore-ai-and-tools 5.1, 5.3, 5.5).
 """
 
 from __future__ import annotations

@@ -1,16 +1,10 @@
 """All references in the text of one note, with their places: links in the body, references in the front matter.
 
-Two readers follow them, and not always the same ones. Obsidian makes no links in code and comments. DeepLore takes
-every `[[...]]` of the body but embeds and those in the first heading, code and comments included, and looks for a
-title with that very text (spec: deeplore-engine 1.9, 1.13); of `requires`, `excludes` and `cascade_links` it takes the
-items as written, brackets and all (spec 1.5).
-
-Where a span of a text stands, as it is shown: line number, the line, and the span in it.
-
-The parts of a note's body in which Obsidian makes no links: code and comments.
-
-Indented code is not recognised: telling it from the continuation of a list takes a whole Markdown parser, and a link
-in it is better shown than lost.
+Two readers follow them, and not always the same ones. Obsidian makes no links in code and comments; indented code is
+not recognised, as telling it from a list takes a whole Markdown parser, and a link there is better shown than lost.
+DeepLore takes every `[[...]]` of the body but embeds and those in the first heading, code and comments included, and
+looks for a title with that very text (spec: deeplore-engine 1.9, 1.13); of `requires`, `excludes` and `cascade_links`
+it takes the items as written, brackets and all (spec 1.5).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Which file a reference means, by Obsidian's rules and by DeepLore's.
-
-How a reference writes the path of its file, and the same way of writing for another path.
-"""
+"""Which file a reference means, by Obsidian's rules and by DeepLore's, and how it writes the path."""
 
 from __future__ import annotations
 
