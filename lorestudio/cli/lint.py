@@ -116,7 +116,8 @@ def _print_finding(console: Console, finding: Finding) -> None:
 
 
 def _summary(problems: Problems, repairs: Sequence[Repair], severity: Severity) -> str:
-    parts = [_count(problems.count(one), one) for one in Severity]
+    counts = [(problems.count(one), one) for one in Severity]
+    parts = [f"{amount:,} {(_ONE if amount == 1 else _MANY)[one]}" for amount, one in counts]
     lines = [f"{', '.join(parts[:-1])} and {parts[-1]}. {problems.checked}"]
     hidden = sum(problems.count(one) for one in Severity if one.rank > severity.rank)
     if hidden:
@@ -129,10 +130,6 @@ def _summary(problems: Problems, repairs: Sequence[Repair], severity: Severity) 
         if fixes:
             lines.append(f"--fix would mend {fixes:,} of them.")
     return "\n".join(lines)
-
-
-def _count(amount: int, severity: Severity) -> str:
-    return f"{amount:,} {(_ONE if amount == 1 else _MANY)[severity]}"
 
 
 def _document(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repair]) -> dict[str, object]:

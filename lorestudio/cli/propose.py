@@ -258,7 +258,7 @@ def locks(
 
 def _run(project: Project, answers: str, make_plan: Callable[[Guard, str], Plan], wanted: _Wanted) -> None:
     """Plan for a model, tell the cost, ask, show, and write what is accepted."""
-    guard, records = _guard(), default_records()
+    guard, records = Guard(NoteLocks(default_locks()).load()), default_records()
     asked = answering(answers, project, record_of(project, records))
     plan = make_plan(guard, asked.model)
     say_all(project.problems)
@@ -353,10 +353,6 @@ def _write(
         say(f"{done.changes.title}: {_count(len(done.written), 'file', 'files')} written.")
         say("to undo this: lorestudio history NOTE --restore 1, or undo it in the window.")
     return done.written, done.refused
-
-
-def _guard() -> Guard:
-    return Guard(NoteLocks(default_locks()).load())
 
 
 def _named(project: Project, names: Sequence[str]) -> list[Entry]:

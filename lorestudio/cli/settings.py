@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -341,7 +341,8 @@ def _export_text(settings: DeepLoreSettings, form: Form, output: Path | None, wa
     if form is Form.LIST:
         text = changes_list(written)
     elif form is Form.FILE:
-        text = json_bytes({**new_document(settings), "settings": _reduced(settings, values)}, 2).decode()
+        changed = {key: values[key] for key in dump(settings) if key in values}
+        text = json_bytes({**new_document(settings), "settings": changed}, 2).decode()
     else:
         text = snippet(values)
     say_all(remarks)
@@ -351,10 +352,6 @@ def _export_text(settings: DeepLoreSettings, form: Form, output: Path | None, wa
     if output.exists():
         raise InputError(output, "there is such a file already, and it is left alone. Choose another name.")
     write_bytes(output, as_bytes(text))
-
-
-def _reduced(settings: DeepLoreSettings, values: Mapping[str, Value]) -> dict[str, object]:
-    return {key: values.get(key, value) for key, value in dump(settings).items() if key in values}
 
 
 def _print_changes(changes: Sequence[SettingChange], before: str, after: str, *, as_json: bool) -> None:

@@ -77,7 +77,7 @@ def replay_table(traces: Sequence[Trace], project: Project) -> Table:
     for trace in traces:
         shown.add_row(
             _reply(trace, project),
-            str(_matched(trace)),
+            str(len({verdict.entry for record in trace.stages for verdict in record.with_outcome(Outcome.ADDED)})),
             str(len(trace.injections)),
             f"{trace.total_tokens:,}",
             _happened(trace, before),
@@ -99,10 +99,6 @@ def _reply(trace: Trace, project: Project) -> str:
         return "next"
     swipes = len(messages[place].swipes)
     return f"#{place} ‹{trace.turn.swipe + 1}/{swipes}›" if swipes > 1 else f"#{place}"
-
-
-def _matched(trace: Trace) -> int:
-    return len({verdict.entry for record in trace.stages for verdict in record.with_outcome(Outcome.ADDED)})
 
 
 def _happened(trace: Trace, before: set[int]) -> Text:

@@ -39,8 +39,7 @@ class ScenarioVault(BaseModel):
     @model_validator(mode="after")
     def _has_files(self) -> ScenarioVault:
         if (self.files is None) == (self.ref is None):
-            message = "a vault has either “files” or “ref”"
-            raise ValueError(message)
+            raise ValueError("a vault has either “files” or “ref”")
         return self
 
 

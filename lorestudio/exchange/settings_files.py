@@ -153,12 +153,10 @@ def plan_merge(path: Path, values: Mapping[str, Value]) -> Merge:
     else:
         remarks.append(f"The settings are of a newer version ({version}) than is known here; the version stays.")
     text = before.decode("utf-8-sig")
-    after = set_members(text, PLACE, {key: value for key, value in written.items() if not _has(raw, key, value)})
+    after = set_members(
+        text, PLACE, {key: value for key, value in written.items() if key not in raw or not same(raw[key], value)}
+    )
     return Merge(tuple(changes), tuple(remarks), change_of(path, before, after.encode("utf-8")))
-
-
-def _has(raw: Mapping[str, Json], key: str, value: Json) -> bool:
-    return key in raw and same(raw[key], value)
 
 
 def _brought_up_to_date(raw: Mapping[str, Json], remarks: list[str]) -> dict[str, Value]:

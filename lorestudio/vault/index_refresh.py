@@ -209,8 +209,7 @@ def _known_files(
             files.append(before if same else replace(before, stamp=file.stamp, text=kept_text))
             continue
         if file.text is None:
-            message = f"The text of {file.filename} is needed and was not read."
-            raise ValueError(message)
+            raise ValueError(f"The text of {file.filename} is needed and was not read.")
         note = None
         if file.filename.endswith(".md"):
             note = read_fields(file.text, file.filename, vault.name, rules, counter)

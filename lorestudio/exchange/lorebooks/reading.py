@@ -131,7 +131,7 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
             f"{_entries(tagged)} a character filter by tags. Only SillyTavern knows a character's tags, so they keep "
             "no entry out here."
         )
-    lost = sum(isinstance(raw.get(field), list) and len(_texts(raw[field])) < len(_list(raw[field]))
+    lost = sum(isinstance(raw.get(field), list) and not all(isinstance(item, str) for item in _list(raw[field]))
                for raw in raws for field in ("key", "keysecondary"))  # fmt: skip
     if lost:
         yield f"{_entries(lost)} keys that are no text; these are left out."
@@ -155,10 +155,6 @@ def _title(entry: BookEntry) -> str:
 
 def _list(value: Json) -> Sequence[Json]:
     return value if isinstance(value, list | tuple) else ()
-
-
-def _texts(value: Json) -> list[str]:
-    return [item for item in _list(value) if isinstance(item, str)]
 
 
 MAX_BYTES: Final = 256 * 1024 * 1024

@@ -112,12 +112,8 @@ def _end_of_code(text: str, start: int, size: int) -> int | None:
 
 def inside(parts: list[Span], place: int) -> bool:
     """Whether `place` lies in one of the parts, which are in order and disjoint."""
-    number = bisect_right(parts, place, key=_start) - 1
+    number = bisect_right(parts, place, key=lambda span: span[0]) - 1
     return number >= 0 and place < parts[number][1]
-
-
-def _start(span: Span) -> int:
-    return span[0]
 
 
 class ReferenceKind(StrEnum):
@@ -212,7 +208,7 @@ def references(text: str) -> tuple[Reference, ...]:
             found.extend(_wikilinks(text, body_start, literal, title))
         if markdown:
             found.extend(_markdown_links(text, body_start, literal, title))
-        found.sort(key=_place)
+        found.sort(key=lambda reference: (reference.start, reference.end))
     return tuple(found)
 
 
@@ -258,10 +254,6 @@ def _decoded(found: re.Match[str]) -> str:
         return bytes.fromhex(found[0].replace("%", "")).decode("utf-8")
     except UnicodeDecodeError:
         return found[0]
-
-
-def _place(reference: Reference) -> tuple[int, int]:
-    return reference.start, reference.end
 
 
 def _first_heading(text: str, body_start: int) -> re.Match[str] | None:
