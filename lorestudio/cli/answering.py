@@ -75,14 +75,15 @@ def _profile(known: Connections, name: str) -> Profile:
     if profile is not None:
         return profile
     say_all(file.problems)
-    names = ", ".join([*(kind.value for kind in (AnswerKind.STAND_IN, AnswerKind.RECORDED)), *_names(file.profiles)])
+    names = ", ".join(
+        [
+            *(kind.value for kind in (AnswerKind.STAND_IN, AnswerKind.RECORDED)),
+            *(profile.name for profile in file.profiles),
+        ]
+    )
     raise InputError(
         OPTION, f"there is no profile “{name}”. There are: {names}. To add one: lorestudio profiles add --help"
     )
-
-
-def _names(profiles: tuple[Profile, ...]) -> list[str]:
-    return [profile.name for profile in profiles]
 
 
 def agree(asked: Answering, find_cost: Callable[[], CostEstimate], *, yes: bool, kept: str = "beside the chat") -> None:

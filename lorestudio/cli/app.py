@@ -13,7 +13,6 @@ import typer
 from rich.console import Console
 
 from lorestudio import __version__
-from lorestudio.cli import diff as diffing
 from lorestudio.cli.answering import agree, answering
 from lorestudio.cli.bench import try_text
 from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption, compare, other_system
@@ -26,6 +25,7 @@ from lorestudio.cli.controls import (
     PresetOption,
     with_chosen,
 )
+from lorestudio.cli.diff import diff_runs
 from lorestudio.cli.explain import explain
 from lorestudio.cli.facts import facts
 from lorestudio.cli.history import history
@@ -61,8 +61,8 @@ from lorestudio.cli.prompt import show_prompt
 from lorestudio.cli.propose import propose
 from lorestudio.cli.recap import recap
 from lorestudio.cli.replay import replay_chat
-from lorestudio.cli.reports import register as register_reports
-from lorestudio.cli.runs import register as register_kept
+from lorestudio.cli.reports import report, scenario
+from lorestudio.cli.runs import runs
 from lorestudio.cli.settings import ProfileOption, settings_app
 from lorestudio.cli.tables import findings_table, gaps_table, graph_tables, replay_summary, replay_table
 from lorestudio.cli.window import has_display, save_picture, show_window, window_problem, writable_folder
@@ -109,9 +109,10 @@ app.command()(compare)
 app.command("search")(search_notes)
 app.command("rename")(rename_note)
 app.command("links")(list_links)
-register_reports(app)
-register_kept(app)
-diffing.register(app)
+app.command()(report)
+app.command()(scenario)
+app.command()(runs)
+app.command("diff")(diff_runs)
 app.command("test")(try_text)
 app.command("prompt")(show_prompt)
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -26,7 +23,17 @@ from lorestudio.cli.controls import (
     with_chosen,
 )
 from lorestudio.cli.options import BookOption, SeedOption, SettingsOption
-from lorestudio.cli.output import clear_messages, say, say_all
+from lorestudio.cli.output import (
+    STANDARD_INPUT,
+    clear_messages,
+    figure,
+    fold,
+    print_json,
+    read_text,
+    say,
+    say_all,
+    table,
+)
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.modes import Mode, with_mode
@@ -37,8 +44,6 @@ from lorestudio.studio.tryout.system_bench import SystemBench
 from lorestudio.systems.registry import MAIN
 from lorestudio.trace.serialize import to_json
 from lorestudio.trace.summary import summary
-
-STANDARD_INPUT: Final = "-"
 
 
 def try_text(
@@ -85,9 +90,7 @@ def try_text(
         result = bench.test(said, append=chat is not None)
         say_all(project.problems)
         if as_json:
-            typer.echo(
-                json.dumps(_as_json(result), ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n", nl=False
-            )
+            print_json(_as_json(result))
             return
         _show(result)
 
@@ -96,15 +99,7 @@ def _text(text: str | None, file: Path | None) -> str:
     """The text that was given. Raises InputError where there is none, or two."""
     if (text is None) == (file is None):
         raise InputError("--text", "say what to test: --text “...”, --file FILE, or - for standard input.")
-    if file is None:
-        return text or ""
-    try:
-        data = sys.stdin.buffer.read() if str(file) == STANDARD_INPUT else file.read_bytes()
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(file, f"the text cannot be read: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(file, "the text is not UTF-8. Save it as UTF-8.") from error
+    return text or "" if file is None else read_text(file, "utf-8-sig")
 
 
 def _bench(project: Project) -> Bench:
@@ -138,18 +133,11 @@ def _marked(result: BenchResult) -> Text:
 
 
 def _table(rows: Sequence[BenchRow]) -> Table:
-    table = Table(
-        caption="+ goes in  - is matched and does not", caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1)
-    )
-    table.add_column("")
-    table.add_column("entry")
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("key")
-    table.add_column("why", overflow="fold")
+    shown = table("", "entry", figure("tokens"), "key", fold("why"), caption="+ goes in  - is matched and does not")
     for row in rows:
         sign = Text("+", "green") if row.injected else Text("-", "red")
-        table.add_row(sign, Text(row.title), f"{row.tokens:,}", Text(", ".join(row.keys)), Text(" ".join(_why(row))))
-    return table
+        shown.add_row(sign, Text(row.title), f"{row.tokens:,}", Text(", ".join(row.keys)), Text(" ".join(_why(row))))
+    return shown
 
 
 def _why(row: BenchRow) -> Iterator[str]:

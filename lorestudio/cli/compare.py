@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,13 +10,12 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from lorestudio.cli.options import BookOption, NeededChat, SeedOption, with_books
-from lorestudio.cli.output import clear_messages, say_all
+from lorestudio.cli.output import clear_messages, figure, fixed, fold, print_json, say_all, table
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
@@ -67,7 +65,7 @@ def compare(
         found = asyncio.run(compare_candidates(project, chosen))
         say_all(project.problems)
         if as_json:
-            typer.echo(json.dumps(comparison_json(found), ensure_ascii=False))
+            print_json(comparison_json(found))
             return
         console = Console()
         console.print(turns_table(found))
@@ -107,29 +105,25 @@ def other_system(
 
 def turns_table(found: Comparison) -> Table:
     """A row a turn: what each run put in, how far they agree, and what only one of them did."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), caption_justify="left",
-                  caption="for each run: entries, tokens, and what it alone put in")  # fmt: skip
-    table.add_column("reply", justify="right", no_wrap=True)
-    table.add_column("all agree", justify="right", no_wrap=True)
-    for label in found.labels:
-        table.add_column(Text(label), overflow="fold")
+    shown = table(
+        figure("reply"), figure("all agree"), *map(fold, found.labels),
+        caption="for each run: entries, tokens, and what it alone put in",
+    )  # fmt: skip
     for turn in found.turns:
         cells = [_cell(found, turn, place) for place in range(len(found.labels))]
         swipe = f" ‹{turn.turn.swipe + 1}›" if turn.turn.swipe else ""
-        table.add_row(f"#{turn.turn.message}{swipe}", f"{turn.overlap:.0%}", *cells)
-    return table
+        shown.add_row(f"#{turn.turn.message}{swipe}", f"{turn.overlap:.0%}", *cells)
+    return shown
 
 
 def totals_table(found: Comparison) -> Table:
     """A row a run: what it puts in on the whole, and how far it agrees with the others."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), title="over the whole chat", title_justify="left")
-    table.add_column("run", no_wrap=True)
-    for heading in ("entries\na turn", "tokens\na turn", "most\ntokens", "different\nnotes", "silent\nturns"):
-        table.add_column(heading, justify="right")
-    for place in range(len(found.labels)):
-        table.add_column(f"like\nrun {place + 1}", justify="right")
+    headings = ["entries\na turn", "tokens\na turn", "most\ntokens", "different\nnotes", "silent\nturns"]
+    headings += [f"like\nrun {place + 1}" for place in range(len(found.labels))]
+    right = [Column(heading, justify="right") for heading in headings]
+    shown = table(fixed("run"), *right, title="over the whole chat")
     for place, total in enumerate(found.totals):
-        table.add_row(
+        shown.add_row(
             Text(f"{place + 1} {total.label}"),
             f"{total.entries:.1f}",
             f"{total.tokens:,.0f}",
@@ -138,7 +132,7 @@ def totals_table(found: Comparison) -> Table:
             str(total.silent),
             *("" if other == place else f"{found.agreement[place][other]:.0%}" for other in range(len(found.labels))),
         )
-    return table
+    return shown
 
 
 def comparison_json(found: Comparison) -> Mapping[str, Json]:

@@ -134,15 +134,13 @@ def _spelled(field: ContextField, text: str) -> Json:
 def _with_rule(project: Project, controls: ChatControls, part: ControlsPart, title: str, option: str) -> ChatControls:
     entries = fitting(EntryRule(title), project.index)
     if not entries:
-        raise InputError(option, f"no entry is called “{title}”.{_near(title, _titles(project))}")
+        raise InputError(
+            option, f"no entry is called “{title}”.{_near(title, [entry.title for entry in project.index.entries])}"
+        )
     rules = controls.pins if part is ControlsPart.PINS else controls.blocks
     if all(any(rule.matches(entry) for rule in rules) for entry in entries):
         return controls
     return toggled(controls, part, entries, project.index)
-
-
-def _titles(project: Project) -> list[str]:
-    return [entry.title for entry in project.index.entries]
 
 
 def _folder(project: Project, folder: str) -> str:

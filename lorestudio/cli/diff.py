@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as ProgressBar
@@ -31,7 +30,7 @@ from lorestudio.cli.options import (
     chosen_generation,
     in_mode,
 )
-from lorestudio.cli.output import clear_messages, print_json, say_all
+from lorestudio.cli.output import clear_messages, figure, fixed, fold, print_json, progress_bar, say_all, table
 from lorestudio.cli.runs import system_runner, with_kept
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.javascript import Json
@@ -73,11 +72,6 @@ _STYLES: Final = {
 _AGAINST: Final = re.compile(r"#?(\d+)(?:\.(\d+))?\Z")
 _LISTED: Final = 4
 _LEGEND: Final = "+ only in the second  - only in the first  ~ shortened or longer  ↕ moved  ≠ other words"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("diff")(diff_runs)
 
 
 def diff_runs(
@@ -227,9 +221,8 @@ def _one_reply(before: RunSide, after: RunSide, *, find: bool, as_json: bool) ->
 
 
 def _causes(before: RunSide, after: RunSide, *, quiet: bool) -> Causes:
-    console = Console(stderr=True)
     columns = (TextColumn("Trying each difference alone"), BarColumn(), MofNCompleteColumn(), TextColumn("runs"))
-    with ProgressBar(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+    with progress_bar(*columns, quiet=quiet) as bar:
         return find_causes(before, after, on_progress=_advance(bar))
 
 
@@ -243,13 +236,8 @@ def _advance(bar: ProgressBar) -> Callable[[Progress], None]:
 
 
 def _changes_table(diff: TraceDiff, causes: Causes | None) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    table.add_column("")
-    table.add_column("entry", overflow="fold")
-    table.add_column("tokens", justify="right", no_wrap=True)
-    table.add_column("what happened", overflow="fold")
-    if causes is not None:
-        table.add_column("because of", overflow="fold")
+    because = [] if causes is None else [fold("because of")]
+    shown = table("", fold("entry"), figure("tokens"), fold("what happened"), *because)
     for line in change_lines(diff, causes):
         style = _STYLES[line.what]
         sign = Text(f"{line.sign} {HEADINGS[line.what].lower()}", style=style)
@@ -257,20 +245,17 @@ def _changes_table(diff: TraceDiff, causes: Causes | None) -> Table:
         cells = [sign, Text(line.title), grown, Text(line.words)]
         if causes is not None:
             cells.append(Text(line.who.removeprefix("by ") or "not found"))
-        table.add_row(*cells)
-    return table
+        shown.add_row(*cells)
+    return shown
 
 
 def _causes_table(causes: Causes) -> Table:
-    table = Table(title=Text("What was different"), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
-    table.add_column("difference", overflow="fold")
-    table.add_column("kind", no_wrap=True)
-    table.add_column("tried alone", overflow="fold")
+    shown = table(fold("difference"), fixed("kind"), fold("tried alone"), title="What was different")
     for cause in causes.causes:
         style = "" if cause.does_something else "dim"
         row = cause.difference.sentence, cause.difference.kind.value, cause_words(cause)
-        table.add_row(*(Text(cell, style=style) for cell in row))
-    return table
+        shown.add_row(*(Text(cell, style=style) for cell in row))
+    return shown
 
 
 # ---- a whole chat ---------------------------------------------------------------------------------------------------
@@ -302,24 +287,21 @@ def _whole_chat(first: Simulator, second: Simulator, titles: tuple[str, str], *,
 
 
 def _chat_table(turns: Sequence[TurnDiff], project: Project, titles: tuple[str, str]) -> Table:
-    table = Table(
-        title=Text(f"{project.name}: {titles[0]} → {titles[1]}"), caption=_LEGEND, title_justify="left",
-        caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1),
+    shown = table(
+        *map(figure, ("reply", "tokens", "")), fold("what differs"),
+        title=f"{project.name}: {titles[0]} → {titles[1]}", caption=_LEGEND,
     )  # fmt: skip
-    for heading in ("reply", "tokens", ""):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("what differs", overflow="fold")
     messages = project.chat.messages if project.chat is not None else ()
     for turn in turns:
         place = turn.generation.message
         swipes = len(messages[place].swipes) if place < len(messages) else 0
         reply = f"#{place} ‹{turn.generation.swipe + 1}/{swipes}›" if swipes > 1 else f"#{place}"
         if turn.diff is None:
-            table.add_row(reply, "", "", Text("only in the first" if turn.before is not None else "only in the second"))
+            shown.add_row(reply, "", "", Text("only in the first" if turn.before is not None else "only in the second"))
             continue
         old, new = turn.diff.tokens
-        table.add_row(reply, f"{old:,} → {new:,}", signed_words(new - old), _happened(turn.diff))
-    return table
+        shown.add_row(reply, f"{old:,} → {new:,}", signed_words(new - old), _happened(turn.diff))
+    return shown
 
 
 def _happened(diff: TraceDiff) -> Text:

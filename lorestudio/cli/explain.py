@@ -1,7 +1,4 @@
-"""The command that explains: one entry's way through a generation, or the fates of all; and what would bring it in.
-
-What `lorestudio explain` prints: an entry's way through the stages, what would help, the fates of a whole turn.
-"""
+"""The command that explains: an entry's way through a reply, what would bring it in, and the fates of a turn."""
 
 from __future__ import annotations
 
@@ -12,11 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
-from rich.progress import Progress as ProgressBar
-from rich.table import Table
+from rich.table import Column, Table
 
 from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption
 from lorestudio.cli.options import (
@@ -32,7 +27,7 @@ from lorestudio.cli.options import (
     chosen_generation,
     in_mode,
 )
-from lorestudio.cli.output import clear_messages, print_json, say, say_all
+from lorestudio.cli.output import clear_messages, fold, print_json, progress_bar, say, say_all, table
 from lorestudio.cli.runs import SystemRunner, system_runner, with_kept
 from lorestudio.cli.settings import ProfileOption
 from lorestudio.domain.chat import Generation
@@ -125,15 +120,13 @@ def _found_lines(found: WhyNot) -> Iterator[str]:
 
 def fates_table(trace: Trace) -> Table:
     """One row for each entry that came into question."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    for heading in ("entry", "result", "stage"):
-        table.add_column(heading, overflow="fold")
-    table.add_column("why", overflow="fold", ratio=1)
+    why = Column("why", overflow="fold", ratio=1)
+    shown = table(*map(fold, ("entry", "result", "stage")), why)
     journeys = Journeys(trace)
     for entry in journeys.rows:
         end = journeys.fate(entry)
-        table.add_row(trace.entries[entry].title, _RESULTS[end.state], end.stage, end.explain(trace).sentence)
-    return table
+        shown.add_row(trace.entries[entry].title, _RESULTS[end.state], end.stage, end.explain(trace).sentence)
+    return shown
 
 
 _RESULTS = {
@@ -378,9 +371,7 @@ def chosen(simulator: Simulator, message: int | None, swipe: int | None) -> Gene
 
 def _search(finder: WhyNotFinder | SystemWhyNotFinder, note: Note | EntryRef, *, quiet: bool) -> WhyNot:
     """Search with a progress bar on the error stream."""
-    console = Console(stderr=True)
-    columns = (TextColumn("Trying"), BarColumn(), TextColumn("{task.description}"))
-    with ProgressBar(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+    with progress_bar(TextColumn("Trying"), BarColumn(), TextColumn("{task.description}"), quiet=quiet) as bar:
         task = bar.add_task("", total=None)
 
         def told(news: WhyNotNews) -> None:

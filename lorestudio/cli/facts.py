@@ -1,24 +1,19 @@
-"""`lorestudio facts`: drawing facts out of chats, and looking after the memories they become.
-
-Memories, passages and profiles on the command line.
-"""
+"""`lorestudio facts`: drawing facts out of chats, and looking after the memories they become."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from lorestudio.cli.answering import Answering, answering
-from lorestudio.cli.output import FAILED, clear_messages, say, say_all
+from lorestudio.cli.output import FAILED, clear_messages, figure, fixed, print_json, say, say_all, table
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
@@ -39,14 +34,9 @@ _ID = 8
 
 def memories_table(rows: Sequence[tuple[Memory, float | None]]) -> Table:
     """A row a memory, with its similarity where there was a search."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), expand=True)
-    table.add_column("id", no_wrap=True)
-    if any(score is not None for _, score in rows):
-        table.add_column("similarity", justify="right", no_wrap=True)
-    table.add_column("memory", overflow="fold", ratio=3)
-    table.add_column("source and tags", overflow="fold", ratio=1)
-    table.add_column("messages", no_wrap=True)
-    table.add_column("day", no_wrap=True)
+    similarity = [figure("similarity")] if any(score is not None for _, score in rows) else []
+    text, about_it = Column("memory", overflow="fold", ratio=3), Column("source and tags", overflow="fold", ratio=1)
+    shown = table(fixed("id"), *similarity, text, about_it, fixed("messages"), fixed("day"), expand=True)
     for memory, score in rows:
         cells = [Text(memory.id[:_ID])]
         if score is not None:
@@ -55,8 +45,8 @@ def memories_table(rows: Sequence[tuple[Memory, float | None]]) -> Table:
         date = "" if memory.created_at is None else day_of(memory.created_at)
         about = ", ".join((f"{pin}{memory.source}", *memory.tag_names))
         cells += [Text(memory.content), Text(about), Text(_messages(memory)), Text(date)]
-        table.add_row(*cells)
-    return table
+        shown.add_row(*cells)
+    return shown
 
 
 def memory_lines(memory: Memory, run: ExtractionRun | None) -> list[str]:
@@ -116,9 +106,7 @@ def _decision(decision: FactDecision) -> str:
 
 def threads_table(threads: Sequence[Thread], waiting: Sequence[Passage]) -> Table:
     """A row a passage: kept ones with their state, and those that wait."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    for heading in ("messages", "state", "ended"):
-        table.add_column(heading)
+    shown = table("messages", "state", "ended")
     due = {passage.id: passage for passage in waiting}
     rows: list[tuple[int, str, str, str]] = []
     for thread in threads:
@@ -134,8 +122,8 @@ def threads_table(threads: Sequence[Thread], waiting: Sequence[Passage]) -> Tabl
         ended = "" if passage.ended is None else day_of(passage.ended)
         rows.append((passage.first, f"{passage.first}-{passage.last}", "waiting", ended))
     for _, numbers, state, ended in sorted(rows):
-        table.add_row(numbers, state, ended)
-    return table
+        shown.add_row(numbers, state, ended)
+    return shown
 
 
 def profile_lines(profile: Profile | None) -> list[str]:
@@ -217,7 +205,7 @@ def extract(
             passages = session.waiting(told, chat, again=again, due=due)
             drawn = _run(session.extract(told, chat, passages, None if as_json else _progress))
         if as_json:
-            _print([_drawn_json(each) for each in drawn])
+            print_json([_drawn_json(each) for each in drawn])
         elif not passages:
             typer.echo("Nothing is waiting: the facts of this chat are kept.")
         else:
@@ -241,7 +229,7 @@ def list_memories(
     with clear_messages(), _session(settings, assignments) as session:
         found = [each for each in session.memories(_owner(session, chat), tag) if each.pinned or not pinned]
         if as_json:
-            _print([memory_json(memory) for memory in found])
+            print_json([memory_json(memory) for memory in found])
         elif found:
             Console().print(memories_table([(memory, None) for memory in found]))
         else:
@@ -263,7 +251,7 @@ def search(
     with clear_messages(), _session(settings, assignments) as session:
         found = _run(session.search(text, _owner(session, chat), limit, tag or ()))
         if as_json:
-            _print([memory_json(match.memory, match.score) for match in found])
+            print_json([memory_json(match.memory, match.score) for match in found])
         elif found:
             Console().print(memories_table([(match.memory, match.score) for match in found]))
         else:
@@ -281,7 +269,7 @@ def show(
     with clear_messages(), _session(settings, assignments) as session:
         found = session.find(memory)
         if as_json:
-            _print(memory_json(found))
+            print_json(memory_json(found))
         else:
             typer.echo("\n".join(memory_lines(found, session.run_of(found))))
 
@@ -345,7 +333,7 @@ def profile(
     with clear_messages(), _session(settings, assignments) as session:
         found = session.profile(_owner(session, chat))
         if as_json:
-            _print(found)
+            print_json(found)
         else:
             typer.echo("\n".join(profile_lines(found)))
 
@@ -404,7 +392,3 @@ def _run(work: Awaitable[_Result]) -> _Result:
 def _drawn_json(each: Drawn) -> object:
     result: object = None if each.result is None else each.result.data
     return {"first": each.passage.first, "last": each.passage.last, "result": result, "problem": each.problem}
-
-
-def _print(value: object) -> None:
-    typer.echo(json.dumps(value, ensure_ascii=False))

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.output import clear_messages, say, say_all
+from lorestudio.cli.output import clear_messages, figure, fixed, fold, listing, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.snapshots import NoteSnapshot
@@ -63,14 +63,10 @@ def _restore(log: ChangeLog, path: Path, snapshot: NoteSnapshot) -> None:
 
 
 def _table(found: tuple[NoteSnapshot, ...]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("version", justify="right", no_wrap=True)
-    table.add_column("kept", no_wrap=True)
-    table.add_column("bytes", justify="right", no_wrap=True)
-    table.add_column("why", overflow="fold")
+    shown = listing(figure("version"), fixed("kept"), figure("bytes"), fold("why"))
     for number, snapshot in enumerate(found, 1):
-        table.add_row(str(number), _when(snapshot), f"{snapshot.size:,}", Text(snapshot.reason))
-    return table
+        shown.add_row(str(number), _when(snapshot), f"{snapshot.size:,}", Text(snapshot.reason))
+    return shown
 
 
 def _when(snapshot: NoteSnapshot) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
@@ -12,8 +11,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from lorestudio.cli.options import SettingsOption
-from lorestudio.cli.output import FAILED, clear_messages, say, say_all
+from lorestudio.cli.options import SettingsOption, VaultArgument
+from lorestudio.cli.output import FAILED, clear_messages, print_json, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.problems import Finding, ProblemFinder, Problems, Repair, Severity, check_of
 from lorestudio.studio.project.project import Project, open_project
@@ -25,17 +24,9 @@ _STYLES: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.IN
 _MANY: Final = {Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "remarks"}
 _ONE: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
 
-VaultFolders = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="VAULT...",
-        help="Folders of Markdown notes, or Obsidian's REST plugin as http://127.0.0.1:27123; merged in order.",
-    ),
-]
-
 
 def lint(
-    vault: VaultFolders,
+    vault: VaultArgument,
     *,
     settings: SettingsOption = None,
     chat: Annotated[
@@ -64,7 +55,7 @@ def lint(
         problems = finder.find(project, traces)
         shown = [finding for finding in problems.findings if finding.severity.rank <= severity.rank]
         if as_json:
-            typer.echo(_json(problems, shown, repairs), nl=False)
+            print_json(_document(problems, shown, repairs), 1)
         else:
             _print(problems, shown, repairs, severity)
         say_all((*project.problems, *problems.failures))
@@ -125,7 +116,8 @@ def _print_finding(console: Console, finding: Finding) -> None:
 
 
 def _summary(problems: Problems, repairs: Sequence[Repair], severity: Severity) -> str:
-    parts = [_count(problems.count(one), one) for one in Severity]
+    counts = [(problems.count(one), one) for one in Severity]
+    parts = [f"{amount:,} {(_ONE if amount == 1 else _MANY)[one]}" for amount, one in counts]
     lines = [f"{', '.join(parts[:-1])} and {parts[-1]}. {problems.checked}"]
     hidden = sum(problems.count(one) for one in Severity if one.rank > severity.rank)
     if hidden:
@@ -140,13 +132,9 @@ def _summary(problems: Problems, repairs: Sequence[Repair], severity: Severity) 
     return "\n".join(lines)
 
 
-def _count(amount: int, severity: Severity) -> str:
-    return f"{amount:,} {(_ONE if amount == 1 else _MANY)[severity]}"
-
-
-def _json(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repair]) -> bytes:
-    """One object in UTF-8; edits count in characters of the note's text, a byte order mark included."""
-    value = {
+def _document(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repair]) -> dict[str, object]:
+    """All that was found; edits count in characters of the note's text, a byte order mark included."""
+    return {
         "findings": [_finding_json(finding) for finding in shown],
         "counts": {severity.value: problems.count(severity) for severity in Severity},
         "notes": problems.notes,
@@ -157,7 +145,6 @@ def _json(problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repair
             for repair in repairs
         ],
     }
-    return json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _finding_json(finding: Finding) -> dict[str, object]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from difflib import unified_diff
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import FAILED, clear_messages, say, say_all
+from lorestudio.cli.output import FAILED, clear_messages, git_diff, print_json, say, say_all
 from lorestudio.domain.javascript import Json
 from lorestudio.studio.notes.change_log import ChangeLog
 from lorestudio.studio.notes.change_set import ChangeSet, NoteFileChange
@@ -51,7 +49,7 @@ def search_notes(
         found = search(read_vault_notes(vault), parsed)
         if as_json:
             notes = [_as_json(note) for note in found]
-            _print_json(notes)
+            print_json(notes, 1)
             count = len(notes)
         else:
             count = _print_found(found)
@@ -89,7 +87,7 @@ def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption
         notes = read_vault_notes(vault)
         filename = find_note(notes, note)
         if as_json:
-            _print_json(_links_json(notes, filename))
+            print_json(_links_json(notes, filename), 1)
         else:
             typer.echo("\n".join(_links_text(notes, filename)))
 
@@ -99,9 +97,7 @@ def difference(folder: Path, change: NoteFileChange) -> Iterator[str]:
     old, new = (path.relative_to(folder).as_posix() for path in (change.path, change.new_path or change.path))
     if old != new:
         yield f"rename from {old}\nrename to {new}\n"
-    before, after = ((text or "").splitlines(keepends=True) for text in (change.before, change.after))
-    for line in unified_diff(before, after, f"a/{old}", f"b/{new}", n=1):
-        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+    yield from git_diff(change.before, change.after, f"a/{old}", f"b/{new}")
 
 
 def _done(changes: ChangeSet, *, dry_run: bool) -> str:
@@ -182,8 +178,3 @@ def _links_json(notes: VaultNotes, filename: str) -> Json:
             for mention in index.mentions(filename)
         ],
     }  # fmt: skip
-
-
-def _print_json(value: Json) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=1)
-    typer.echo(text.encode("utf-8", "backslashreplace"))

@@ -1,8 +1,6 @@
-"""Arguments and options that several commands have, each declared once.
+"""Arguments and options that several commands have, each declared once, and what they choose.
 
-What the options choose: mode, quirks, who answers, the reply. Each raises InputError with its option's name.
-
-Lorebooks and a card on the command line, for World Info.
+Each raises InputError with its option's name.
 """
 
 from __future__ import annotations

@@ -1,16 +1,22 @@
-"""Messages on the error stream and the exit codes that go with them.
-
-Output in UTF-8, whatever the terminal's encoding is.
-"""
+"""What all commands print alike: messages with their exit codes, JSON in UTF-8, tables, differences, progress."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import unified_diff
+from pathlib import Path
 from typing import Final
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.progress import Progress as ProgressBar
+from rich.progress import ProgressColumn
+from rich.table import Column, Table
+from rich.text import Text
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.problems import InputError
@@ -24,6 +30,9 @@ BAD_INPUT: Final = 2
 """Exit code for input that cannot be used."""
 STOPPED: Final = 130
 """Exit code after Ctrl+C, as shells have it, and after a “no”."""
+
+STANDARD_INPUT: Final = "-"
+"""How a command is told to read a text from standard input."""
 
 
 def say(message: str) -> None:
@@ -70,3 +79,55 @@ def json_bytes(value: object, indent: int | None = None) -> bytes:
 def print_json(value: object, indent: int | None = None) -> None:
     """The same on standard output."""
     typer.echo(json_bytes(value, indent), nl=False)
+
+
+def fold(heading: str) -> Column:
+    """A column whose cells go on in further lines."""
+    return Column(Text(heading), overflow="fold")
+
+
+def fixed(heading: str) -> Column:
+    """A column whose cells stay on one line."""
+    return Column(heading, no_wrap=True)
+
+
+def figure(heading: str) -> Column:
+    """A column of numbers."""
+    return Column(heading, justify="right", no_wrap=True)
+
+
+def table(*columns: Column | str, title: str = "", caption: str = "", expand: bool = False) -> Table:
+    """A table with a line below its headings."""
+    return Table(
+        *columns, title=Text(title) if title else None, caption=caption or None, title_justify="left",
+        caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1), expand=expand,
+    )  # fmt: skip
+
+
+def listing(*columns: Column | str) -> Table:
+    """A table without any line."""
+    return Table(*columns, box=None, padding=(0, 2, 0, 0), show_header=bool(columns))
+
+
+def progress_bar(*columns: ProgressColumn, quiet: bool) -> ProgressBar:
+    """A progress bar on the error stream, where that is a terminal."""
+    console = Console(stderr=True)
+    return ProgressBar(*columns, console=console, transient=True, disable=quiet or not console.is_terminal)
+
+
+def git_diff(before: str | None, after: str | None, old: str, new: str) -> Iterator[str]:
+    """The lines of a difference as `git diff` shows it; `old` and `new` are the names of the two texts."""
+    first, second = ((text or "").splitlines(keepends=True) for text in (before, after))
+    for line in unified_diff(first, second, old, new, n=1):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def read_text(path: Path, encoding: str = "utf-8") -> str:
+    """A text from a file, or from standard input for `-`. Raises InputError."""
+    try:
+        data = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else path.read_bytes()
+        return data.decode(encoding)
+    except OSError as error:
+        raise InputError(path, f"the text cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(path, "the text is not UTF-8. Save it as UTF-8.") from error

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from lorestudio.cli.options import chosen_generation
+from lorestudio.cli.output import read_text
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project
@@ -20,8 +20,6 @@ from lorestudio.systems.registry import SystemKind
 from lorestudio.trace.journey import fates
 from lorestudio.trace.summary import summary
 from lorestudio.vault.writer import read_note
-
-STANDARD_INPUT: Final = "-"
 
 _UNUSED: Final = {
     "constant": "The entry is a constant: it goes in without its keys.",
@@ -39,7 +37,7 @@ def edited_note(project: Project, name: str, text: Path | None) -> NoteText:
         if folder is None:
             raise InputError("--text", "the vault is not a folder here. Give the note's text in a file.")
         return NoteText(vault, filename, read_note(folder / filename)[0])
-    return NoteText(vault, filename, _read(text))
+    return NoteText(vault, filename, read_text(text))
 
 
 def _found(project: Project, name: str) -> tuple[str, str]:
@@ -57,16 +55,6 @@ def _found(project: Project, name: str) -> tuple[str, str]:
     if name.endswith(".md") and project.index.vaults:
         return project.index.vaults[0], name
     raise InputError("NOTE", f"no note has the title or the file name “{name}”. A new note's name ends in .md.")
-
-
-def _read(path: Path) -> str:
-    try:
-        data = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else path.read_bytes()
-        return data.decode("utf-8")
-    except OSError as error:
-        raise InputError(path, f"the text cannot be read: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(path, "the text is not UTF-8. Save it as UTF-8.") from error
 
 
 def preview_of_system(

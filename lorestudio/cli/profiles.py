@@ -10,11 +10,10 @@ from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.answering import connections
-from lorestudio.cli.output import FAILED, clear_messages, say, say_all
+from lorestudio.cli.output import FAILED, clear_messages, fold, listing, say, say_all
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import (
     PRESETS,
@@ -47,9 +46,7 @@ def list_profiles() -> None:
         if not file.profiles:
             typer.echo("There is no profile yet. To add one: lorestudio profiles add --help")
         else:
-            table = Table(box=None, padding=(0, 2, 0, 0))
-            for heading in ("name", "API", "URL", "model", "key"):
-                table.add_column(heading, overflow="fold")
+            table = listing(*map(fold, ("name", "API", "URL", "model", "key")))
             for profile in file.profiles:
                 cells = (profile.name, profile.api.value, profile.url, profile.model, _key_words(profile))
                 table.add_row(*(Text(cell) for cell in cells))

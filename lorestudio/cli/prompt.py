@@ -110,7 +110,8 @@ def show_prompt(
         if group is not None:
             setup = with_group(replace(setup, speaker=speaker), load_group(group, cards), group, chat)
             if speaker and not setup.speaker:
-                raise InputError(group, f"there is no “{speaker}” in this group. Its members are {_members(setup)}.")
+                names = ", ".join(each.name for each in setup.group.members) if setup.group is not None else ""
+                raise InputError(group, f"there is no “{speaker}” in this group. Its members are {names}.")
         elif speaker or cards is not None:
             raise InputError("--speaker and --cards", "they say more about a group; give it with --group.")
         paths = tuple(regex or ())
@@ -140,10 +141,6 @@ def show_prompt(
             print_json(record_to_json(prompt))
         else:
             _print(prompt)
-
-
-def _members(setup: PromptSetup) -> str:
-    return ", ".join(each.name for each in setup.group.members) if setup.group is not None else ""
 
 
 def _text(path: Path) -> str:

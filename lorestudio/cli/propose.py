@@ -1,27 +1,20 @@
-"""Proposals for notes: shown as differences, and written only where they are accepted.
-
-How proposals look on the command line: as differences for people, as JSON for programs.
-"""
+"""Proposals for notes: shown as differences or as JSON, and written only where they are accepted."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as ProgressBar
 
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.options import JsonOption, NeededChat, SettingsOption, YesOption
-from lorestudio.cli.output import FAILED, clear_messages, say, say_all
+from lorestudio.cli.output import FAILED, clear_messages, git_diff, print_json, progress_bar, say, say_all
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.exchange.problems import InputError
@@ -36,8 +29,6 @@ from lorestudio.studio.proposals.making import Ended, Maker, default_records, pr
 from lorestudio.studio.proposals.model import Proposal, ProposalKind, ProposalPlan
 from lorestudio.studio.proposals.planning import Guard, plan_draft, plan_keys, plan_summaries
 from lorestudio.vault.data_folder import default_folder
-
-_NO_NEWLINE: Final = "\\ No newline at end of file\n"
 
 
 def print_proposals(project: Project, made: Sequence[Proposal], plan: ProposalPlan) -> None:
@@ -62,7 +53,7 @@ def _counts(proposal: Proposal) -> str:
     return ", ".join(f"{signs[item.now, item.proposed]}{item.key} {len(item.messages)}" for item in proposal.counts)
 
 
-def print_json(
+def print_document(
     project: Project,
     made: Sequence[Proposal],
     plan: ProposalPlan,
@@ -95,8 +86,7 @@ def print_json(
         ],
         "skipped": [{"file": item.filename, "title": item.title, "reason": item.reason} for item in plan.skipped],
     }
-    text = json.dumps(document, ensure_ascii=False, indent=1)
-    typer.echo(text.encode("utf-8", "backslashreplace"))
+    print_json(document, 1)
 
 
 def difference(project: Project, proposal: Proposal) -> list[str]:
@@ -106,10 +96,8 @@ def difference(project: Project, proposal: Proposal) -> list[str]:
     except InputError:
         return []
     name = _file(project, proposal.path)
-    before, after = ((text or "").splitlines(keepends=True) for text in (change.before, change.after))
     old = f"a/{name}" if change.before is not None else "/dev/null"
-    lines = unified_diff(before, after, old, f"b/{name}", n=1)
-    return [line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines]
+    return list(git_diff(change.before, change.after, old, f"b/{name}"))
 
 
 def _file(project: Project, path: Path) -> str:
@@ -271,7 +259,7 @@ def locks(
 
 def _run(project: Project, answers: str, make_plan: Callable[[Guard, str], ProposalPlan], wanted: _Wanted) -> None:
     """Plan for a model, tell the cost, ask, show, and write what is accepted."""
-    guard, records = _guard(), default_records()
+    guard, records = Guard(NoteLocks(default_locks()).load()), default_records()
     asked = answering(answers, project, record_of(project, records))
     plan = make_plan(guard, asked.model)
     say_all(project.problems)
@@ -291,7 +279,7 @@ def _run(project: Project, answers: str, make_plan: Callable[[Guard, str], Propo
         accepted = _accepted(project, made, wanted)
     written, refused = _write(project, accepted, guard)
     if wanted.as_json:
-        print_json(project, made, plan, written, refused)
+        print_document(project, made, plan, written, refused)
     if ended.left:
         say(f"{_count(ended.left, 'note was', 'notes were')} not asked about: {ended.why}")
         say("what was answered is recorded; the same command goes on with the rest.")
@@ -310,10 +298,7 @@ def _ask(project: Project, asked: Answering, plan: ProposalPlan, *, quiet: bool)
     """Ask with a progress bar on the error stream. After Ctrl+C what was answered is on record already."""
     made: list[Proposal] = []
     maker = Maker(Asking(asked.source, merged=project.settings.ai_force_user_role), Judge.of(project))
-    console = Console(stderr=True)
-    columns = (TextColumn("Asking"), BarColumn(), MofNCompleteColumn())
-    hidden = quiet or not console.is_terminal
-    with ProgressBar(*columns, console=console, transient=True, disable=hidden) as bar:
+    with progress_bar(TextColumn("Asking"), BarColumn(), MofNCompleteColumn(), quiet=quiet) as bar:
         task = bar.add_task("", total=len(plan.tasks))
 
         def take(place: int, proposal: Proposal) -> None:
@@ -369,10 +354,6 @@ def _write(
         say(f"{done.changes.title}: {_count(len(done.written), 'file', 'files')} written.")
         say("to undo this: lorestudio history NOTE --restore 1, or undo it in the window.")
     return done.written, done.refused
-
-
-def _guard() -> Guard:
-    return Guard(NoteLocks(default_locks()).load())
 
 
 def _named(project: Project, names: Sequence[str]) -> list[Entry]:

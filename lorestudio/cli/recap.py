@@ -1,12 +1,8 @@
-"""Recap memory of a chat: what it keeps, the work on its queue, and what a person changes.
-
-What the command line prints of recap memory.
-"""
+"""Recap memory of a chat: what it keeps, the work on its queue, and what a person changes."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections import Counter
 from collections.abc import Awaitable
@@ -21,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.answering import Answering, agree, answering
-from lorestudio.cli.output import FAILED, STOPPED, clear_messages, say, say_all
+from lorestudio.cli.output import FAILED, STOPPED, clear_messages, print_json, say, say_all
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -301,8 +297,7 @@ def show(
     with clear_messages():
         session = _opened(chat, _settings(settings), context)
         if as_json:
-            line = json.dumps(to_json(session.trace()), ensure_ascii=False).encode("utf-8", "backslashreplace")
-            typer.echo(line + b"\n", nl=False)
+            print_json(to_json(session.trace()))
         elif trace:
             typer.echo(as_text(session.trace()))
         elif message is not None:

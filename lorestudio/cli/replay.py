@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 
-from lorestudio.cli.output import STOPPED, say, say_all
-from lorestudio.domain.chat import Generation
+from lorestudio.cli.output import STOPPED, progress_bar, say, say_all
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.replay.ranges import MessageRange, Pace, Part, time_left_words
@@ -54,7 +52,6 @@ def replay_chat(
         raise InputError("--messages", str(error)) from error
     _restore(simulator, keep_in)
     _say_beginning(simulator, part, wanted)
-    console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -63,7 +60,7 @@ def replay_chat(
         TextColumn("{task.fields[left]}"),
     )
     stopped = ""
-    with ProgressBar(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+    with progress_bar(*columns, quiet=quiet) as bar:
         try:
             asyncio.run(simulator.run_missing(_advance(bar, simulator, part), until=part.stop))
             if keep_in is not None and len(simulator.traces) == len(simulator.generations):
@@ -110,18 +107,16 @@ def _restore(simulator: Simulator, keep_in: Path | None) -> None:
         say(f"what was kept of earlier replays cannot be read: {error}")
         return
     done = simulator.generations[: len(simulator.traces)]
-    good = next((place for place, one in enumerate(done) if _failed(simulator.traces[one])), len(done))
-    simulator.rewind(good)
-
-
-def _failed(trace: Trace) -> bool:
-    return any(call.error for call in trace.ai_calls) or bool(trace.facts.get("ai_error"))
+    traces = [simulator.traces[generation] for generation in done]
+    failed = [any(call.error for call in trace.ai_calls) or trace.facts.get("ai_error") for trace in traces]
+    simulator.rewind(next((place for place, one in enumerate(failed) if one), len(done)))
 
 
 def _stopped(simulator: Simulator, part: Part, keep_in: Path | None) -> str:
     """Keep what was done; returns how to go on."""
     done = len(simulator.traces)
-    told = f"stopped after {done} of {part.stop} generations{_after(simulator.generations, done)}."
+    last = f", the last one at message #{simulator.generations[done - 1].message}" if done else ""
+    told = f"stopped after {done} of {part.stop} generations{last}."
     if keep_in is None or not done:
         return told
     try:
@@ -130,7 +125,3 @@ def _stopped(simulator: Simulator, part: Part, keep_in: Path | None) -> str:
     except OSError as error:
         return f"{told} They could not be kept: {error}"
     return f"{told} They are kept: run the same command again to go on from there."
-
-
-def _after(generations: tuple[Generation, ...], done: int) -> str:
-    return f", the last one at message #{generations[done - 1].message}" if done else ""

@@ -40,12 +40,6 @@ from lorestudio.studio.scenario.export import export_turn
 from lorestudio.systems.registry import MAIN
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("report")(report)
-    app.command("scenario")(scenario)
-
-
 def report(
     vault: VaultArgument,
     *,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -21,7 +20,7 @@ from lorestudio.cli.options import (
     VaultArgument,
     chosen_system,
 )
-from lorestudio.cli.output import clear_messages, print_json, say, say_all
+from lorestudio.cli.output import clear_messages, figure, fixed, fold, print_json, say, say_all, table
 from lorestudio.domain.chat import Generation
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project, open_project
@@ -31,11 +30,6 @@ from lorestudio.systems.registry import MAIN
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import to_json
 from lorestudio.trace.summary import summary
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("runs")(runs)
 
 
 def runs(
@@ -103,21 +97,16 @@ def _table(traces: Sequence[Trace], simulator: Simulator) -> Table:
     """A row a run. Whether it is what a run would give now can be told where no model answers."""
     inputs = dict(zip(simulator.generations, simulator.inputs, strict=True))
     told = not simulator.system.asks_model
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    table.add_column("reply", justify="right", no_wrap=True)
-    table.add_column("entries", justify="right", no_wrap=True)
-    table.add_column("tokens", justify="right", no_wrap=True)
-    if told:
-        table.add_column("as now", no_wrap=True)
-    table.add_column("what came of it", overflow="fold")
+    as_now = [fixed("as now")] if told else []
+    shown = table(*map(figure, ("reply", "entries", "tokens")), *as_now, fold("what came of it"))
     for trace in traces:
         place = Generation(trace.turn.message, trace.turn.swipe)
         swipe = f" ‹{place.swipe + 1}›" if place.swipe else ""
         cells = [f"#{place.message}{swipe}", str(len(trace.injections)), f"{trace.total_tokens:,}"]
         if told:
             cells.append("yes" if trace.digests.get("inputs") == inputs.get(place) else "stale")
-        table.add_row(*cells, Text(summary(trace)))
-    return table
+        shown.add_row(*cells, Text(summary(trace)))
+    return shown
 
 
 def _nothing(project: Project, system: str) -> str:

@@ -1,24 +1,19 @@
-"""Commands for settings: what there is, what differs, and carrying it to where it runs.
-
-What the command line prints of settings.
-"""
+"""Commands for settings: what there is, what differs, and carrying it to where it runs."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.options import JsonOption, SettingsOption
-from lorestudio.cli.output import clear_messages, say, say_all
+from lorestudio.cli.output import as_bytes, clear_messages, fold, json_bytes, listing, print_json, say, say_all, table
 from lorestudio.exchange import json_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.settings_files import (
@@ -43,11 +38,6 @@ from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.settings import PROFILE, named_settings, settings_path
 
 
-def to_json_text(value: object) -> bytes:
-    """JSON for people and programs, in UTF-8 whatever the terminal's encoding is."""
-    return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "backslashreplace")
-
-
 def declaration_json(declaration: Declaration, value: Value) -> dict[str, object]:
     """Everything that is declared about a setting, and its value."""
     return {
@@ -68,35 +58,32 @@ def declaration_json(declaration: Declaration, value: Value) -> dict[str, object
 
 def setting_table(found: Sequence[Declaration], settings: DeepLoreSettings) -> Table:
     """One row a setting, by section; an asterisk marks what differs from the default."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), caption="* not the default", caption_justify="left")
-    for heading in ("key", "setting", "value", "default", "range", "stages"):
-        table.add_column(heading, overflow="fold")
+    headings = ("key", "setting", "value", "default", "range", "stages")
+    rows = table(*map(fold, headings), caption="* not the default")
     for group in grouped(found):
-        table.add_row(Text(group.title, style="bold"))
+        rows.add_row(Text(group.title, style="bold"))
         for each in group.settings:
             value = setting_value(settings, each)
             mark = "* " if value != each.default else "  "
             shown = value_text(each, value)
-            table.add_row(
+            rows.add_row(
                 *map(Text, (
                     each.alias, each.title, mark + shown, value_text(each, each.default), each.allowed,
                     ", ".join(each.affects),
                 ))
             )  # fmt: skip
-    return table
+    return rows
 
 
 def change_table(changes: Sequence[SettingChange], before: str, after: str) -> Table:
     """Both values of every setting that differs, and the stages that it changes."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    for heading in ("key", "setting", _short(before), _short(after), "stages"):
-        table.add_column(Text(heading), overflow="fold")
+    rows = table(*map(fold, ("key", "setting", _short(before), _short(after), "stages")))
     for each in changes:
         declaration = each.declaration
         one, other = value_text(declaration, each.before), value_text(declaration, each.after)
         stages = ", ".join(declaration.affects)
-        table.add_row(*map(Text, (declaration.alias, declaration.label, one, other, stages)))
-    return table
+        rows.add_row(*map(Text, (declaration.alias, declaration.label, one, other, stages)))
+    return rows
 
 
 def _short(source: str) -> str:
@@ -106,16 +93,14 @@ def _short(source: str) -> str:
 
 def profile_table(profiles: Sequence[SettingsProfile]) -> Table:
     """One row a profile: how much it changes, and where it is kept."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for heading in ("name", "settings changed", "file"):
-        table.add_column(heading, overflow="fold")
+    rows = listing(*map(fold, ("name", "settings changed", "file")))
     for each in profiles:
         amount = "cannot be read" if each.settings is None else str(len(_changed(each.settings)))
-        table.add_row(*map(Text, (each.name, amount, str(each.path))))
-    return table
+        rows.add_row(*map(Text, (each.name, amount, str(each.path))))
+    return rows
 
 
-def listing(profile: SettingsProfile) -> dict[str, object]:
+def profile_json(profile: SettingsProfile) -> dict[str, object]:
     """A profile as JSON."""
     changed = [] if profile.settings is None else [each.declaration.alias for each in _changed(profile.settings)]
     return {
@@ -189,7 +174,7 @@ def list_settings(
         if changed:
             found = [each for each in found if setting_value(chosen, each) != each.default]
         if as_json:
-            typer.echo(to_json_text([declaration_json(each, setting_value(chosen, each)) for each in found]), nl=False)
+            print_json([declaration_json(each, setting_value(chosen, each)) for each in found], 2)
         elif found:
             Console().print(setting_table(found, chosen))
         else:
@@ -209,7 +194,7 @@ def show(
         chosen = _chosen(settings, profile)
         found = [_declared(key) for key in keys]
         if as_json:
-            typer.echo(to_json_text([declaration_json(each, setting_value(chosen, each)) for each in found]), nl=False)
+            print_json([declaration_json(each, setting_value(chosen, each)) for each in found], 2)
         else:
             typer.echo("\n\n".join(details(each, setting_value(chosen, each)) for each in found))
 
@@ -234,7 +219,7 @@ def list_profiles(as_json: JsonOption = False) -> None:
         known = SettingsProfiles()
         found = known.all()
         if as_json:
-            typer.echo(to_json_text([listing(each) for each in found]), nl=False)
+            print_json([profile_json(each) for each in found], 2)
         elif found:
             Console().print(profile_table(found))
         else:
@@ -356,26 +341,23 @@ def _export_text(settings: DeepLoreSettings, form: Form, output: Path | None, wa
     if form is Form.LIST:
         text = changes_list(written)
     elif form is Form.FILE:
-        text = to_json_text({**new_document(settings), "settings": _reduced(settings, values)}).decode()
+        changed = {key: values[key] for key in dump(settings) if key in values}
+        text = json_bytes({**new_document(settings), "settings": changed}, 2).decode()
     else:
         text = snippet(values)
     say_all(remarks)
     if output is None:
-        typer.echo(text.encode("utf-8", "backslashreplace"), nl=False)
+        typer.echo(as_bytes(text), nl=False)
         return
     if output.exists():
         raise InputError(output, "there is such a file already, and it is left alone. Choose another name.")
-    write_bytes(output, text.encode("utf-8", "backslashreplace"))
-
-
-def _reduced(settings: DeepLoreSettings, values: Mapping[str, Value]) -> dict[str, object]:
-    return {key: values.get(key, value) for key, value in dump(settings).items() if key in values}
+    write_bytes(output, as_bytes(text))
 
 
 def _print_changes(changes: Sequence[SettingChange], before: str, after: str, *, as_json: bool) -> None:
     if as_json:
         found = [{"key": each.declaration.alias, "before": each.before, "after": each.after} for each in changes]
-        typer.echo(to_json_text(found), nl=False)
+        print_json(found, 2)
     elif changes:
         Console().print(change_table(changes, before, after))
     else:
@@ -388,7 +370,7 @@ def _print_merge(merge: Merge, *, as_json: bool) -> None:
             {"key": each.declaration.alias, "before": each.before if each.written else None, "after": each.after}
             for each in merge.changes
         ]
-        typer.echo(to_json_text(found), nl=False)
+        print_json(found, 2)
     elif merge.changes:
         typer.echo("\n".join(each.text for each in merge.changes))
     else:

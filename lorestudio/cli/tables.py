@@ -1,7 +1,4 @@
-"""What the command line prints of traces.
-
-The relationship graph of a vault on the command line.
-"""
+"""What the command line prints of traces and of the relationship graph of a vault."""
 
 from __future__ import annotations
 
@@ -9,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from lorestudio.cli.output import figure, fold, listing, table
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.project.doctor import Finding
 from lorestudio.studio.project.modes import Mode
@@ -29,47 +26,41 @@ _SHOWN_MEMBERS = 6
 def graph_tables(found: GraphStudy) -> Iterator[Table]:
     """The communities, then every edge."""
     graph = found.graph
-    table = _table(f"{len(found.communities)} communities of {len(graph.nodes)} entries", "community", "entries")
+    title = f"{len(found.communities)} communities of {len(graph.nodes)} entries"
+    shown = table(*map(fold, ("community", "entries")), title=title)
     for group in found.communities:
         titles = [graph.nodes[entry].title for entry in group.members]
         more = len(titles) - _SHOWN_MEMBERS
         listed = ", ".join(titles[:_SHOWN_MEMBERS]) + (f" and {more} more" if more > 0 else "")
-        table.add_row(Text(community_name(group, graph)), Text(f"{len(titles)}: {listed}"))
-    yield table
-    table = _table(f"{len(graph.edges)} connections", "from", "", "to", "mentions")
+        shown.add_row(Text(community_name(group, graph)), Text(f"{len(titles)}: {listed}"))
+    yield shown
+    shown = table(*map(fold, ("from", "", "to", "mentions")), title=f"{len(graph.edges)} connections")
     for edge in graph.edges:
         source, target = graph.nodes[edge.source].title, graph.nodes[edge.target].title
-        table.add_row(Text(source), Text(edge.kind.value), Text(target), Text(str(edge.weight)))
-    yield table
+        shown.add_row(Text(source), Text(edge.kind.value), Text(target), Text(str(edge.weight)))
+    yield shown
 
 
 def gaps_table(found: GraphStudy) -> Table:
     """What seems to be missing, one row each."""
     nodes, gaps = found.graph.nodes, found.gaps
     title = f"{gaps.count} gaps" + (f", and {gaps.more_missing} more missing connections" if gaps.more_missing else "")
-    table = _table(title, "gap", "entries", "why")
+    shown = table(*map(fold, ("gap", "entries", "why")), title=title)
 
     def titles(entries: tuple[int, ...], between: str) -> Text:
         return Text(between.join(nodes[entry].title for entry in entries))
 
     for circle in gaps.circles:
-        table.add_row("circle", titles((*circle, circle[0]), " → "), "each requires the next")
+        shown.add_row("circle", titles((*circle, circle[0]), " → "), "each requires the next")
     for entry in gaps.orphans:
-        table.add_row("orphan", titles((entry,), ""), "nothing is connected with it")
+        shown.add_row("orphan", titles((entry,), ""), "nothing is connected with it")
     for ends in gaps.bridges:
-        table.add_row("bridge", titles(ends, " - "), "the only connection of two communities")
+        shown.add_row("bridge", titles(ends, " - "), "the only connection of two communities")
     for pair in gaps.missing:
-        table.add_row("missing", titles((pair.first, pair.second), " - "), Text(f"both have {', '.join(pair.shared)}"))
+        shown.add_row("missing", titles((pair.first, pair.second), " - "), Text(f"both have {', '.join(pair.shared)}"))
     if gaps.too_common:
-        table.caption = f"Shared by too many to mean anything: {', '.join(gaps.too_common)}"
-    return table
-
-
-def _table(title: str, *headings: str) -> Table:
-    table = Table(title=Text(title), title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table
+        shown.caption = f"Shared by too many to mean anything: {', '.join(gaps.too_common)}"
+    return shown
 
 
 _SHOWN_TITLES: Final = 4
@@ -79,28 +70,19 @@ _LEGEND: Final = "+ new since the turn before  ~ shortened  - left out, and why 
 
 def replay_table(traces: Sequence[Trace], project: Project) -> Table:
     """One row a generation: how many entries matched and went in, what is new, what was left out and why."""
-    table = Table(
-        title=Text(_title(project, len(traces))),
-        caption=_LEGEND,
-        title_justify="left",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1),
-    )
-    for heading in ("reply", "matched", "in", "tokens"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("what happened", overflow="fold")
+    headings = map(figure, ("reply", "matched", "in", "tokens"))
+    shown = table(*headings, fold("what happened"), title=_title(project, len(traces)), caption=_LEGEND)
     before: set[int] = set()
     for trace in traces:
-        table.add_row(
+        shown.add_row(
             _reply(trace, project),
-            str(_matched(trace)),
+            str(len({verdict.entry for record in trace.stages for verdict in record.with_outcome(Outcome.ADDED)})),
             str(len(trace.injections)),
             f"{trace.total_tokens:,}",
             _happened(trace, before),
         )
         before = {injection.entry for injection in trace.injections}
-    return table
+    return shown
 
 
 def _title(project: Project, generations: int) -> str:
@@ -116,10 +98,6 @@ def _reply(trace: Trace, project: Project) -> str:
         return "next"
     swipes = len(messages[place].swipes)
     return f"#{place} ‹{trace.turn.swipe + 1}/{swipes}›" if swipes > 1 else f"#{place}"
-
-
-def _matched(trace: Trace) -> int:
-    return len({verdict.entry for record in trace.stages for verdict in record.with_outcome(Outcome.ADDED)})
 
 
 def _happened(trace: Trace, before: set[int]) -> Text:
@@ -208,11 +186,11 @@ def _notes(call: AiCall) -> tuple[str, ...]:
 
 def findings_table(findings: Sequence[Finding]) -> Table:
     """What the doctor found."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    shown = listing()
     for finding in findings:
-        table.add_row(
+        shown.add_row(
             Text("✓ fine" if finding.ok else "✗ wrong", style="green" if finding.ok else "red"),
             Text(finding.subject),
             Text(finding.message),
         )
-    return table
+    return shown

@@ -1,9 +1,4 @@
-"""Chats: messages with their swipes, and which of them a generation sees.
-
-SillyTavern's author's note of a chat: its text, and where and when it is inserted.
-
-Which generation of a chat is meant.
-"""
+"""Chats: messages with their swipes, what SillyTavern adds to them, and which of them a generation sees."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Entries, the notes that did not become entries, and the vault as one run sees it.
-
-Definitions of the contextual gating fields that notes may carry (spec: deeplore-engine 5.2, 5.4).
-"""
+"""Entries, the notes that did not become entries, and the vault as one run sees it (spec: deeplore-engine 5.2, 5.4)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Long work: how far it is, and how it is stopped.
-
-What is closed when it is no longer needed.
-
-Work that is stopped on purpose.
-"""
+"""Long work: how far it is, how it is stopped on purpose, and what is closed when it is no longer needed."""
 
 from __future__ import annotations
 

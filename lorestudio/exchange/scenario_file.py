@@ -1,7 +1,4 @@
-"""Reading scenario files: one JSON object, a list of them, or JSON lines.
-
-Writing scenario files: what `reading` reads, in the golden format 1.
-"""
+"""Scenario files: one JSON object, a list of them, or JSON lines; written in the golden format 1."""
 
 from __future__ import annotations
 
@@ -42,8 +39,7 @@ class ScenarioVault(BaseModel):
     @model_validator(mode="after")
     def _has_files(self) -> ScenarioVault:
         if (self.files is None) == (self.ref is None):
-            message = "a vault has either “files” or “ref”"
-            raise ValueError(message)
+            raise ValueError("a vault has either “files” or “ref”")
         return self
 
 

@@ -1,9 +1,7 @@
-"""Carrying settings to where they run: into SillyTavern's settings.json, or as text (spec: deeplore-ai-and-tools 4.3).
+"""Carrying settings to where they run, and taking them over from there (spec: deeplore-ai-and-tools 4.3).
 
-Only the chosen keys change; everything else in the file stays character for character. Nothing here prints values that
-may be secret: DeepLore's keys that hold them are none of the declared settings.
-
-Taking settings over from a file: SillyTavern's settings.json, a snippet, or the studio's own.
+Into SillyTavern's settings.json only the chosen keys go; everything else stays character for character. Nothing here
+prints values that may be secret: DeepLore's keys that hold them are none of the declared settings.
 """
 
 from __future__ import annotations
@@ -155,12 +153,10 @@ def plan_merge(path: Path, values: Mapping[str, Value]) -> Merge:
     else:
         remarks.append(f"The settings are of a newer version ({version}) than is known here; the version stays.")
     text = before.decode("utf-8-sig")
-    after = set_members(text, PLACE, {key: value for key, value in written.items() if not _has(raw, key, value)})
+    after = set_members(
+        text, PLACE, {key: value for key, value in written.items() if key not in raw or not same(raw[key], value)}
+    )
     return Merge(tuple(changes), tuple(remarks), change_of(path, before, after.encode("utf-8")))
-
-
-def _has(raw: Mapping[str, Json], key: str, value: Json) -> bool:
-    return key in raw and same(raw[key], value)
 
 
 def _brought_up_to_date(raw: Mapping[str, Json], remarks: list[str]) -> dict[str, Value]:

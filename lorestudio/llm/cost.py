@@ -1,7 +1,4 @@
-"""What a live replay will roughly cost, said before it starts.
-
-Counters of a session: calls, cache hits, tokens (spec: deeplore-ai-and-tools 1.6.5, 1.9, 1.11).
-"""
+"""What a live replay will roughly cost, said before it starts."""
 
 from __future__ import annotations
 

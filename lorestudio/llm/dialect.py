@@ -1,7 +1,4 @@
-"""How one kind of API spells a request and a reply. The transport is the same for all.
-
-Reply shapes of many providers, read as one (spec: deeplore-ai-and-tools 1.3.1).
-"""
+"""How an API spells a request, and the replies of many read as one (spec: deeplore-ai-and-tools 1.3.1)."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Keys:
         problem = ""
         try:
             backend: Keyring = self._backend or keyring.get_keyring()
-            if any(_is_plain_file(part) for part in _parts(backend)):
+            if any(type(part).__name__.lower().startswith("plaintext") for part in _parts(backend)):
                 problem = f"The keyring would write it into a plain file. Set up a real keyring. {_USE_VARIABLE}"
             else:
                 return question(backend)
@@ -131,7 +131,3 @@ def _parts(backend: Keyring) -> Iterable[object]:
     chained = getattr(backend, "backends", None)
     if isinstance(chained, list | tuple):
         yield from chained
-
-
-def _is_plain_file(backend: object) -> bool:
-    return type(backend).__name__.lower().startswith("plaintext")

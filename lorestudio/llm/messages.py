@@ -1,7 +1,4 @@
-"""What a model is asked and what it answers.
-
-Whoever answers a question.
-"""
+"""What a model is asked, what it answers, and who answers."""
 
 from __future__ import annotations
 

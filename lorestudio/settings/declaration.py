@@ -1,9 +1,7 @@
 """How a setting is declared: one line beside its default says everything a person or a program needs to know of it.
 
-A `Group` makes the fields of one section of a settings model; `declared` reads them back as `Declaration`s, from which
-settings panes, command line options and reference pages are made.
-
-Finding settings: by words, and in groups by section or by the stages of a run that they change.
+A `Group` makes the fields of one section of a settings model; `declared` reads them back as `Declaration`s, by which
+settings panes, command line options and reference pages are made and settings are found.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""DeepLore's settings in files: three layouts are read, and a file is changed only where the person changed it.
+"""DeepLore's settings in files and in profiles of their own: a file is changed only where the person changed it.
 
-The layouts: a plain object of DeepLore's keys; SillyTavern's settings.json, with the keys under `extension_settings`,
-`deeplore_enhanced`; and the studio's own file (spec: deeplore-ai-and-tools 4.1, 4.3).
-
-Settings under names of the person's choice: one JSON file per profile, in the layout of the studio's own files.
+Three layouts are read: a plain object of DeepLore's keys; SillyTavern's settings.json, with the keys under
+`extension_settings`, `deeplore_enhanced`; and the studio's own, which profiles have (spec: deeplore-ai-and-tools 4.1,
+4.3).
 """
 
 from __future__ import annotations

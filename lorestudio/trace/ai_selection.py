@@ -1,7 +1,4 @@
-"""How the AI's part of a run went, in short lines, and that of many runs in numbers.
-
-Words for what stands around a question to a model: what the reply's items were matched to, and the breaker.
-"""
+"""How the AI's part of one run or of many went: replies matched to entries, the breaker, short lines and totals."""
 
 from __future__ import annotations
 
@@ -73,7 +70,8 @@ def breaker_words(breaker: Breaker, clock_ms: int) -> str:
     """The circuit breaker's state, and when the next call may go out as seen at `clock_ms`."""
     if breaker.state is BreakerState.CLOSED:
         return "closed" + (f", {_row(breaker)}" if breaker.failures else "")
-    wait = "" if breaker.next_probe_ms is None else _wait(breaker.next_probe_ms - clock_ms)
+    milliseconds = (breaker.next_probe_ms or 0) - clock_ms
+    wait = "" if breaker.next_probe_ms is None else f"{max(1, round(milliseconds / 1000))} s"
     if breaker.state is BreakerState.OPEN:
         return f"open, {_row(breaker)}; one call may probe again in {wait}"
     if breaker.state is BreakerState.HALF_OPEN:
@@ -89,10 +87,6 @@ def breaker_change(record: AiRecord, clock_ms: int) -> str:
 
 def _row(breaker: Breaker) -> str:
     return "after " + plural(breaker.failures, "# failure|# failures in a row")
-
-
-def _wait(milliseconds: int) -> str:
-    return f"{max(1, round(milliseconds / 1000))} s"
 
 
 SELECTION: Final = "AI selection"

@@ -88,8 +88,7 @@ def would_also(held: Trace) -> WouldAlso:
     known = facts if isinstance(facts, Mapping) else {}
     entry, stopped_by, not_asked = known.get("entry"), str(known.get("stopped_by")), _names(known.get("not_asked"))
     if entry is None or not isinstance(entry, int):
-        message = "This run held no entry in."
-        raise ValueError(message)
+        raise ValueError("This run held no entry in.")
     journey = {cell.stage: cell for cell in Journeys(held).cells(entry)}
     cells: list[WouldCell] = []
     begun = False

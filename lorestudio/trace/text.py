@@ -16,7 +16,6 @@ from lorestudio.trace.model import (
     Injection,
     Limit,
     Outcome,
-    PromptBlock,
     ReplyItem,
     StageStatus,
     TitleMatch,
@@ -196,7 +195,13 @@ def _sections(trace: Trace) -> tuple[_Section, ...]:
                 if record.ai is not None
             ),
         ),
-        _Section("Prompt", texts=tuple((_block_caption(block), block.text) for block in trace.prompt)),
+        _Section(
+            "Prompt",
+            texts=tuple(
+                (f"{one_line(block.tag)}, {place(block.position, block.depth, block.role)}", block.text)
+                for block in trace.prompt
+            ),
+        ),
     )
 
 
@@ -258,10 +263,6 @@ def _used(limit: Limit) -> str:
     if limit.maximum is None:
         return f"{number_words(limit.used)} {limit.unit}, no limit"
     return f"{number_words(limit.used)} of {number_words(limit.maximum)} {limit.unit}"
-
-
-def _block_caption(block: PromptBlock) -> str:
-    return f"{one_line(block.tag)}, {place(block.position, block.depth, block.role)}"
 
 
 def _columns(table: Sequence[Sequence[str]]) -> list[str]:

@@ -1,9 +1,7 @@
-"""One generation in brief: what a timeline of thousands of turns keeps of a trace.
+"""One generation in brief, what a timeline of thousands of turns keeps of a trace, and how often entries fired.
 
 A summary is made once from a trace and never changes. Outcomes are shared objects, so that a chat of 5,000 turns with
 hundreds of candidates each stays small.
-
-How often entries fired over many runs: matched, and in the end injected.
 """
 
 from __future__ import annotations

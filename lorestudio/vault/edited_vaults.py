@@ -84,12 +84,10 @@ class EditedVaults:
 
     def _vault_of(self, note: NoteText) -> int:
         if not note.filename.endswith(".md") or note.filename == self._definitions:
-            message = f"“{note.filename}” is no note. Only files whose names end in .md can be tried out."
-            raise VaultError(message)
+            raise VaultError(f"“{note.filename}” is no note. Only files whose names end in .md can be tried out.")
         named = [number for number, vault in enumerate(self.state.vaults) if vault.name == note.vault]
         if not named:
-            message = f"There is no vault “{note.vault}” that “{note.filename}” could belong to."
-            raise VaultError(message)
+            raise VaultError(f"There is no vault “{note.vault}” that “{note.filename}” could belong to.")
         return next((number for number in named if note.filename in self._files[number]), named[0])
 
     def _vault_with(self, number: int, texts: Mapping[str, NoteText]) -> KnownVault:

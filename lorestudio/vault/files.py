@@ -1,7 +1,4 @@
-"""What was read from a vault's folder, before it is understood, and the errors of reading and writing.
-
-The order in which a vault's files stand in the index, told from their names alone.
-"""
+"""What was read from a vault's folder, its order in the index, and the errors of reading and writing."""
 
 from __future__ import annotations
 

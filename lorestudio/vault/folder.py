@@ -85,7 +85,7 @@ def list_folder(
     listing = _list_root(path)
     home = Path(os.path.realpath(path))
     vault = home.name if name is None else name
-    walk = _Walk(vault, cancelled or _never)
+    walk = _Walk(vault, cancelled or (lambda: False))
     # A link to a folder above the vault leads back into the vault.
     walk.add_folder("", listing, frozenset(map(str, (home, *home.parents))), 0)
     if _is_extra_file(path, definition_path):
@@ -162,10 +162,6 @@ class _Walk:
         self.left_out.append(LeftOutNote(shown_name(filename), self.vault, problem, message))
 
 
-def _never() -> bool:
-    return False
-
-
 def _list_root(path: Path) -> list[_Item]:
     try:
         return _list(path)
@@ -199,12 +195,8 @@ def _list(folder: Path) -> list[_Item]:
                 items.append(_Item(entry.name, Path(entry.path), entry.is_dir()))
             except OSError as error:
                 items.append(_Item(entry.name, Path(entry.path), is_folder=False, problem=error))
-    return sorted(items, key=_sort_key)
-
-
-def _sort_key(item: _Item) -> bytes:
     # Big-endian bytes compare as the code units do.
-    return (item.name + "/" * item.is_folder).encode("utf-16-be", "surrogatepass")
+    return sorted(items, key=lambda item: (item.name + "/" * item.is_folder).encode("utf-16-be", "surrogatepass"))
 
 
 def read_listed(filename: str, path: Path, vault: str, *, keep_bom: bool = False) -> NoteFile | LeftOutNote:

@@ -1,7 +1,4 @@
-"""Looking at a vault again: which files there are, and the texts of those that may have changed.
-
-What is known of a vault from the last time it was read: every file with its digest and what it says.
-"""
+"""Looking at a vault again: its files, what is known of them, and the texts of those that may have changed."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Following a vault's changes: only changed files are parsed again, and the index is that of a full build.
 
-Source: spec deeplore-engine 1.13. The original leaves a stripped reference stripped when its target appears; here the
-whole index is always finalised.
-
-When the index is made anew before a generation (spec: deeplore-engine 1.13, "When does the index refresh?").
+The original leaves a stripped reference stripped when its target appears; here the whole index is always finalised
+(spec: deeplore-engine 1.13).
 """
 
 from __future__ import annotations
@@ -211,8 +209,7 @@ def _known_files(
             files.append(before if same else replace(before, stamp=file.stamp, text=kept_text))
             continue
         if file.text is None:
-            message = f"The text of {file.filename} is needed and was not read."
-            raise ValueError(message)
+            raise ValueError(f"The text of {file.filename} is needed and was not read.")
         note = None
         if file.filename.endswith(".md"):
             note = read_fields(file.text, file.filename, vault.name, rules, counter)

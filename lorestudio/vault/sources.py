@@ -123,12 +123,9 @@ class ObsidianSource:
         files |= {name: ScannedFile(name, known[name].digest) for name in kept}
         return ScannedVault(
             self.name,
-            tuple(files[name] for name in sorted(files, key=_place)),
+            tuple(
+                files[name] for name in sorted(files, key=lambda name: (not name.endswith(".md"), index_order(name)))
+            ),
             tuple(note for note in scanned.left_out if note.filename not in kept),
             remarks=tuple(f"{note.message} It stays as it was." for note in kept.values()),
         )
-
-
-def _place(filename: str) -> tuple[bool, list[tuple[bool, bytes]]]:
-    """Index order, with files that are no notes at the end."""
-    return not filename.endswith(".md"), index_order(filename)

@@ -1,8 +1,7 @@
 """Reading, saving, moving and removing one note without losing anything, not even somebody else's change.
 
-Nothing here writes over a file that is not the expected one, and a file that is being written never has a note's name.
-
-The files that a note is in while it is being written, and clearing away those that nobody renames any more.
+Nothing here writes over a file that is not the expected one. A file that is being written never has a note's name, and
+those that nobody renames any more are cleared away.
 """
 
 from __future__ import annotations

@@ -146,16 +146,12 @@ class ChatDocument:
                 for line in followers.pop(message.line):
                     yield index + 1, line
             else:
-                yield index, _as_new(message)
+                yield index, replace(message, line=None)
 
 
 def digest_of(data: bytes) -> str:
     """SHA-256 in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
-
-
-def _as_new(message: Message) -> Message:
-    return message if message.line is None else replace(message, line=None)
 
 
 def _joined(pieces: Sequence[str], newline: str, ends: tuple[str, ...], *, final: bool) -> str:

@@ -1,8 +1,7 @@
-"""Messages and headers as the records of a SillyTavern chat file (spec: deeplore-ai-and-tools 5.2).
+"""Messages, their dates and headers as the records of a SillyTavern chat file (spec: deeplore-ai-and-tools 5.2).
 
-When a message was sent: SillyTavern has written the date in several ways over the years.
-
-None of them says a time zone but the ISO one; the others count as UTC, so that they read the same everywhere.
+SillyTavern has written dates in several ways; those that say no time zone count as UTC, so that they read the same
+everywhere.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""A lorebook from the JSON of a file or a card: its entries, and remarks on what has no effect here.
+"""Lorebooks from files of World Info, other programs' files and cards: their entries, and what has no effect here.
 
-Source: spec: deeplore-ai-and-tools 5.3, 5.5. Nothing of an entry that is not known is passed over in silence.
-
-Lorebook files: World Info, other programs' books, and the book inside a character card.
-
-A book's name is its file's without the ending, as SillyTavern has it; a card's book has a name of its own, or is named
-after the character (spec: deeplore-ai-and-tools 5.1, 5.5).
+Nothing of an entry that is not known is passed over in silence. A book's name is its file's without the ending; a
+card's book has a name of its own, or is named after the character (spec: deeplore-ai-and-tools 5.1, 5.3, 5.5).
 """
 
 from __future__ import annotations
@@ -135,7 +131,7 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
             f"{_entries(tagged)} a character filter by tags. Only SillyTavern knows a character's tags, so they keep "
             "no entry out here."
         )
-    lost = sum(isinstance(raw.get(field), list) and len(_texts(raw[field])) < len(_list(raw[field]))
+    lost = sum(isinstance(raw.get(field), list) and not all(isinstance(item, str) for item in _list(raw[field]))
                for raw in raws for field in ("key", "keysecondary"))  # fmt: skip
     if lost:
         yield f"{_entries(lost)} keys that are no text; these are left out."
@@ -159,10 +155,6 @@ def _title(entry: BookEntry) -> str:
 
 def _list(value: Json) -> Sequence[Json]:
     return value if isinstance(value, list | tuple) else ()
-
-
-def _texts(value: Json) -> list[str]:
-    return [item for item in _list(value) if isinstance(item, str)]
 
 
 MAX_BYTES: Final = 256 * 1024 * 1024

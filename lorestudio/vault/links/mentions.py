@@ -1,11 +1,7 @@
-"""Unlinked mentions: where the names and keys of notes stand as plain text, all notes in one pass.
+"""Unlinked mentions: where the names and keys of notes stand as plain text, and the edit to link one.
 
 Obsidian takes title and aliases for names; here the file's name is one too, and keys are told apart, as DeepLore knows
-no others. Letter case does not matter, and a name inside a word is none.
-
-The edit that makes a link of a name in plain text.
-
-Where a word begins and ends, also in scripts that put no space between words.
+no others. Letter case does not matter, and a name inside a word is none, also in scripts without spaces.
 """
 
 from __future__ import annotations

@@ -1,16 +1,10 @@
 """All references in the text of one note, with their places: links in the body, references in the front matter.
 
-Two readers follow them, and not always the same ones. Obsidian makes no links in code and comments. DeepLore takes
-every `[[...]]` of the body but embeds and those in the first heading, code and comments included, and looks for a
-title with that very text (spec: deeplore-engine 1.9, 1.13); of `requires`, `excludes` and `cascade_links` it takes the
-items as written, brackets and all (spec 1.5).
-
-Where a span of a text stands, as it is shown: line number, the line, and the span in it.
-
-The parts of a note's body in which Obsidian makes no links: code and comments.
-
-Indented code is not recognised: telling it from the continuation of a list takes a whole Markdown parser, and a link
-in it is better shown than lost.
+Two readers follow them, and not always the same ones. Obsidian makes no links in code and comments; indented code is
+not recognised, as telling it from a list takes a whole Markdown parser, and a link there is better shown than lost.
+DeepLore takes every `[[...]]` of the body but embeds and those in the first heading, code and comments included, and
+looks for a title with that very text (spec: deeplore-engine 1.9, 1.13); of `requires`, `excludes` and `cascade_links`
+it takes the items as written, brackets and all (spec 1.5).
 """
 
 from __future__ import annotations
@@ -118,12 +112,8 @@ def _end_of_code(text: str, start: int, size: int) -> int | None:
 
 def inside(parts: list[Span], place: int) -> bool:
     """Whether `place` lies in one of the parts, which are in order and disjoint."""
-    number = bisect_right(parts, place, key=_start) - 1
+    number = bisect_right(parts, place, key=lambda span: span[0]) - 1
     return number >= 0 and place < parts[number][1]
-
-
-def _start(span: Span) -> int:
-    return span[0]
 
 
 class ReferenceKind(StrEnum):
@@ -218,7 +208,7 @@ def references(text: str) -> tuple[Reference, ...]:
             found.extend(_wikilinks(text, body_start, literal, title))
         if markdown:
             found.extend(_markdown_links(text, body_start, literal, title))
-        found.sort(key=_place)
+        found.sort(key=lambda reference: (reference.start, reference.end))
     return tuple(found)
 
 
@@ -264,10 +254,6 @@ def _decoded(found: re.Match[str]) -> str:
         return bytes.fromhex(found[0].replace("%", "")).decode("utf-8")
     except UnicodeDecodeError:
         return found[0]
-
-
-def _place(reference: Reference) -> tuple[int, int]:
-    return reference.start, reference.end
 
 
 def _first_heading(text: str, body_start: int) -> re.Match[str] | None:

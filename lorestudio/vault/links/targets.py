@@ -1,7 +1,4 @@
-"""Which file a reference means, by Obsidian's rules and by DeepLore's.
-
-How a reference writes the path of its file, and the same way of writing for another path.
-"""
+"""Which file a reference means, by Obsidian's rules and by DeepLore's, and how it writes the path."""
 
 from __future__ import annotations
 
@@ -142,8 +139,12 @@ class LinkTargets:
         if not files:
             return None
         by = FoundBy.PATH if "/" in target else FoundBy.NAME
-        from_root = _ways(fold(target.removeprefix("/")))
-        from_source = _ways(fold(posixpath.normpath(posixpath.join(posixpath.dirname(source), target))))
+
+        def ways(path: str) -> tuple[str, str]:
+            return fold(path), fold(path) + NOTE_SUFFIX
+
+        from_root = ways(target.removeprefix("/"))
+        from_source = ways(posixpath.normpath(posixpath.join(posixpath.dirname(source), target)))
         if target.startswith("/"):
             tried = [from_root]
         elif target.startswith(("./", "../")):
@@ -181,16 +182,7 @@ class LinkTargets:
         if last.lower().endswith(NOTE_SUFFIX):
             files += self._by_name.get(fold(base_name(last)), ())
         files += self._attachments.get(fold(last), ())
-        return sorted(files, key=_by_length) if len(files) > 1 else list(files)
-
-
-def _ways(path: str) -> tuple[str, str]:
-    """The two ways to write a note's path."""
-    return path, path + NOTE_SUFFIX
-
-
-def _by_length(path: str) -> tuple[int, str]:
-    return len(path), path
+        return sorted(files, key=lambda path: (len(path), path)) if len(files) > 1 else list(files)
 
 
 def _add(names: dict[str, tuple[str, ...]], name: str, filename: str) -> None:

@@ -1,9 +1,4 @@
-"""The text that goes into the prompt: macros, comments, signs with a meaning of their own.
-
-Places in the prompt that an entry asks for in vain (spec: deeplore-engine 5.8).
-
-How much room entries and summaries take.
-"""
+"""The text that goes into the prompt: macros, comments, signs, room, and idle places (spec: deeplore-engine 5.8)."""
 
 from __future__ import annotations
 

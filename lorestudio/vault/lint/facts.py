@@ -1,9 +1,8 @@
 """What the checks have to know about all entries together, worked out once for an index.
 
-What follows from requires, excludes and cascade links along chains of entries (spec: deeplore-engine 3.6, 5.1, 5.5).
-
-Titles stand for entries. Where several entries share a title, only what all of them ask for is taken as asked, so that
-nothing is claimed which one of them would disprove.
+Along chains of requires, excludes and cascade links (spec: deeplore-engine 3.6, 5.1, 5.5) titles stand for entries.
+Where several entries share a title, only what all of them ask for is taken as asked, so that nothing is claimed which
+one of them would disprove.
 """
 
 from __future__ import annotations

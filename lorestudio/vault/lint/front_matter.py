@@ -1,9 +1,4 @@
-"""The front matter as it is written: what DeepLore's line reader passes over, and what its author meant instead.
-
-What DeepLore's parser itself complains about, and what it loses without a word where untidiness is not forgiven.
-
-Where YAML, and with it Obsidian, reads something else than DeepLore, and what it refuses to read.
-"""
+"""The front matter as it is written: what DeepLore passes over or complains about, and what YAML reads otherwise."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Requires, excludes and cascade links (spec: deeplore-engine 1.13, 3.6, 5.5).
-
-Values of the gating fields, and the file that defines them (spec: deeplore-engine 1.7, 5.2, 5.4).
-
-Wikilinks that lead to no entry (spec: deeplore-engine 1.9, 1.13).
-"""
+"""Requires, excludes, cascade links, gating fields, links (spec: deeplore-engine 1.7, 1.9, 1.13, 3.6, 5.2 to 5.5)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One note as the checks see it: its entry, its raw front matter, and the lines that things stand on.
-
-On which line of a note something stands: a field of the front matter, an item in it, a word of the body.
-"""
+"""One note as the checks see it: its entry, its raw front matter, and the lines that things stand on."""
 
 from __future__ import annotations
 

@@ -1,12 +1,8 @@
 """The text of one note, understood as properties and body, and edited without touching what is not meant.
 
 Nothing is ever written out anew: every change is a `TextEdit` on the text as it stands, over whole lines of one
-property. What a property means is what DeepLore reads (`front_matter`); where YAML reads something else, the property
-says so. Source of DeepLore's rules: spec deeplore-engine 1.2 to 1.5.
-
-What DeepLore and YAML make of the properties of one note, compared only when somebody asks.
-
-YAML is asked about single properties, which is far less work than the whole note.
+property. What a property means is what DeepLore reads (`front_matter`); where YAML, asked about single properties and
+only when somebody wants to know, reads something else, the property says so (spec: deeplore-engine 1.2 to 1.5).
 """
 
 from __future__ import annotations

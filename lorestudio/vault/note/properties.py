@@ -1,9 +1,4 @@
-"""What is wrong with the front matter of a note as a text, whatever its properties mean.
-
-One property of a note as it is written.
-
-One property with another value: the lines that take the place of its lines.
-"""
+"""One property of a note as it is written, with another value, and what is wrong with the front matter as a text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A vault behind Obsidian's Local REST API plugin, read as if it were a folder (spec: deeplore-engine 1.1).
-
-Which notes a vault behind Obsidian's plugin has: its folders are listed one by one (spec: deeplore-engine 1.1).
-"""
+"""A vault behind Obsidian's Local REST API plugin, read as if it were a folder (spec: deeplore-engine 1.1)."""
 
 from __future__ import annotations
 
