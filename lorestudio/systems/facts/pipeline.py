@@ -264,7 +264,7 @@ class FactKeeper:
         """Act on one fact."""
         options, stored = self._options, self._stored
         best = self._most_similar(place, vector)
-        wanted = classify(best, options.deduplication, options.supersede).action
+        wanted = classify(best, options.deduplication, options.supersede)
         row = stored[best.index] if best is not None and best.index < len(stored) else None
         pinned = wanted is not FactAction.SKIP and is_pinned(fact, options.pins)
         action = FactAction.SKIP if wanted is FactAction.SUPERSEDE and row is None else wanted
