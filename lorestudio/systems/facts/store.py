@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import platformdirs
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.lifecycle import Closing
 from lorestudio.llm.embedding import Vector
 from lorestudio.systems.facts import database
 from lorestudio.systems.facts.profile import changed, empty_profile, merged
@@ -69,7 +69,7 @@ class _Table:
     unasked: frozenset[int]
 
 
-class FactStore:
+class FactStore(Closing):
     """The store. One thread at a time. Without a path everything is in memory only.
 
     `vector_model` makes the vectors that are searched with; those of another model stay out of a search.
@@ -96,14 +96,6 @@ class FactStore:
     def close(self) -> None:
         """Close the file."""
         self._data.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def transaction(self) -> AbstractContextManager[None]:
         """Write everything inside, or nothing. Raises StoreError where the file does not take it."""
