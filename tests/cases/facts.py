@@ -89,9 +89,9 @@ class _Bench:
         table = similarity.VectorTable([_vector(each) for each in given["existing"]])
         best = table.best_of([_vector(given["new"])], strict=self.strict)[0]
         made = similarity.classify(best, given["dedup"], given["supersede"])
-        if made.action is not similarity.FactAction.SUPERSEDE:
-            return {"action": str(made.action)}
-        return {"action": "supersede", "existingIndex": made.best.index, "similarity": made.best.similarity}
+        if made is not similarity.FactAction.SUPERSEDE:
+            return {"action": str(made)}
+        return {"action": "supersede", "existingIndex": best.index, "similarity": best.similarity}
 
     def find_most_similar(self, given: Mapping[str, Any]) -> Any:
         best = similarity.find_most_similar(_vector(given["new"]), *self._existing(given), strict=self.strict)

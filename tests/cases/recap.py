@@ -15,7 +15,15 @@ from lorestudio.systems.recap import asking, message_recaps, records, refresh, s
 from lorestudio.systems.recap import running as running_recaps
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.message_recaps import exclusion
-from lorestudio.systems.recap.queue import Operation, QueueState, StoredAnswer, after_failure, normalised, retry_delay
+from lorestudio.systems.recap.queue import (
+    Operation,
+    Priority,
+    QueueState,
+    StoredAnswer,
+    after_failure,
+    normalised,
+    retry_delay,
+)
 from lorestudio.systems.recap.running import RunningRecaps, RunningVersion, read_store, storage, write_store
 from lorestudio.systems.recap.worker import Worker
 from tests.cases.runner import Case
@@ -243,7 +251,7 @@ def _detection_range(given: Input) -> Any:
             "startIndex": found.start,
             "endIndex": found.end,
             "offset": found.offset,
-            "priority": found.priority,
+            "priority": Priority.DETECT,
             "filtered_count": found.found,
             "minimum_required": found.required,
             "original_start_index": found.original_start,
@@ -263,7 +271,7 @@ def _choices(given: Input) -> Any:
         mode=given["mode"],
         offset=given.get("offset", 0),
     )
-    if not found.possible:
+    if not found.choices:
         return {"possible": False}
     return {
         "possible": True,
@@ -546,7 +554,7 @@ OPERATIONS: Final[Mapping[str, Callable[[Input], Any]]] = {
     "detection_answer_parse": _answer_parse,
     "rationale_formatting": lambda given: {"rejected": scene_breaks.speaks_of_formatting(given["rationale"])},
     "continuity_veto": lambda given: {
-        "veto": scene_breaks.continuity_veto(given["messages"], given["candidate"], given["rationale"]).refused
+        "veto": scene_breaks.is_vetoed(given["messages"], given["candidate"], given["rationale"])
     },
     "strip_decoration": lambda given: {"text": scene_breaks.without_decoration(given["text"])},
     "collect_scene_recaps": lambda given: {

@@ -18,7 +18,6 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.records import METADATA, message_record
 from lorestudio.systems.deeplore import notepad
-from lorestudio.systems.deeplore import notepad as message_notes
 
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -97,8 +96,8 @@ def edit(chat: Chat, place: int, text: str, swipe: int | None = None) -> Chat:
         return with_message(chat, place, synced(replace(message, swipes=swipes)))
     if text == message.text:
         return chat
-    if message_notes.notes_of(message):
-        message = message_notes.with_notes(synced(message), message.text, "")
+    if notepad.notes_of(message):
+        message = notepad.with_notes(synced(message), message.text, "")
     swipes = message.swipes
     if message.swipe < len(swipes):
         swipes = (*swipes[: message.swipe], text, *swipes[message.swipe + 1 :])
@@ -200,8 +199,8 @@ def notes_followed(controls: ChatControls, before: Chat, after: Chat) -> ChatCon
         return controls
     text = controls.notepad
     for old, new in zip(before.messages, after.messages, strict=True):
-        if old is not new and message_notes.notes_of(old) != message_notes.notes_of(new):
-            text = notepad.added(notepad.withdrawn(text, message_notes.notes_of(old)), message_notes.notes_of(new))
+        if old is not new and notepad.notes_of(old) != notepad.notes_of(new):
+            text = notepad.added(notepad.withdrawn(text, notepad.notes_of(old)), notepad.notes_of(new))
     return controls if text == controls.notepad else replace(controls, notepad=text)
 
 

@@ -23,7 +23,6 @@ from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.deeplore import notepad
-from lorestudio.systems.deeplore import notepad as message_notes
 from lorestudio.trace.assembled_prompt import AssembledPrompt
 
 TIMEOUT_MS: Final = 300_000
@@ -90,7 +89,7 @@ def received(
         made = editing.with_message(made, generation.message, _noted(place, extra))
     if notes:
         place = made.messages[generation.message]
-        made = editing.with_message(made, generation.message, message_notes.with_notes(place, text, notes))
+        made = editing.with_message(made, generation.message, notepad.with_notes(place, text, notes))
         controls = replace(controls, notepad=notepad.added(controls.notepad, notes))
     return Received(made, controls)
 

@@ -30,7 +30,6 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat.tool_calls import Asking, ToolAnswer
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.deeplore import notepad, scribe
-from lorestudio.systems.deeplore import notepad as message_notes
 from lorestudio.systems.deeplore.ai import breaker
 from lorestudio.systems.deeplore.scribe import PastNote, SessionNote, newest_first, read_past
 from lorestudio.trace.model import AiCall
@@ -84,18 +83,18 @@ class ChatNotes:
         DeepLore only takes them away. Raises IndexError for a swipe that the message does not have.
         """
         message = self.chat.messages[place]
-        shown = message_notes.turned(message, swipe)
-        rest = notepad.withdrawn(self.controls.notepad, message_notes.notes_of(message))
-        return self.with_message(place, shown).with_notepad(notepad.added(rest, message_notes.notes_of(shown)))
+        shown = notepad.turned(message, swipe)
+        rest = notepad.withdrawn(self.controls.notepad, notepad.notes_of(message))
+        return self.with_message(place, shown).with_notepad(notepad.added(rest, notepad.notes_of(shown)))
 
     def without_notes_of(self, place: int) -> ChatNotes:
         """Take back what the message contributed: for before it is written anew or edited."""
         message = self.chat.messages[place]
-        notes = message_notes.notes_of(message)
+        notes = notepad.notes_of(message)
         if not notes:
             return self
         rest = notepad.withdrawn(self.controls.notepad, notes)
-        return self.with_message(place, message_notes.with_notes(message, message.text, "")).with_notepad(rest)
+        return self.with_message(place, notepad.with_notes(message, message.text, "")).with_notepad(rest)
 
 
 @dataclass(slots=True)
@@ -306,14 +305,14 @@ class SessionNotes:
         if not found.removed:
             return NotesRecord(NOTEPAD, NotesOutcome.NOTHING, warning) if found.unclosed else None
         # A reply that was continued may have had notes before; its text no longer has them.
-        own = notepad.added(message_notes.notes_of(message), found.notes)
-        notes = self._desk.notes.with_message(place, message_notes.with_notes(message, found.text, own))
+        own = notepad.added(notepad.notes_of(message), found.notes)
+        notes = self._desk.notes.with_message(place, notepad.with_notes(message, found.text, own))
         record = replace(self._put_notes(notes, notes.controls.notepad, found.notes), removed=found.removed)
         return replace(record, text=f"{record.text} {warning}") if found.unclosed else record
 
     async def _extract(self, place: int, message: Message, cancel: CancelToken | None) -> NotesRecord:
         begun = self._desk.notes
-        known = notepad.withdrawn(begun.controls.notepad, message_notes.notes_of(message))
+        known = notepad.withdrawn(begun.controls.notepad, notepad.notes_of(message))
         asked = await self._asking.ask(notepad.extraction_request(known, message.text, self._settings), cancel)
         notes = self._desk.notes
         current = _message_at(notes, place)
@@ -332,10 +331,10 @@ class SessionNotes:
         visible = notepad.without_asides(message.text)
         if not taken and not visible.removed:
             return _ended(asked, NOTEPAD, NotesOutcome.NOTHING, "There was nothing to note.")
-        before, rest = message_notes.notes_of(current), notes.controls.notepad
+        before, rest = notepad.notes_of(current), notes.controls.notepad
         if taken:  # asked again about the same reply, the new answer stands for the old one
             rest = notepad.withdrawn(rest, before)
-        notes = notes.with_message(place, message_notes.with_notes(current, visible.text, taken or before))
+        notes = notes.with_message(place, notepad.with_notes(current, visible.text, taken or before))
         record = self._put_notes(notes, rest, taken)
         return replace(record, removed=visible.removed, call=asked.call, text=_with_remarks(record.text, asked.reply))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.files import write_atomically
+from lorestudio.studio.notes.change_set import NoteFileChange
 from lorestudio.studio.notes.json_lines import append_lines, damaged, json_line, read_lines
 
 
@@ -21,19 +22,10 @@ class RunKind(StrEnum):
     REDO = "redo"
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedChange:
-    """A `NoteFileChange` with the digests of its texts."""
+class LoggedChange(NoteFileChange):
+    """A change with the digests of its texts in place of them."""
 
-    path: Path
-    before: str | None
-    after: str | None
-    new_path: Path | None = None
-
-    @property
-    def place(self) -> Path:
-        """Where the file is afterwards."""
-        return self.new_path or self.path
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

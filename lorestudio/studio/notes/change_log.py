@@ -141,17 +141,6 @@ _REASONS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RunTask:
-    """What a run is for: which changes of which step, which steps cannot be redone after it, what it reverses."""
-
-    kind: RunKind
-    step: str
-    part: tuple[int, ...]
-    clears: tuple[str, ...] = ()
-    reverses: ChangeRun | None = None
-
-
 @dataclass(slots=True)
 class Runner:
     """Carries out runs. The caller has the log to itself; `problems` gets what does not decide about success."""
@@ -164,16 +153,27 @@ class Runner:
     clock: Callable[[], datetime]
     problems: dict[str, None] = field(default_factory=dict)
 
-    def run(self, wanted: ChangeSet, task: RunTask, report: Report | None) -> None:
-        """Do all of it or nothing. Raises ChangedMeanwhileError, HistoryError, RollBackError or another SaveError."""
+    def run(
+        self,
+        wanted: ChangeSet,
+        kind: RunKind,
+        step: str,
+        part: tuple[int, ...],
+        report: Report | None,
+        *,
+        clears: tuple[str, ...] = (),
+        reverses: ChangeRun | None = None,
+    ) -> None:
+        """Do all of it or nothing. Raises ChangedMeanwhileError, HistoryError, RollBackError or another SaveError.
+
+        `part` are the numbers of the changes of the step; the steps that it `clears` cannot be redone after it.
+        """
         run_id = secrets.token_hex(8)
         plan = Planner(wanted, self.roots, self.trash, run_id).plan()
-        self.snapshots.add(plan.contents, _REASONS[task.kind].format(title=wanted.title))
+        self.snapshots.add(plan.contents, _REASONS[kind].format(title=wanted.title))
         self._keep_texts(wanted)
         logged = tuple(_logged(change) for change in wanted.changes)
-        run = ChangeRun(
-            run_id, task.kind, task.step, wanted.title, self.clock(), logged, task.part, plan.folders, task.clears
-        )
+        run = ChangeRun(run_id, kind, step, wanted.title, self.clock(), logged, part, plan.folders, clears)
         with self.explained():
             self.journal.begin(run)
         done: list[DiskStep] = []
@@ -184,8 +184,8 @@ class Runner:
             _take_back(done)
             self._rolled_back(run, error, frozenset(path for action in done for path in action.paths))
             raise
-        if task.reverses is not None:
-            self._clear_after(task.reverses, frozenset(change.place for change in run.changes))
+        if reverses is not None:
+            self._clear_after(reverses, frozenset(change.place for change in run.changes))
 
     def _finish(self, run: ChangeRun) -> None:
         """Let the histories follow and write the end down."""
@@ -423,8 +423,8 @@ class ChangeLog:
             return wanted
         with self._exclusive():
             clears = tuple(step.id for step in self._undone)
-            task = RunTask(RunKind.APPLY, secrets.token_hex(8), tuple(range(len(real))), clears=clears)
-            self._runner.run(wanted, task, report)
+            part = tuple(range(len(real)))
+            self._runner.run(wanted, RunKind.APPLY, secrets.token_hex(8), part, report, clears=clears)
         return wanted.inverse
 
     def undo(self, only: Collection[Path] | None = None, report: Report | None = None) -> ChangeSet:
@@ -441,7 +441,7 @@ class ChangeLog:
             part = _picked(step, only)[::-1]
             changes = tuple(self._runner.texts(step.changes[number]).inverse for number in part)
             wanted = ChangeSet(step.title, changes)
-            self._runner.run(wanted, RunTask(RunKind.UNDO, step.id, part, reverses=step.last), report)
+            self._runner.run(wanted, RunKind.UNDO, step.id, part, report, reverses=step.last)
         return wanted
 
     def redo(self, report: Report | None = None) -> ChangeSet:
@@ -452,7 +452,7 @@ class ChangeLog:
             step = self._undone[-1]
             part = step.last.part[::-1]
             wanted = ChangeSet(step.title, tuple(self._runner.texts(step.changes[number]) for number in part))
-            self._runner.run(wanted, RunTask(RunKind.REDO, step.id, part, reverses=step.last), report)
+            self._runner.run(wanted, RunKind.REDO, step.id, part, report, reverses=step.last)
         return wanted
 
     def restore(self, item: Trashed, path: Path | None = None) -> Path:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from lorestudio.domain.javascript import Json
@@ -112,17 +112,13 @@ async def run_pipeline(
     if not facts:
         return Result(extracted=extracted, profile_fields=profile_fields, review=None if options.strict else counts)
     vectors = await embed_all([fact.content for fact in facts], model.embed, options.concurrency, strict=options.strict)
-    stored = writes.get_memories(thread.user_id)
-    comparison = StoreComparison(stored, options)
-    comparison.prepare(vectors)
-    tally = RunTally()
+    keeper = FactKeeper(thread, writes, options, origin)
+    keeper.prepare(vectors)
     for place, (fact, vector) in enumerate(zip(facts, vectors, strict=True)):
-        keep(
-            fact, vector, comparison.best(place, vector), comparison, FactKeeper(thread, writes, options, origin, tally)
-        )
+        keeper.keep(place, fact, vector)
     return Result(
-        tally.saved, tally.deduped, tally.superseded, extracted, profile_fields, counts, len(facts),
-        comparison.stale, tuple(tally.decisions),
+        keeper.saved, keeper.deduped, keeper.superseded, extracted, profile_fields, counts, len(facts), keeper.stale,
+        tuple(keeper.decisions),
     )  # fmt: skip
 
 
@@ -238,117 +234,89 @@ def _worker_count(concurrency: float, *, strict: bool) -> int:
     return int(concurrency) if strict and concurrency > 0 else 0 if strict else max(1, int(concurrency))
 
 
-@dataclass(slots=True)
-class RunTally:
-    """What has become of the facts so far."""
+class FactKeeper:
+    """Compares facts with a snapshot of the store and with what this run accepted, and keeps them (spec: 9.3, 9.4)."""
 
-    saved: int = 0
-    deduped: int = 0
-    superseded: int = 0
-    decisions: list[FactDecision] = field(default_factory=list)
-
-
-class StoreComparison:
-    """The rows that facts are compared with: a snapshot of the store, then what this run accepted (spec: 9.3)."""
-
-    def __init__(self, stored: Sequence[Memory], options: FactOptions) -> None:
-        self.stored = stored
-        self.options = options
-        self.accepted: list[tuple[str, Vector | None]] = []
-        self.stale = 0
-        usable = [comparable(memory, options.vector_model) for memory in stored]
-        self.other_models = sum(
-            memory.embedding is not None and not ok for memory, ok in zip(stored, usable, strict=True)
-        )
-        self._table = VectorTable([memory.embedding if ok else None for memory, ok in zip(stored, usable, strict=True)])
+    def __init__(self, thread: Thread, writes: Writes, options: FactOptions, origin: MemoryOrigin) -> None:
+        self._thread, self._writes, self._options, self._origin = thread, writes, options, origin
+        self._stored = stored = writes.get_memories(thread.user_id)
+        self._accepted: list[tuple[str, Vector | None]] = []
+        usable = [memory.embedding if comparable(memory, options.vector_model) else None for memory in stored]
+        self._table = VectorTable(usable)
         self._best: list[Best | None] = []
+        self.saved = self.deduped = self.superseded = 0
+        self.stale = sum(
+            memory.embedding is not None and vector is None for memory, vector in zip(stored, usable, strict=True)
+        )
+        self.decisions: list[FactDecision] = []
 
     def prepare(self, vectors: Sequence[Vector | None]) -> None:
         """Compare all vectors with the store at once; what one run accepts does not change the store's rows."""
         there = [vector for vector in vectors if vector is not None]
-        if self.options.strict:
-            self._best = []  # one after the other, so that an error comes where the original's does
-            return
-        self.stale = self.other_models + max((self._table.stale(vector) for vector in there), default=0)
+        if self._options.strict:
+            self.stale = 0
+            return  # one after the other, so that an error comes where the original's does
+        self.stale += max((self._table.stale(vector) for vector in there), default=0)
         found = iter(self._table.best_of(there, strict=False))
         self._best = [None if vector is None else next(found) for vector in vectors]
 
-    def best(self, place: int, vector: Vector | None) -> Best | None:
+    def keep(self, place: int, fact: Fact, vector: Vector | None) -> None:
+        """Act on one fact."""
+        options, stored = self._options, self._stored
+        best = self._most_similar(place, vector)
+        wanted = classify(best, options.deduplication, options.supersede)
+        row = stored[best.index] if best is not None and best.index < len(stored) else None
+        pinned = wanted is not FactAction.SKIP and is_pinned(fact, options.pins)
+        action = FactAction.SKIP if wanted is FactAction.SUPERSEDE and row is None else wanted
+        if action is FactAction.SKIP:
+            self.deduped += 1
+        elif action is FactAction.SUPERSEDE and row is not None and row.id and self._writes.can_update:
+            self._writes.update_memory(row.id, self._changes(fact, vector, row, pinned=pinned))
+            self.superseded += 1
+        else:
+            user, thread, source = self._thread.user_id, self._thread.id, fact.source or INFERRED
+            self._writes.save_memory(
+                NewMemory(
+                    user, thread, fact.content, source, vector, fact.tags, pinned, options.vector_model, self._origin
+                )
+            )  # fmt: skip
+            self.saved += 1
+            action = FactAction.SAVE
+        self.decisions.append(
+            FactDecision(
+                fact.content, action, None if best is None else best.similarity, row.id if row is not None else "",
+                "" if best is None else self._text(best), pinned,
+            )
+        )  # fmt: skip
+        if wanted is not FactAction.SKIP:
+            self._accepted.append((fact.content, vector))
+
+    def _most_similar(self, place: int, vector: Vector | None) -> Best | None:
         """The most similar row; rows of this run are numbered after the store's."""
-        strict = self.options.strict
+        strict = self._options.strict
         if vector is None:
-            if strict and any(memory.embedding is not None for memory in self.stored):
+            if strict and any(memory.embedding is not None for memory in self._stored):
                 raise FactError(NO_VECTOR)
             return None
         stored = self._table.best_of([vector], strict=True)[0] if strict else self._best[place]
-        own = VectorTable([each for _, each in self.accepted]).best_of([vector], strict=strict)[0]
-        shifted = None if own is None else Best(len(self.stored) + own.index, own.similarity)
+        own = VectorTable([each for _, each in self._accepted]).best_of([vector], strict=strict)[0]
+        shifted = None if own is None else Best(len(self._stored) + own.index, own.similarity)
         return greater(stored, shifted)
 
-    def text(self, best: Best) -> str:
-        """What the row says."""
-        if best.index < len(self.stored):
-            return self.stored[best.index].content
-        return self.accepted[best.index - len(self.stored)][0]
+    def _text(self, best: Best) -> str:
+        known = len(self._stored)
+        return self._stored[best.index].content if best.index < known else self._accepted[best.index - known][0]
 
-
-@dataclass(frozen=True, slots=True)
-class FactKeeper:
-    """Everything that keeping a fact takes besides the fact."""
-
-    thread: Thread
-    writes: Writes
-    options: FactOptions
-    origin: MemoryOrigin
-    tally: RunTally
-
-
-def keep(fact: Fact, vector: Vector | None, best: Best | None, comparison: StoreComparison, keeper: FactKeeper) -> None:
-    """Act on one fact (spec: 9.4)."""
-    options, tally = keeper.options, keeper.tally
-    made = classify(best, options.deduplication, options.supersede)
-    row = comparison.stored[best.index] if best is not None and best.index < len(comparison.stored) else None
-    pinned = made.action is not FactAction.SKIP and is_pinned(fact, options.pins)
-    action = made.action
-    if made.action is FactAction.SKIP:
-        tally.deduped += 1
-    elif made.action is FactAction.SUPERSEDE and row is None:
-        tally.deduped += 1
-        action = FactAction.SKIP
-    elif made.action is FactAction.SUPERSEDE and row is not None and row.id and keeper.writes.can_update:
-        keeper.writes.update_memory(row.id, _changes(fact, vector, row, keeper, pinned=pinned))
-        tally.superseded += 1
-    else:
-        keeper.writes.save_memory(_new(fact, vector, keeper, pinned=pinned))
-        tally.saved += 1
-        action = FactAction.SAVE
-    tally.decisions.append(
-        FactDecision(
-            fact.content, action, None if best is None else best.similarity, row.id if row is not None else "",
-            "" if best is None else comparison.text(best), pinned,
+    def _changes(self, fact: Fact, vector: Vector | None, row: Memory, *, pinned: bool) -> Changes:
+        """A confirmed source is never lowered and a pin never removed; tags are the new fact's, none included."""
+        changes = Changes(
+            content=fact.content,
+            embedding=vector,
+            source=CONFIRMED if row.source == CONFIRMED else fact.source or INFERRED,
+            tags=fact.tags,
+            vector_model=self._options.vector_model,
+            origin=self._origin,
         )
-    )  # fmt: skip
-    if made.action is not FactAction.SKIP:
-        comparison.accepted.append((fact.content, vector))
-
-
-def _new(fact: Fact, vector: Vector | None, keeper: FactKeeper, *, pinned: bool) -> NewMemory:
-    return NewMemory(
-        keeper.thread.user_id, keeper.thread.id, fact.content, fact.source or INFERRED, vector, fact.tags, pinned,
-        keeper.options.vector_model, keeper.origin,
-    )  # fmt: skip
-
-
-def _changes(fact: Fact, vector: Vector | None, row: Memory, keeper: FactKeeper, *, pinned: bool) -> Changes:
-    """A confirmed source is never lowered and a pin never removed; tags are the new fact's, none included."""
-    changes = Changes(
-        content=fact.content,
-        embedding=vector,
-        source=CONFIRMED if row.source == CONFIRMED else fact.source or INFERRED,
-        tags=fact.tags,
-        vector_model=keeper.options.vector_model,
-        origin=keeper.origin,
-    )
-    if pinned or row.pinned:
-        changes["pinned"] = True
-    return changes
+        if pinned or row.pinned:
+            changes["pinned"] = True
+        return changes

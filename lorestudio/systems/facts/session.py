@@ -11,11 +11,10 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, Closing
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.cost import CostEstimate, estimate
@@ -63,7 +62,7 @@ class Drawn:
 
 
 @dataclass(slots=True, eq=False)
-class FactsSession:
+class FactsSession(Closing):
     """The file of memories with its settings, open. One thread at a time.
 
     Without `answers` facts are drawn out by plain rules and no model is asked. `model` is the one that requests name.
@@ -91,14 +90,6 @@ class FactsSession:
     def close(self) -> None:
         """Close the file."""
         self.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     # ---- drawing out ------------------------------------------------------------------------------------------------
 

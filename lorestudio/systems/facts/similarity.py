@@ -38,14 +38,6 @@ class Best:
     similarity: float
 
 
-@dataclass(frozen=True, slots=True)
-class Classified:
-    """What is to happen to a fact. `best` is there where any row is similar at all, also for a fact to be saved."""
-
-    action: FactAction
-    best: Best | None = None
-
-
 def cosine(a: Vector, b: Vector) -> float:
     """The cosine of two vectors; 0 where one of them is zero. Raises FactError for lengths that differ or are 0."""
     if len(a) != len(b):
@@ -148,15 +140,11 @@ class VectorTable:
         return known
 
 
-def classify(best: Best | None, deduplication: float = DEDUPLICATION, supersede: float = SUPERSEDE) -> Classified:
+def classify(best: Best | None, deduplication: float = DEDUPLICATION, supersede: float = SUPERSEDE) -> FactAction:
     """Skip, supersede or save by the two thresholds, borders inclusive, the first one first (spec: 9.3)."""
-    if best is None:
-        return Classified(FactAction.SAVE)
-    if best.similarity >= deduplication:
-        return Classified(FactAction.SKIP, best)
-    if best.similarity >= supersede:
-        return Classified(FactAction.SUPERSEDE, best)
-    return Classified(FactAction.SAVE, best)
+    if best is not None and best.similarity >= deduplication:
+        return FactAction.SKIP
+    return FactAction.SUPERSEDE if best is not None and best.similarity >= supersede else FactAction.SAVE
 
 
 def greater(one: Best | None, other: Best | None) -> Best | None:

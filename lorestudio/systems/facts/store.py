@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import platformdirs
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.lifecycle import Closing
 from lorestudio.llm.embedding import Vector
 from lorestudio.systems.facts import database
 from lorestudio.systems.facts.profile import changed, empty_profile, merged
@@ -42,14 +42,70 @@ from lorestudio.systems.facts.records import (
 )
 from lorestudio.systems.facts.similarity import VectorTable
 
+FILE_NAME: Final = "memories.sqlite"
 
-class ThreadStore:
-    """The part of the store that is about conversations."""
+_COLUMNS: Final = frozenset(Changes.__annotations__) - {"origin"}
+_COUNTERS: Final = frozenset({"last_retrieved_at", "retrieval_count"})
 
-    def __init__(self, path: Path | None, now: Callable[[], int], new_id: Callable[[str], str]) -> None:
-        self._now = now
-        self._new_id = new_id
+
+def default_path() -> Path:
+    """Where memories are kept when nothing else is said."""
+    return platformdirs.user_data_path("lorestudio", appauthor=False) / FILE_NAME
+
+
+def clock() -> int:
+    """Milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """An owner's vectors as they were at a stamp of the file."""
+
+    stamp: tuple[int, int]
+    numbers: tuple[int, ...]
+    tags: tuple[frozenset[str], ...]
+    vectors: VectorTable
+    unasked: frozenset[int]
+
+
+class FactStore(Closing):
+    """The store. One thread at a time. Without a path everything is in memory only.
+
+    `vector_model` makes the vectors that are searched with; those of another model stay out of a search.
+    """
+
+    can_update = True
+    has_profiles = True
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        *,
+        now: Callable[[], int] = clock,
+        new_id: Callable[[str], str] = lambda _kind: uuid.uuid4().hex,
+        mode: str = SAFE,
+        vector_model: str = "",
+    ) -> None:
+        self._now, self._new_id = now, new_id
         self._data = database.Database(path)
+        self._strict = mode == STRICT
+        self.vector_model = vector_model
+        self._tables: dict[str | None, _Table] = {}
+
+    def close(self) -> None:
+        """Close the file."""
+        self._data.close()
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Write everything inside, or nothing. Raises StoreError where the file does not take it."""
+        return self._data.transaction()
+
+    def begin(self) -> PendingUnit:
+        """Begin writes that are kept together."""
+        return PendingUnit(self)
+
+    # ---- threads ----------------------------------------------------------------------------------------------------
 
     def create_thread(self, user: str) -> Thread:
         """A new active thread."""
@@ -133,77 +189,6 @@ class ThreadStore:
 
     def _threads(self, where: str, *values: object) -> list[Thread]:
         return [database.thread_of(row) for row in self._data.read(database.SELECT_THREADS + where, *values)]
-
-
-FILE_NAME: Final = "memories.sqlite"
-
-_COLUMNS: Final = frozenset(Changes.__annotations__) - {"origin"}
-_COUNTERS: Final = frozenset({"last_retrieved_at", "retrieval_count"})
-
-
-def default_path() -> Path:
-    """Where memories are kept when nothing else is said."""
-    return platformdirs.user_data_path("lorestudio", appauthor=False) / FILE_NAME
-
-
-def clock() -> int:
-    """Milliseconds since the epoch."""
-    return time.time_ns() // 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """An owner's vectors as they were at a stamp of the file."""
-
-    stamp: tuple[int, int]
-    numbers: tuple[int, ...]
-    tags: tuple[frozenset[str], ...]
-    vectors: VectorTable
-    unasked: frozenset[int]
-
-
-class FactStore(ThreadStore):
-    """The store. One thread at a time. Without a path everything is in memory only.
-
-    `vector_model` makes the vectors that are searched with; those of another model stay out of a search.
-    """
-
-    can_update = True
-    has_profiles = True
-
-    def __init__(
-        self,
-        path: Path | None = None,
-        *,
-        now: Callable[[], int] = clock,
-        new_id: Callable[[str], str] = lambda _kind: uuid.uuid4().hex,
-        mode: str = SAFE,
-        vector_model: str = "",
-    ) -> None:
-        super().__init__(path, now, new_id)
-        self._strict = mode == STRICT
-        self.vector_model = vector_model
-        self._tables: dict[str | None, _Table] = {}
-
-    def close(self) -> None:
-        """Close the file."""
-        self._data.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def transaction(self) -> AbstractContextManager[None]:
-        """Write everything inside, or nothing. Raises StoreError where the file does not take it."""
-        return self._data.transaction()
-
-    def begin(self) -> PendingUnit:
-        """Begin writes that are kept together."""
-        return PendingUnit(self)
 
     # ---- memories ---------------------------------------------------------------------------------------------------
 

@@ -34,9 +34,9 @@ from lorestudio.systems.recap.scene_breaks import (
     Choices,
     Mode,
     chosen_paragraphs,
-    continuity_veto,
     detect_operation,
     detection_choices,
+    is_vetoed,
     matching,
     number_in,
     positions,
@@ -126,7 +126,7 @@ def fitted(search: BreakSearch, chat: RecapChat, ctx: WorkContext) -> tuple[Brea
     Raises HopelessError where what fits is too short to choose from.
     """
     found = search.choices(chat, ctx)
-    if not found.possible or not ctx.context_size:
+    if not found.choices or not ctx.context_size:
         return search, found
 
     def shortened(end: int) -> BreakSearch:
@@ -182,7 +182,7 @@ class Detect(Handler):
         """What was found, and why it is taken or not."""
         search = search_of(operation)
         shortened, found = fitted(search, chat, ctx)
-        if not found.possible:
+        if not found.choices:
             return {"outcome": "not_enough", "at": False, "end": shortened.end}
         reply = await ctx.ask(detection_request(chat, shortened, found, ctx))
         said = read_reply(reply)
@@ -204,7 +204,7 @@ class Detect(Handler):
                 raise unusable(reply, "The model had to choose a message and chose none.")
             return {**decided, "outcome": "none"}
         texts = [message_text(message) for message in chat.messages]
-        if shortened.mode != "forced" and continuity_veto(texts, int(said.at), said.rationale).refused:
+        if shortened.mode != "forced" and is_vetoed(texts, int(said.at), said.rationale):
             return {**decided, "outcome": "vetoed"}
         return {**decided, "outcome": "found"}
 
@@ -260,7 +260,7 @@ class DetectBackwards(Handler):
         """What was found; anything doubtful counts as nothing."""
         search = search_of(operation, "backward")
         found = search.choices(chat, ctx)
-        if not found.possible:
+        if not found.choices:
             return {"at": False}
         request = detection_request(chat, search, found, ctx)
         if ctx.tokens(request, ctx.settings.detection_preset).too_large:
@@ -268,7 +268,7 @@ class DetectBackwards(Handler):
         said = read_reply(await ctx.ask(request))
         doubtful = speaks_of_formatting(said.rationale) or said.at is False or refused(said, search, found, ctx)
         texts = [message_text(message) for message in chat.messages]
-        if doubtful or said.at not in found.choices or continuity_veto(texts, int(said.at), said.rationale).refused:
+        if doubtful or said.at not in found.choices or is_vetoed(texts, int(said.at), said.rationale):
             return {"at": False, "rationale": said.rationale}
         return {"at": _number(said.at), "rationale": said.rationale}
 

@@ -58,18 +58,13 @@ def clear_all(messages: Sequence[Record], store: RunningRecaps) -> tuple[tuple[R
     counts = Cleared(
         messages=sum(any(name in mapping(message.get("extra")) for name in _NAMESPACES) for message in messages),
         single_recaps=sum(truthy(item.get("memory")) for item in data),
-        scene_recaps=sum(truthy(item.get("scene_recap_memory")) or _has_versions(item) for item in data),
+        scene_recaps=sum(scenes.has_recap(each) or bool(scenes.versions_of(each).texts) for each in messages),
         scene_breaks=sum(truthy(item.get("scene_break")) for item in data),
         checked_flags=sum(truthy(item.get(CHECKED)) for item in data),
         swipe_recaps=swipes,
         running_recaps=len(store.versions),
     )
     return tuple(kept), counts
-
-
-def _has_versions(data: Mapping[str, Json]) -> bool:
-    versions = data.get("scene_recap_versions")
-    return isinstance(versions, list | tuple) and len(versions) > 0
 
 
 def _bare(message: Record) -> tuple[Record, int]:
@@ -210,7 +205,3 @@ class RecapSurroundings:
     counter: TokenCounter = CHARS_4
     in_group: bool = False
     disabled: frozenset[str] = frozenset()
-
-    def character_enabled(self, key: str) -> bool:
-        """Whether a character's messages count: outside a group every one's do."""
-        return not self.in_group or key not in self.disabled

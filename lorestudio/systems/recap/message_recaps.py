@@ -109,7 +109,7 @@ def _kind(code: str, of: Callable[[Record], bool], allowed: Callable[[RecapSetti
 
 def _enabled(message: Record, around: RecapSurroundings) -> TestedRule:
     key = character_key(message)
-    return TestedRule("character_disabled", key, None, passed=around.character_enabled(key))
+    return TestedRule("character_disabled", key, None, passed=not around.in_group or key not in around.disabled)
 
 
 def _length(message: Record, around: RecapSurroundings) -> TestedRule:

@@ -23,8 +23,6 @@ from lorestudio.systems.recap.records import Record, mapping, message_text
 Which: TypeAlias = Literal["both", "user", "character"]
 Mode: TypeAlias = Literal["forward", "backward", "forced"]
 
-DETECTION_PRIORITY: Final = 5
-
 _RULE = re.compile(rf"{WS}*(?:-{{3,}}|\*{{3,}}|_{{3,}}|={{3,}}){WS}*")
 _HEADING = re.compile(rf"{WS}*(?:scene{WS}*break|chapter{WS}+{NOT_WS}+)\.?{WS}*", re.IGNORECASE)
 
@@ -56,7 +54,6 @@ class Detection:
     original_start: int
     extended: bool
     last_break: int
-    priority: int = DETECTION_PRIORITY
 
     @property
     def metadata(self) -> dict[str, Json]:
@@ -124,11 +121,6 @@ class Choices:
         if self.earliest is None or self.latest is None:
             return ()
         return tuple(index for index in self.filtered if self.earliest <= index <= self.latest)
-
-    @property
-    def possible(self) -> bool:
-        """Whether there is anything to choose."""
-        return bool(self.choices)
 
 
 def detection_choices(
@@ -261,36 +253,17 @@ def speaks_of_formatting(rationale: str) -> bool:
     return _FORMATTING.search(rationale) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Veto:
-    """Why a break was refused although the answer fits: hints of mere continuity, and nothing that speaks against.
+def is_vetoed(texts: Sequence[str], candidate: int, rationale: str) -> bool:
+    """Whether a break is refused although the answer fits: the reason hints at mere continuity, and nothing speaks
+    against, in it or in the message and the two behind it.
 
-    `cues` says of the message and the two behind it whether time, place or people change there.
+    The words are looked for anywhere, so that “explanation” holds “plan”.
     """
-
-    hints: tuple[str, ...]
-    anchors: tuple[str, ...]
-    cues: tuple[bool, ...]
-
-    @property
-    def refused(self) -> bool:
-        """Whether the break is refused."""
-        return bool(self.hints) and not self.anchors and not any(self.cues)
-
-
-def continuity_veto(texts: Sequence[str], candidate: int, rationale: str) -> Veto:
-    """Whether the scene rather goes on. The words are looked for anywhere, so that “explanation” holds “plan”."""
     said = rationale.lower()
-    return Veto(
-        tuple(word for word in HINTS if word in said),
-        tuple(word for word in ANCHORS if word in said),
-        tuple(has_cue(text) for text in texts[candidate : candidate + 3]),
-    )
-
-
-def has_cue(text: str) -> bool:
-    """Whether a message itself tells of another time, another place or other people."""
-    return any(pattern.search(text) for pattern in (_TIME, _PLACE, _CAST))
+    if not any(word in said for word in HINTS) or any(word in said for word in ANCHORS):
+        return False
+    cues = (pattern.search(text) for text in texts[candidate : candidate + 3] for pattern in (_TIME, _PLACE, _CAST))
+    return not any(cues)
 
 
 _WAITING: Final = "waiting_breaks"

@@ -6,7 +6,6 @@ steps; models spell those in many ways, and what is stored has one shape (spec: 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -221,13 +220,7 @@ def scene_name(recap: str, existing: str | None, where: Range, *, append_range: 
     """The name of a scene: the one it has, or the one its recap gives as JSON; None where it gives none."""
     if existing:
         return existing
-    try:
-        value = parse_json(recap)
-    except ValueError:
-        return None
-    if not isinstance(value, Mapping):
-        return None
-    named = _named(value)
+    named = _named(as_object(recap))
     if named is None:
         return None
     name = trim(named)
@@ -312,20 +305,20 @@ def _named(recap: Mapping[str, Json]) -> str | None:
 
 
 def _compact(text: str) -> str:
-    try:
-        value = parse_json(text)
-    except ValueError:
-        return text
+    value = _json(text)
     return spell(value) if isinstance(value, Mapping | list) else text
+
+
+def _json(text: str) -> Json:
+    try:
+        return parse_json(text)
+    except ValueError:
+        return None
 
 
 def as_object(recap: str) -> Mapping[str, Json]:
     """A recap's JSON object, empty where it is plain text."""
-    try:
-        value: Json = json.loads(recap)
-    except (ValueError, RecursionError):
-        return {}
-    return mapping(value)
+    return mapping(_json(recap))
 
 
 LISTS: Final = ("developments", "open", "state", "resolved")

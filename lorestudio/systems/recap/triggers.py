@@ -13,7 +13,7 @@ from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.message_recaps import candidates, exclusion, recap_operation
 from lorestudio.systems.recap.queue import NewOperation, OperationType, Priority, QueueState
 from lorestudio.systems.recap.records import Record, alike, get_data, get_memory, message_text, previous_swipe_value
-from lorestudio.systems.recap.scene_breaks import Detection, detect_operation, detection_range
+from lorestudio.systems.recap.scene_breaks import detect_operation, detection_range
 from lorestudio.systems.recap.scenes import checked
 
 
@@ -75,12 +75,12 @@ def due_recaps(chat: RecapChat, queue: QueueState, ctx: WorkContext) -> tuple[Ne
     return tuple(recap_operation(index) for index in candidates(chat.messages, ctx.around) if index not in queued)
 
 
-def found_range(
-    chat: RecapChat, ctx: WorkContext, start: int | None = None, end: int | None = None
-) -> Detection | None:
-    """The range that a search for a break would look through, None where there is too little."""
+def search(
+    chat: RecapChat, queue: QueueState, ctx: WorkContext, start: int | None = None, end: int | None = None
+) -> tuple[NewOperation, ...]:
+    """The search for a break; none while the queue has anything to do, or where there is too little to look through."""
     settings = ctx.settings
-    return detection_range(
+    found = queue.is_idle and detection_range(
         chat.messages,
         chat.breaks,
         offset=settings.auto_scene_break_message_offset,
@@ -89,14 +89,7 @@ def found_range(
         start=start,
         end=end,
     )
-
-
-def search(
-    chat: RecapChat, queue: QueueState, ctx: WorkContext, start: int | None = None, end: int | None = None
-) -> tuple[NewOperation, ...]:
-    """The search for a break; none while the queue has anything to do, or where there is too little to look through."""
-    found = found_range(chat, ctx, start, end) if queue.is_idle else None
-    if found is None:
+    if not found:
         return ()
     return (detect_operation(found.start, found.end, found.offset, metadata=found.metadata),)
 
