@@ -106,7 +106,7 @@ def own_words() -> frozenset[str]:
     """Every word of four letters and more in the program's own texts."""
     found: set[str] = set()
     root = Path(lorestudio.__file__).parent
-    for folder in ("trace", "studio/report", "settings", "engine/deeplore", "llm"):
+    for folder in ("trace", "studio/report", "settings", "systems/deeplore", "llm"):
         for path in (root / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
