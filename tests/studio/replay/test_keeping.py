@@ -289,7 +289,7 @@ def test_keeping_twice_stores_each_trace_once(tmp_path: Path) -> None:
     with Keeper(tmp_path) as keeper:
         keeper.keep(simulator)
         runs = [
-            len(keeper._store.history(chat_id(simulator.project), one.message, one.swipe))
+            len(keeper._store.history(chat_id(simulator.project), one.message, one.swipe, "deeplore"))
             for one in simulator.generations
         ]
     assert runs == [1] * 5
@@ -302,7 +302,9 @@ def test_what_was_not_run_again_is_not_stored_again(tmp_path: Path) -> None:
     asyncio.run(second.replay())
     with Keeper(tmp_path) as keeper:
         keeper.keep(second)
-        stored = [keeper._store.history(chat_id(project()), one.message, one.swipe) for one in second.generations]
+        stored = [
+            keeper._store.history(chat_id(project()), one.message, one.swipe, "deeplore") for one in second.generations
+        ]
     assert [len(runs) for runs in stored] == [1, 1, 2, 2, 2]
 
 
@@ -322,7 +324,7 @@ def test_only_a_tool_call_at_the_end_of_the_chat_is_an_input_of_a_message_that_n
 
 def runs_of(keeper: Keeper, simulator: Simulator) -> list[int]:
     chat = chat_id(simulator.project)
-    return [len(keeper._store.history(chat, one.message, one.swipe)) for one in simulator.generations]
+    return [len(keeper._store.history(chat, one.message, one.swipe, "deeplore")) for one in simulator.generations]
 
 
 def test_only_the_newest_runs_are_kept(tmp_path: Path) -> None:
