@@ -17,13 +17,10 @@ from rich.text import Text
 from lorestudio.cli.options import BookOption, NeededChat, SeedOption, with_books
 from lorestudio.cli.output import clear_messages, figure, fixed, fold, print_json, say_all, table
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.problems import InputError
-from lorestudio.settings.declaration import Section
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.comparing import Candidate, Comparison, TurnComparison, candidate, compare_candidates
-from lorestudio.studio.project.project import Project, open_project
-from lorestudio.systems.registry import KINDS, MAIN, SystemKind, kind_of, replay_with
-from lorestudio.trace.model import Trace
+from lorestudio.studio.project.project import open_project
+from lorestudio.systems.registry import KINDS
 
 SYSTEMS: Final = ", ".join(KINDS)
 _SHOWN: Final = 3
@@ -70,37 +67,6 @@ def compare(
         console = Console()
         console.print(turns_table(found))
         console.print(totals_table(found))
-
-
-def replay_system(
-    project: Project,
-    name: str,
-    file: Path | None,
-    assignments: Sequence[str] | None = None,
-    books: Sequence[str] | None = None,
-) -> tuple[Trace, ...]:
-    """The traces of a chat decided by a system other than DeepLore. Raises InputError and SettingsError.
-
-    What World Info remarks on its lorebooks is said once.
-    """
-    kind = kind_of(name)
-    system = kind.make(with_books(kind.read(file, assignments or ()), books or ()), project)
-    say_all(system.remarks)
-    return asyncio.run(replay_with(project, system))
-
-
-def other_system(
-    name: str, file: Path | None, assignments: Sequence[str] | None = None, books: Sequence[str] | None = None
-) -> tuple[SystemKind, Section] | None:
-    """The system beside DeepLore with its settings, None for DeepLore. Raises InputError and SettingsError."""
-    if name == MAIN.name:
-        if file is not None or assignments:
-            raise InputError("--system", "name the system whose settings these are. DeepLore's are --settings.")
-        if books:
-            raise InputError("--book", "lorebooks are scanned by --system world-info.")
-        return None
-    kind = kind_of(name)
-    return kind, with_books(kind.read(file, assignments or ()), books or ())
 
 
 def turns_table(found: Comparison) -> Table:

@@ -28,10 +28,11 @@ from lorestudio.cli.options import (
     VaultArgument,
     answering_offline,
     chosen_generation,
+    chosen_system,
     in_mode,
 )
 from lorestudio.cli.output import clear_messages, figure, fixed, fold, print_json, progress_bar, say_all, table
-from lorestudio.cli.runs import system_runner, with_kept
+from lorestudio.cli.runs import with_kept
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Progress
@@ -121,7 +122,7 @@ def diff_runs(
     with clear_messages():
         _check(against, settings2, vault2, chat2, system2)
         if system != MAIN.name and settings2 is not None:
-            raise InputError("--settings2", f"these are DeepLore's. Use --system2 {system}:FILE instead.")
+            raise InputError("--settings2", f"these are those of {MAIN.title}. Use --system2 {system}:FILE instead.")
         first = in_mode(open_project(vault, chat, settings, seed), mode)
         second = first
         titles = "first", "second"
@@ -172,11 +173,7 @@ def _runs(
     project: Project, system: str, file: Path | None, assignments: list[str] | None, asked: Answering
 ) -> Simulator:
     """Who runs the chat with a system; what the window has kept of the same inputs is not run again."""
-    if system != MAIN.name:
-        return with_kept(system_runner(project, system, file, assignments).runs)
-    if file is not None:
-        raise InputError("--system2", "compare with other settings of DeepLore by --settings2.")
-    return Simulator(project, asked.source, model=asked.model)
+    return with_kept(Simulator(project, chosen_system(project, system, file, assignments, asked=asked)))
 
 
 def _place(against: str) -> tuple[int, int | None]:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption, other_system
+from lorestudio.cli.compare import SetOption, SystemOption, SystemSettingsOption
 from lorestudio.cli.options import (
     FixedOption,
     ModeOption,
@@ -23,6 +23,7 @@ from lorestudio.cli.options import (
     VaultArgument,
     answering_offline,
     chosen_generation,
+    chosen_system,
     in_mode,
     with_fixed,
 )
@@ -31,9 +32,8 @@ from lorestudio.domain.chat import Generation
 from lorestudio.exchange.scenario_file import scenario_bytes
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.studio.project.project import open_project
+from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.replay.system_simulator import SystemSimulator
 from lorestudio.studio.report.formats import Format, report_text
 from lorestudio.studio.report.source import gather, without_words
 from lorestudio.studio.scenario.export import export_turn
@@ -62,11 +62,16 @@ def report(
     mode: ModeOption = None,
     answers: OfflineAnswersOption = AnswerKind.STAND_IN.value,
     fixed_switches: FixedOption = None,
+    system: SystemOption = MAIN.name,
+    system_settings: SystemSettingsOption = None,
+    assignments: SetOption = None,
 ) -> None:
     """Write a report of a turn or of the whole chat: what went in, what did not, and why. No provider is asked."""
     with clear_messages():
         wanted = Format.TEXT if output is None else Format.of(output)
-        simulator = _simulator(vault, chat, settings, seed, context, mode, answers, fixed_switches)
+        project = _project(vault, chat, settings, seed, context, mode, fixed_switches)
+        asked = answering_offline(answers, project)
+        simulator = Simulator(project, chosen_system(project, system, system_settings, assignments, asked=asked))
         chosen = None if message is None else chosen_generation(simulator, message, swipe)
         _run(simulator, chosen)
         source = gather(simulator.project, simulator.traces, chosen)
@@ -101,10 +106,9 @@ def scenario(
     The file holds your notes and messages. No provider is asked.
     """
     with clear_messages():
-        other = other_system(system, system_settings, assignments)
-        simulator: Simulator = _simulator(vault, chat, settings, seed, context, mode, answers, fixed_switches)
-        if other is not None:
-            simulator = SystemSimulator(simulator.project, other[0].make(other[1], simulator.project))
+        project = _project(vault, chat, settings, seed, context, mode, fixed_switches)
+        asked = answering_offline(answers, project)
+        simulator = Simulator(project, chosen_system(project, system, system_settings, assignments, asked=asked))
         chosen = chosen_generation(simulator, message, swipe)
         _run(simulator, chosen)
         made = export_turn(simulator, chosen)
@@ -122,21 +126,18 @@ def scenario(
             raise typer.Exit(FAILED)
 
 
-def _simulator(
+def _project(
     vault: list[str],
     chat: Path,
     settings: Path | None,
     seed: int,
     context: int,
     mode: str | None,
-    answers: str,
     fixed_switches: list[str] | None,
-) -> Simulator:
-    """What runs the chat as the options say. Raises InputError."""
+) -> Project:
+    """The project as the options say. Raises InputError."""
     project = replace(open_project(vault, chat, settings, seed), context_size=context)
-    project = with_fixed(in_mode(project, mode), fixed_switches)
-    asked = answering_offline(answers, project)
-    return Simulator(project, asked.source, model=asked.model)
+    return with_fixed(in_mode(project, mode), fixed_switches)
 
 
 def _run(simulator: Simulator, chosen: Generation | None) -> None:

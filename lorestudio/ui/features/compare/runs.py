@@ -17,15 +17,15 @@ from PySide6.QtGui import QBrush, QFont, QStandardItem, QStandardItemModel
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.studio.compare.causes import Causes, RunSide, What, effects
-from lorestudio.studio.compare.sides import edited_side, run_side, system_side, with_settings_of
-from lorestudio.studio.compare.system_differences import differences_between, same_system
+from lorestudio.studio.compare.differences import input_differences, same_system
+from lorestudio.studio.compare.sides import edited_side, run_side, with_settings_of
 from lorestudio.studio.compare.text import HEADINGS, SIGNS, cause_words, change_lines
-from lorestudio.studio.project.answering import AnswerKind, load_recorded
+from lorestudio.studio.project.answering import AnswerKind, AnswerSource, Source, load_recorded
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import Keeper
-from lorestudio.studio.replay.system_simulator import SystemSimulator
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline import generation_before
-from lorestudio.systems.registry import KINDS, MAIN, kind_of
+from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
 from lorestudio.trace.diff import EntryChange, Key, TraceDiff, injections_by_key
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Injection, Trace
@@ -247,22 +247,15 @@ class CompareDesk(QObject):
             return None
         title = tr("{run} with {system}", run=self.name(shown), system=system_title(system))
         folder, source = session.keep_in, session.choice.source
-        if system == MAIN.name:
-
-            def load_deeplore(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
-                recorded = None if source.kind is AnswerKind.STAND_IN else load_recorded(project.chat_path)
-                return run_side(project, shown, title, recorded, cancel, report)
-
-            return load_deeplore
         kind = kind_of(system)
-        settings = session.choices.systems.get(system) or kind.settings()
+        settings = None if kind is MAIN else session.choices.systems.get(system)
 
         def load(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
-            simulator = SystemSimulator(project, kind.make(settings, project))
+            simulator = Simulator(project, system_of(project.scene(_recorded(project, source)), kind, settings))
             if folder is not None:
                 with suppress(OSError), Keeper(folder) as keeper:
                     keeper.restore(simulator)
-            return system_side(simulator, shown, title, cancel, report)
+            return run_side(simulator, shown, title, cancel, report)
 
         return load
 
@@ -351,8 +344,9 @@ class CompareDesk(QObject):
         title = tr("{run} with the settings of {name}", run=self.name(shown), name=path.name)
 
         def load(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
-            recorded = None if source.kind is AnswerKind.STAND_IN else load_recorded(project.chat_path)
-            return run_side(with_settings_of(project, path), shown, title, recorded, cancel, report)
+            other = with_settings_of(project, path)
+            simulator = Simulator(other, system_of(other.scene(_recorded(project, source))))
+            return run_side(simulator, shown, title, cancel, report)
 
         return load
 
@@ -386,4 +380,9 @@ def _first_difference(before: RunSide, after: RunSide) -> str:
     one, other = before.context, after.context
     if one is None or other is None or not same_system(one, other):
         return ""
-    return next((each.sentence for each in differences_between(one, other)), "")
+    return next((each.sentence for each in input_differences(one, other)), "")
+
+
+def _recorded(project: Project, source: Source) -> AnswerSource | None:
+    """The answers recorded beside the chat, None where the stand-in answers."""
+    return None if source.kind is AnswerKind.STAND_IN else load_recorded(project.chat_path)
