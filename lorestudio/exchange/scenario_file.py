@@ -5,18 +5,23 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lorestudio.domain.chat import Message
+from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.behaviour import Behaviour
+from lorestudio.settings.deeplore import DeepLoreSettings
+
+ENVIRONMENT: Final[Mapping[str, Json]] = {"enabled": True, "aiSearchProfileId": "oracle-profile"}
+"""Settings that the recorded runs were made with unless a scenario says otherwise."""
 
 
 class _FieldError(ValueError):
@@ -245,3 +250,89 @@ def controls_metadata(controls: ChatControls) -> dict[str, Json]:
 
 def _rule(rule: EntryRule) -> Json:
     return {"title": rule.title, "vaultSource": rule.vault} if rule.vault else rule.title
+
+
+# ---- the vault as it was read ---------------------------------------------------------------------------------------
+
+_ENTRY_FIELDS: Final[Mapping[str, tuple[str, Json]]] = {
+    "keys": ("keys", []),
+    "summary": ("summary", ""),
+    "priority": ("priority", 100),
+    "constant": ("constant", False),
+    "seed": ("seed", False),
+    "bootstrap": ("bootstrap", False),
+    "guide": ("guide", False),
+    "scanDepth": ("scan_depth", None),
+    "excludeRecursion": ("exclude_recursion", False),
+    "links": ("links", []),
+    "resolvedLinks": ("resolved_links", []),
+    "tags": ("tags", []),
+    "requires": ("requires", []),
+    "excludes": ("excludes", []),
+    "refineKeys": ("refine_keys", []),
+    "cascadeLinks": ("cascade_links", []),
+    "outlet": ("outlet", None),
+    "injectionPosition": ("position", None),
+    "injectionDepth": ("depth", None),
+    "injectionRole": ("role", None),
+    "cooldown": ("cooldown", None),
+    "warmup": ("warmup", None),
+    "probability": ("probability", None),
+    "folderPath": ("folder", None),
+    "customFields": ("custom_fields", {}),
+    "graph": ("graph", True),
+    "originalRequires": ("written_requires", None),
+    "originalExcludes": ("written_excludes", None),
+    "originalCascadeLinks": ("written_cascade_links", None),
+}
+"""Keys of the format that are left out at their default: our attribute and that default."""
+
+
+def index_report(index: VaultIndex, settings: DeepLoreSettings) -> dict[str, Any]:
+    """The parse result: entries, skipped notes, folders, and the field definitions where they are not the built-in."""
+    report: dict[str, Any] = {
+        "entries": [_entry(entry, settings) for entry in index.entries],
+        "skipped": [{"filename": note.filename, "reason": note.problem.value} for note in index.left_out],
+        "folders": [{"path": folder.path, "entryCount": folder.entry_count} for folder in index.folders],
+    }
+    if index.fields != BUILT_IN_FIELDS:
+        report["field_definitions"] = [_field(definition) for definition in index.fields]
+    return report
+
+
+def _entry(entry: Entry, settings: DeepLoreSettings) -> dict[str, Any]:
+    report: dict[str, Any] = {
+        "id": entry.id,
+        "filename": entry.filename,
+        "vaultSource": entry.vault,
+        "title": entry.title,
+        "tokenEstimate": entry.tokens,
+        "contentHash": entry.content_hash,
+        "content": entry.content,
+    }
+    for key, (attribute, default) in _ENTRY_FIELDS.items():
+        value = getattr(entry, attribute)
+        value = list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
+        if value != default:
+            report[key] = value
+    if not entry.constant and not settings.constant_tag:
+        report["constant"] = ""  # what DeepLore's expression gives without a tag to compare with
+    if entry.warnings:
+        report["warnings"] = [f"{warning.code}:{warning.field}" for warning in entry.warnings]
+    return report
+
+
+def _field(definition: FieldDefinition) -> dict[str, Any]:
+    return {
+        "name": definition.name,
+        "label": definition.label,
+        "type": definition.type,
+        "multi": definition.multi,
+        "gating": {
+            "enabled": definition.gating,
+            "operator": definition.operator,
+            "tolerance": definition.tolerance,
+        },
+        "values": list(definition.values),
+        "contextKey": definition.key,
+    }

@@ -343,6 +343,14 @@ class System(ABC):
         """Tells which generations of a new replay need not be run."""
         return Reuse()
 
+    def not_in_scenario(self) -> str:
+        """Why a run cannot be given away as a scenario, "" where it can."""
+        return ""
+
+    def why_not_repeated(self) -> str:
+        """What a scenario may lack where it decides otherwise when it is run, "" where nothing is known of that."""
+        return ""
+
     def with_settings(self, settings: Section, scene: Scene) -> System:
         """The system with other settings of its kind. Raises InputError where one of them cannot be used."""
         return self.kind.make(settings, scene).knowing(self)
@@ -408,6 +416,7 @@ class SystemKind:
     remembers: bool = False
     not_held: str = ""
     knows: str = "What it was made of"
+    of_one_computer: frozenset[str] = frozenset()
     remembers_what: str = "What it remembers"
     no_text: str = ""
     passed_over: frozenset[tuple[str, str]] = frozenset()

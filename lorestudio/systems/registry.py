@@ -11,9 +11,11 @@ from lorestudio.settings.declaration import Section
 from lorestudio.systems.base import Scene, System, SystemKind
 from lorestudio.systems.contextwindow import system as contextwindow
 from lorestudio.systems.deeplore import system as deeplore
+from lorestudio.systems.deeplore.scenario import RecordedFormat
 from lorestudio.systems.facts import system as facts
 from lorestudio.systems.hybrid import system as hybrid
 from lorestudio.systems.recap import system as recap
+from lorestudio.systems.scenarios import ScenarioFormat
 from lorestudio.systems.worldinfo import books as worldinfo
 from lorestudio.trace.model import Trace
 from lorestudio.trace.vocabulary import Vocabulary, plain
@@ -52,3 +54,14 @@ def system_of(scene: Scene, kind: SystemKind = MAIN, settings: Section | None = 
 def words_of(name: str) -> Vocabulary[Trace]:
     """The words in which the traces of a system are told; plain ones where nobody knows it."""
     return KINDS[name].words if name in KINDS else plain(name)
+
+
+_FORMATS: Final[Mapping[str, ScenarioFormat]] = MappingProxyType({MAIN.name: RecordedFormat()})
+
+
+def scenario_format(kind: SystemKind) -> ScenarioFormat:
+    """How generations of a system stand in scenario files."""
+    return _FORMATS.get(kind.name, _ANY_FORMAT)
+
+
+_ANY_FORMAT: Final = ScenarioFormat()

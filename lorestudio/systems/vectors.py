@@ -131,3 +131,13 @@ def _lacking(made: MadeVectors) -> tuple[str, ...]:
         return ()
     texts, them = ("text is", "it") if amount == 1 else ("texts are", "them")
     return (f"{amount:,} {texts} without a vector: nobody is asked for one here, so likeness leaves {them} out.",)
+
+
+def asked_for_vectors(vectors: object) -> str:
+    """Why a run with these vectors cannot be given away as a scenario, "" where nobody would be asked for any."""
+    if isinstance(vectors, MadeVectors) or (isinstance(vectors, KnownVectors) and not vectors.is_free):
+        return (
+            f"its vectors are made by {vectors.label}, who would be asked when the scenario is run. "
+            "Choose the stand-in or nobody, then replay."
+        )
+    return ""

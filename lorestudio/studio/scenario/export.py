@@ -1,137 +1,127 @@
-"""A turn of a replay as a scenario: one file with everything that `lorestudio run` needs to decide the same again.
-
-The trackers of a chat are made by its generations, so the file holds the chosen generation and all before it.
-"""
+"""A turn of a replay as a scenario: one file with everything that `lorestudio run` needs to decide the same again."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from lorestudio.domain.chat import Generation
-from lorestudio.exchange.scenario_file import Scenario, controls_metadata, message_record
-from lorestudio.llm.errors import ErrorKind
+from lorestudio.domain.javascript import Json
+from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.scenario_file import Scenario
+from lorestudio.settings.deeplore import declarations, dump
+from lorestudio.studio.project.places import vault_sources
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import trace_of
-from lorestudio.studio.replay.run_store import ChatRuns
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.replay.system_simulator import SystemSimulator
-from lorestudio.studio.scenario.parts import ExportedScenario, note_settings, tokenizer_of, vault_files
-from lorestudio.studio.scenario.running import run_scenario
-from lorestudio.studio.scenario.system_export import export_system_scenario
-from lorestudio.systems.context import RunContext
-from lorestudio.systems.deeplore.scenario_report import SeenTexts, generation_report
-from lorestudio.systems.deeplore.stages.ai_selection import PAUSED, THROTTLED
-from lorestudio.trace.model import AiCall, StageRecord, Trace
+from lorestudio.studio.scenario.running import COUNTERS, run_scenario
+from lorestudio.systems.registry import scenario_format
+from lorestudio.systems.scenarios import ScenarioTurn
+from lorestudio.vault.files import NoteFile, VaultFiles
+from lorestudio.vault.index import build_index, definition_path
+from lorestudio.vault.sources import FolderSource, VaultSource
 
-_CALL_FAILED: Final = "the call failed: "
-"""How the category prefilter words a question without an answer."""
+_REPORTED: Final = frozenset({"aiSearchMaxTokens", "aiSearchTimeout"})
+"""Settings that affect no stage and yet are seen in a scenario's results."""
 
-
-def export_turn(runs: ChatRuns, generation: Generation) -> ExportedScenario:
-    """As `export_scenario`, whichever system decided."""
-    if isinstance(runs, SystemSimulator):
-        return export_system_scenario(runs, generation)
-    return export_scenario(runs, generation)
+_PRIVATE: Final = frozenset({"aiSearchProfileId"})
+"""Settings that name something on the author's computer; a scenario has a stand-in for them."""
 
 
-def export_scenario(simulator: Simulator, generation: Generation) -> ExportedScenario:
+@dataclass(frozen=True, slots=True)
+class ExportedScenario:
+    """A scenario of a turn. `differing` are the numbers of generations that did not decide the same when it was run
+    once more (none, unless something is wrong); `remarks` are sentences for the person.
+    """
+
+    scenario: Scenario
+    remarks: tuple[str, ...] = ()
+    differing: tuple[int, ...] = ()
+
+
+def export_turn(simulator: Simulator, generation: Generation) -> ExportedScenario:
     """The scenario of a generation that was run, run once more to see that it repeats.
 
-    Reads the vault again, so it waits for the disk. Raises InputError where the vault is not as it was read, or its
-    tokens are counted in a way that the format has no word for; ValueError for a generation that was not run.
+    Reads the vault again, so it waits for the disk. Raises InputError where the vault is not as it was read, the run
+    looked at something that a scenario has no room for, or tokens are counted in a way that the format has no word for;
+    ValueError for a generation that was not run.
     """
-    project = simulator.project
-    tokenizer = tokenizer_of(project)
+    project, system = simulator.project, simulator.system
     trace_of(simulator.traces, generation)
-    last = simulator.generations.index(generation)
-    wanted = simulator.generations[: last + 1]
-    contexts = [simulator.context(each) for each in wanted]
+    refusal = system.not_in_scenario()
+    if refusal:
+        raise InputError(system.title, refusal)
+    tokenizer = tokenizer_of(project)
+    form = scenario_format(system.kind)
+    turns = [
+        ScenarioTurn(simulator.moment(each), simulator.traces[each], simulator.states[simulator.place(each)])
+        for each in form.chain(simulator.generations, generation)
+    ]
     files, remarks = vault_files(project)
-    controls = controls_metadata(contexts[0].controls)
+    swipe = f".{generation.swipe + 1}" if generation.swipe else ""
     scenario = Scenario.model_validate(
         {
-            "id": f"{project.name} #{generation.message}" + (f".{generation.swipe + 1}" if generation.swipe else ""),
-            "clock_start_ms": contexts[0].clock_ms,
+            "id": f"{project.name} #{generation.message}{swipe}{form.suffix(system)}",
+            "clock_start_ms": turns[0].moment.clock_ms,
             "rng_seed": project.seed,
             "tokenizer": tokenizer,
             "settings": note_settings(project),
             "vaults": [
                 {"name": vault.name, "files": [(file.filename, file.text) for file in vault.files]} for vault in files
             ],
-            "character": contexts[0].character,
-            "messages": [message_record(message) for message in _messages(project, generation)],
-            "metadata": controls,
-            "behaviour": project.behaviour.model_dump(),
-            "model": "" if project.settings.ai_search_model else simulator.model,
-            "generations": _generations(
-                contexts, [simulator.traces[each] for each in simulator.generations[: last + 1]]
-            ),
+            **form.fields(system, project.chat, turns),
         }
     )
-    return ExportedScenario(scenario, remarks, differing(scenario, simulator))
+    ran, known = run_scenario(scenario)["expected"]["generations"], form.reports(system, turns)
+    found = tuple(number for number, (one, other) in enumerate(zip(ran, known, strict=True)) if one != other)
+    problem = system.why_not_repeated() if found else ""
+    if problem:
+        raise InputError(system.title, problem)
+    return ExportedScenario(scenario, remarks, found)
 
 
-def differing(scenario: Scenario, simulator: Simulator) -> tuple[int, ...]:
-    """The generations, by number, that decide otherwise when the scenario is run than the simulator's did."""
-    ran = run_scenario(scenario)["expected"]["generations"]
-    seen, found = SeenTexts(), []
-    for number, report in enumerate(ran):
-        report["trackers"].pop("analytics", None)
-        trace = simulator.traces[simulator.generations[number]]
-        state, index = simulator.states[number], simulator.index.vault
-        if generation_report(number, trace, state, index, simulator.project.settings, seen) != report:
-            found.append(number)
-    return tuple(found)
+def tokenizer_of(project: Project) -> str:
+    """The format's word for how the project counts tokens. Raises InputError where it has none."""
+    tokenizer = next((name for name, counter in COUNTERS.items() if counter is project.counter), None)
+    if tokenizer is None:
+        message = f"tokens are counted with {project.counter.name}, and scenarios know estimates only. Choose chars/4."
+        raise InputError(project.name, message)
+    return tokenizer
 
 
-def _messages(project: Project, generation: Generation) -> Sequence[Any]:
-    return project.chat.messages[: generation.message] if project.chat is not None else ()
+def note_settings(project: Project) -> dict[str, Json]:
+    """The settings that differ from DeepLore's own and have a part in retrieval; connections are nobody's business."""
+    wanted = {each.alias for each in declarations() if each.affects} | _REPORTED
+    return {key: value for key, value in dump(project.settings).items() if key in wanted - _PRIVATE}
 
 
-def _generations(contexts: Sequence[RunContext], traces: Sequence[Trace]) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    before = contexts[0].controls
-    for ctx, trace in zip(contexts, traces, strict=False):
-        row: dict[str, Any] = {
-            "now_ms": ctx.clock_ms,
-            "type": ctx.turn.kind,
-            "chat": list(ctx.positions),
-            "context_size": ctx.context_size,
-        }
-        if ctx.controls.notepad != before.notepad:
-            row["metadata_patch"] = {"deeplore_ai_notepad": ctx.controls.notepad or None}
-        before = ctx.controls
-        answers = recorded_answers(trace)
-        rows.append(row | ({"ai": answers} if answers else {}))
-    return rows
+def vault_files(project: Project) -> tuple[list[VaultFiles], tuple[str, ...]]:
+    """The vaults' texts in index order. Raises InputError where they do not give the project's index any more."""
+    wanted = definition_path(project.settings)
+    files: list[VaultFiles] = []
+    for name, source in zip(project.index.vaults, _sources(project), strict=False):
+        scanned = asyncio.run(source.scan({}, wanted))
+        if scanned.failure:
+            raise InputError(name, scanned.failure)
+        files.append(VaultFiles(name, tuple(NoteFile(each.filename, each.text or "") for each in scanned.files)))
+    index = build_index(files, project.settings, project.counter)
+    if _names(index.entries) != _names(project.index.entries):
+        message = (
+            "the vault is not as it was when the chat was replayed. Read it again, replay, then save the scenario."
+        )
+        raise InputError(project.name, message)
+    unread = [note.filename for note in project.index.left_out if note.problem.broken]
+    remarks = (f"Left out because they cannot be read: {', '.join(unread)}.",) if unread else ()
+    return files, remarks
 
 
-def recorded_answers(trace: Trace) -> dict[str, dict[str, Any]]:
-    """What a run was told by kind of question, as a scenario scripts it (golden format 1.5)."""
-    answers = {call.kind: _reply(call) for call in trace.ai_calls}
-    for kind, stage in (("search", "AI selection"), ("prefilter", "category prefilter")):
-        error = _unasked(trace.stage(stage))
-        if error and kind not in answers:
-            answers[kind] = {"error": {"message": error, "kind": ErrorKind.NO_RECORDED_ANSWER.value}}
-    return answers
+def _sources(project: Project) -> Sequence[VaultSource]:
+    if project.places:
+        return vault_sources(project.places)
+    return [FolderSource(folder) for folder in project.vault_folders if folder is not None]
 
 
-def _reply(call: AiCall) -> dict[str, Any]:
-    if call.error:
-        kind = call.details.get("error_kind", ErrorKind.UNKNOWN.value)
-        error: dict[str, Any] = {"message": call.error, "kind": kind}
-        status = call.details.get("error_status")
-        return {"error": error if status is None else {**error, "status": status}}
-    value = call.details.get("value")
-    return {"text": call.reply} if value is None else {"json": value}
-
-
-def _unasked(record: StageRecord | None) -> str:
-    """The error of a question that never went out; such a question is not among the calls."""
-    if record is None:
-        return ""
-    error, why = record.details.get("error"), record.details.get("why")
-    if isinstance(error, str) and error not in (PAUSED, THROTTLED):
-        return error
-    return why.removeprefix(_CALL_FAILED) if isinstance(why, str) and why.startswith(_CALL_FAILED) else ""
+def _names(entries: Sequence[Any]) -> list[tuple[str, str, str, str]]:
+    return [(each.vault, each.filename, each.title, each.content_hash) for each in entries]

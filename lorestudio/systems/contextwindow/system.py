@@ -308,6 +308,12 @@ class ContextWindowSystem(System):
         words = self.counter.words.digest if isinstance(self.counter, WordListCounter) else None
         return inputs_digest(self.settings, self.counter.name if self.counter is not None else None, words)
 
+    def not_in_scenario(self) -> str:
+        """A list of words is not in a scenario."""
+        if self.settings.word_list:
+            return "it counts by a word list, which a scenario has no room for. Leave it out, then replay."
+        return ""
+
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""
         run = _Run(moment, self.settings, self.counter or moment.counter)

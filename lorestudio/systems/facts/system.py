@@ -139,6 +139,10 @@ class FactsSystem(System):
         """The system with the vectors that there are already."""
         return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
 
+    def not_in_scenario(self) -> str:
+        """Memories lie in a file of their own."""
+        return "what fact memory remembers is in a file of its own, which a scenario has no room for."
+
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; every turn stands for itself."""
         run = _FactsRun(moment, self)

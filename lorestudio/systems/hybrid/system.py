@@ -41,7 +41,7 @@ from lorestudio.systems.hybrid.retrieval import Prepared, Retrieved, Way, embedd
 from lorestudio.systems.hybrid.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, Step
-from lorestudio.systems.vectors import KnownVectors, embedder_named, offline_vectors
+from lorestudio.systems.vectors import KnownVectors, asked_for_vectors, embedder_named, offline_vectors
 from lorestudio.trace.model import (
     AiCall,
     Injection,
@@ -95,6 +95,10 @@ class HybridSystem(System):
     def offline(self, given: Given = NOTHING_GIVEN, known: System | None = None) -> Offline:  # noqa: ARG002
         """The system with the vectors that there are already."""
         return offline_vectors(self.vectors, known, lambda vectors: replace(self, vectors=vectors))
+
+    def not_in_scenario(self) -> str:
+        """There is nobody who makes vectors in a scenario."""
+        return asked_for_vectors(self.vectors)
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""

@@ -159,5 +159,6 @@ KIND: Final = SystemKind(
     reads_file=_file_settings,
     knows="Lorebooks, card, persona and author's note",
     remembers_what="Timed effects",
+    of_one_computer=frozenset({"book", "character_books", "chat_books", "persona_books", "extra_books", "worlds"}),
 )
 WorldInfoSystem.kind = KIND

@@ -29,7 +29,7 @@ from lorestudio.systems.base import (
 )
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, Step
-from lorestudio.systems.vectors import offline_vectors
+from lorestudio.systems.vectors import asked_for_vectors, offline_vectors
 from lorestudio.systems.worldinfo.decision import Decision, WorldInfoState, decided
 from lorestudio.systems.worldinfo.haystack import Scan
 from lorestudio.systems.worldinfo.scan import Loop, Part, Scanned
@@ -97,6 +97,18 @@ class WorldInfoSystem(System):
     def saying(self, messages: Sequence[Message]) -> WorldInfoSystem:
         """The same with the author's note counting the person's messages among these."""
         return replace(self, around=replace(self.around, by_user=tuple(each.is_user for each in messages)))
+
+    def not_in_scenario(self) -> str:
+        """A scenario holds notes, no lorebooks, and nobody who makes vectors."""
+        if self.books is not None:
+            return "it scans lorebooks, and a scenario holds notes only. Have it scan the vault, then replay."
+        return asked_for_vectors(self.vectors)
+
+    def why_not_repeated(self) -> str:
+        """Card and persona are looked at, and are not in a scenario."""
+        if not any(self.around.extras.values()):
+            return ""
+        return "World Info looked at the card or the persona, and a scenario has no room for them. Take them out first."
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation from the timed effects that the one before left."""

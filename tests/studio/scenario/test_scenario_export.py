@@ -21,8 +21,9 @@ from lorestudio.settings.deeplore import sanitise
 from lorestudio.studio.project.modes import Mode, with_mode
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.scenario.export import differing, export_scenario, recorded_answers
+from lorestudio.studio.scenario.export import export_turn
 from lorestudio.studio.scenario.running import run_scenarios
+from lorestudio.systems.deeplore.scenario import recorded_answers
 from tests.simulators import answered
 
 NOTES = {
@@ -69,7 +70,7 @@ def settings(project: Project, **values: Any) -> Project:
 
 def test_the_file_is_run_and_decides_the_same(project: Project, tmp_path: Path) -> None:
     simulator = replayed(project)
-    exported = export_scenario(simulator, simulator.generations[-1])
+    exported = export_turn(simulator, simulator.generations[-1])
     assert exported.differing == ()
     path = tmp_path / "turn.json"
     path.write_bytes(scenario_bytes(exported.scenario))
@@ -85,7 +86,7 @@ def test_the_file_is_run_and_decides_the_same(project: Project, tmp_path: Path) 
 
 def test_an_earlier_turn_takes_only_what_was_before_it(project: Project) -> None:
     simulator = replayed(project)
-    exported = export_scenario(simulator, Generation(1, 1))
+    exported = export_turn(simulator, Generation(1, 1))
     assert [len(each.chat) for each in exported.scenario.generations] == [1, 1]
     assert [each.type for each in exported.scenario.generations] == ["normal", "swipe"]
     assert len(exported.scenario.messages) == 1
@@ -96,7 +97,7 @@ def test_an_earlier_turn_takes_only_what_was_before_it(project: Project) -> None
 def test_only_what_a_run_reads_goes_into_the_file(project: Project) -> None:
     project = settings(project, librarianSystemPromptMode="x", aiSearchProfileId="my-own-profile", scanDepth=7)
     simulator = replayed(project)
-    exported = export_scenario(simulator, simulator.generations[-1])
+    exported = export_turn(simulator, simulator.generations[-1])
     text = scenario_bytes(exported.scenario).decode()
     assert "not needed" not in text
     assert "my-own-profile" not in text
@@ -119,14 +120,14 @@ def test_only_what_a_run_reads_goes_into_the_file(project: Project) -> None:
 )
 def test_settings_of_every_sort_are_taken_along(project: Project, values: dict[str, Any]) -> None:
     simulator = replayed(settings(project, **values))
-    assert export_scenario(simulator, simulator.generations[-1]).differing == ()
+    assert export_turn(simulator, simulator.generations[-1]).differing == ()
 
 
 def test_the_demo_with_a_model_and_mended_behaviour() -> None:
     project = with_mode(demo_project(), Mode.TWO_STAGE)
     project = replace(project, behaviour=Behaviour(window_filter="fixed", trailing_reply="fixed"))
     simulator = replayed(project, model="llama3.1")
-    exported = export_scenario(simulator, simulator.generations[-1])
+    exported = export_turn(simulator, simulator.generations[-1])
     assert exported.differing == ()
     assert exported.scenario.model == "llama3.1"
     assert exported.scenario.behaviour.window_filter == "fixed"
@@ -162,7 +163,7 @@ class Broken:
 def test_failed_questions_fail_again_in_the_same_way(project: Project, error: LlmError) -> None:
     project = settings(project, aiSearchEnabled=True, aiSearchMode="two-stage", newChatThreshold=1)
     simulator = replayed(project, Broken(error))
-    exported = export_scenario(simulator, simulator.generations[-1])
+    exported = export_turn(simulator, simulator.generations[-1])
     assert exported.differing == ()
     scripted = [each.ai["search"] for each in exported.scenario.generations if each.ai]
     assert any("error" in each for each in scripted)
@@ -179,21 +180,21 @@ def test_a_vault_that_was_changed_is_not_written(project: Project) -> None:
     assert project.vault_folders[0] is not None
     (project.vault_folders[0] / "Lamp.md").write_text("---\ntags: [lorebook]\n---\nDark.\n", encoding="utf-8")
     with pytest.raises(InputError, match="Read it again"):
-        export_scenario(simulator, simulator.generations[0])
+        export_turn(simulator, simulator.generations[0])
 
 
 def test_what_was_not_run_or_cannot_be_counted_is_refused(project: Project) -> None:
     with pytest.raises(ValueError, match="has not been run"):
-        export_scenario(Simulator(project), Generation(1, 0))
+        export_turn(Simulator(project), Generation(1, 0))
     odd = replace(project, counter=CharacterEstimate("own", 3))
     simulator = replayed(odd)
     with pytest.raises(InputError, match="estimates only"):
-        export_scenario(simulator, simulator.generations[0])
+        export_turn(simulator, simulator.generations[0])
 
 
 def test_a_file_without_the_studios_own_fields_is_read_as_before(project: Project, tmp_path: Path) -> None:
     simulator = replayed(project)
-    exported = export_scenario(simulator, simulator.generations[-1])
+    exported = export_turn(simulator, simulator.generations[-1])
     path = tmp_path / "turn.json"
     path.write_bytes(scenario_bytes(exported.scenario))
     assert set(json.loads(path.read_text(encoding="utf-8"))) <= {

@@ -24,7 +24,6 @@ from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.scenario.export import export_turn
 from lorestudio.studio.scenario.running import run_scenarios
-from lorestudio.studio.scenario.system_export import export_system_scenario
 from lorestudio.systems.registry import KINDS
 from lorestudio.systems.vectors import KnownVectors
 
@@ -100,7 +99,7 @@ def test_recaps_come_with_the_messages_that_hold_them(project: Project) -> None:
 
 
 def test_a_swipe_that_the_chat_did_not_go_on_from(project: Project) -> None:
-    exported = export_system_scenario(ran(project, "world-info", WorldInfoSettings()), Generation(1, 0))
+    exported = export_turn(ran(project, "world-info", WorldInfoSettings()), Generation(1, 0))
     assert exported.differing == ()
     assert len(exported.scenario.generations) == 1
     assert "#1" in exported.scenario.id

@@ -1,0 +1,287 @@
+"""Scenarios of DeepLore: generations in the format of the recorded runs (golden format 1 and 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from lorestudio.domain.chat import Chat, Generation
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.state import EngineState
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.exchange.chats.metadata import existing_folders, known_counts, read_controls, read_state
+from lorestudio.exchange.chats.records import read_message
+from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.scenario_file import (
+    ENVIRONMENT,
+    Scenario,
+    ScenarioGeneration,
+    controls_metadata,
+    message_record,
+)
+from lorestudio.llm.dialect import read_answer
+from lorestudio.llm.errors import ErrorKind, LlmError, failed
+from lorestudio.llm.messages import ChatReply, ChatRequest
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.deeplore import sanitise
+from lorestudio.systems.base import Moment, System, SystemKind
+from lorestudio.systems.deeplore.scenario_report import SeenTexts, analytics_report, generation_report
+from lorestudio.systems.deeplore.stages.ai_selection import PAUSED, THROTTLED
+from lorestudio.systems.deeplore.system import DeepLoreSystem, Indexes
+from lorestudio.systems.scenarios import ScenarioFormat, ScenarioTurn
+from lorestudio.trace.model import AiCall, StageRecord, Trace, Turn
+
+_SELECTION_KEYS: Final = frozenset({"deeplore_pins", "deeplore_blocks", "deeplore_context", "deeplore_folder_filter"})
+"""Choices of the chat whose change makes a cached AI selection void."""
+
+_CALL_FAILED: Final = "the call failed: "
+"""How the category prefilter words a question without an answer."""
+
+
+class RecordedFormat(ScenarioFormat):
+    """The format of the recorded runs: trackers, answers of models, and every stage's decisions."""
+
+    def settings(self, kind: SystemKind, scenario: Scenario) -> Section:  # noqa: ARG002
+        """The scenario's settings. Raises InputError where they stand where another system's do."""
+        if scenario.system_settings:
+            raise InputError("scenario", "deeplore has its settings in “settings”. Put them there, or name a system.")
+        return sanitise({**ENVIRONMENT, **scenario.settings}).settings
+
+    async def decided(
+        self,
+        kind: SystemKind,  # noqa: ARG002
+        scenario: Scenario,
+        index: VaultIndex,
+        counter: TokenCounter,
+    ) -> dict[str, Any]:
+        """What opening the chat changes, where it does, and all generations."""
+        opened = _open(scenario, index)
+        found: dict[str, Any] = {"open": opened.report} if opened.report else {}
+        return found | {"generations": await _generations(scenario, index, opened, counter)}
+
+    def chain(self, order: Sequence[Generation], wanted: Generation) -> list[Generation]:
+        """The chosen generation and all before it: the trackers of a chat are made by its generations."""
+        return list(order[: order.index(wanted) + 1])
+
+    def fields(self, system: System, chat: Chat | None, turns: Sequence[ScenarioTurn]) -> dict[str, Any]:
+        """Messages, choices, behaviour, and each generation with the answers that it was given."""
+        own = _deeplore(system)
+        first = turns[0].moment
+        messages = chat.messages[: turns[-1].moment.turn.message] if chat is not None else ()
+        return {
+            "character": own.inputs_of(first).character,
+            "messages": [message_record(message) for message in messages],
+            "metadata": controls_metadata(first.controls),
+            "behaviour": own.behaviour.model_dump(),
+            "model": "" if own.settings.ai_search_model else own.model,
+            "generations": _rows(turns),
+        }
+
+    def suffix(self, system: System) -> str:  # noqa: ARG002
+        """Nothing: it is the system that scenarios have without a word."""
+        return ""
+
+    def reports(self, system: System, turns: Sequence[ScenarioTurn]) -> list[Mapping[str, Json]]:
+        """The reports of turns that were run, as running their scenario gives them."""
+        seen, settings = SeenTexts(), _deeplore(system).settings
+        found: list[Mapping[str, Json]] = [
+            generation_report(number, each.trace, each.state, each.moment.index, settings, seen)
+            for number, each in enumerate(turns)
+        ]
+        if found:
+            found[-1]["trackers"]["analytics"] = analytics_report(turns[-1].state)  # type: ignore[index]  # a dictionary
+        return found
+
+
+def _deeplore(system: System) -> DeepLoreSystem:
+    if not isinstance(system, DeepLoreSystem):
+        raise TypeError(f"{system.title} has scenarios of its own")
+    return system
+
+
+# ---- running --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedAnswers:
+    """The answers that a scenario scripts for one generation, with the host's own words around errors."""
+
+    replies: dict[str, dict[str, Any]]
+    profile: str
+    model: str
+    timeout_ms: float
+    name: str = "scripted"
+    label: str = "scripted answers"
+
+    async def answer(self, request: ChatRequest) -> ChatReply:
+        """The scripted reply of this kind; without one, or without a connection, the call fails."""
+        if not self.profile:
+            raise NoProfileError(ErrorKind.NO_KEY, "No connection profile selected.")
+        reply = self.replies.get(request.kind, {"error": {"message": "No scripted AI answer"}})
+        if "error" in reply:
+            raise self._failure(reply["error"])
+        if "json" in reply:
+            return ChatReply(text=read_answer(reply["json"]).text, source=self.label)
+        return ChatReply(text=reply["text"], source=self.label)
+
+    def _failure(self, error: Mapping[str, Any]) -> LlmError:
+        """The error as the host words it, or word for word where the scenario names its kind."""
+        if "kind" in error:
+            kind = ErrorKind(error["kind"]) if error["kind"] in set(ErrorKind) else ErrorKind.UNKNOWN
+            return LlmError(kind, str(error.get("message", "")), status=error.get("status"))
+        timed_out = error.get("name") == "AbortError"
+        message = f"Request timed out ({self.timeout_ms / 1000:g}s)" if timed_out else str(error.get("message", ""))
+        suffix = f" [profile: {self.profile}]" + (f" [model: {self.model}]" if self.model else "")
+        return failed(message + suffix, error.get("status"))
+
+
+class NoProfileError(LlmError):
+    """No connection is chosen: nothing is sent, but the circuit breaker counts it as DeepLore does."""
+
+    counts_as_failure = True
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedChat:
+    """The chat as opening leaves it, and what of it the format reports."""
+
+    metadata: dict[str, Json]
+    state: EngineState
+    report: dict[str, Any]
+
+
+def _open(scenario: Scenario, index: VaultIndex) -> OpenedChat:
+    """Open the chat: folders and counts that the index does not know are dropped."""
+    metadata: dict[str, Json] = dict(scenario.metadata)
+    controls = read_controls(metadata)
+    state = read_state(metadata, scenario.rng_seed)
+    state = replace(state, chat_counts=known_counts(state.chat_counts, index))
+    report: dict[str, Any] = {}
+    folders = existing_folders(controls.folders, index.folders)
+    if folders != controls.folders:
+        metadata["deeplore_folder_filter"] = list(folders)
+        report["folder_filter"] = list(folders) or None
+    if state.chat_counts:
+        report["chat_counts"] = dict(state.chat_counts)
+    if state.swipe_keys:
+        report["swipe_injected_keys"] = {place: list(keys) for place, keys in state.swipe_keys.items()}
+    if controls.scribe_summary:
+        report["scribe_summary"] = controls.scribe_summary
+    return OpenedChat(metadata, state, report)
+
+
+async def _generations(
+    scenario: Scenario, index: VaultIndex, opened: OpenedChat, counter: TokenCounter
+) -> list[dict[str, Any]]:
+    messages = [read_message(raw) for raw in scenario.messages]
+    raw_settings: dict[str, Json] = {**ENVIRONMENT, **scenario.settings}
+    metadata, state, character = dict(opened.metadata), opened.state, scenario.character
+    seen, indexes = SeenTexts(), Indexes()
+    reports: list[dict[str, Any]] = []
+    for number, generation in enumerate(scenario.generations):
+        raw_settings |= generation.settings_patch
+        settings = sanitise(raw_settings).settings
+        character = character if generation.character is None else generation.character
+        metadata, state = _patched(metadata, state, generation)
+        chat = tuple(messages[place] for place in generation.chat)
+        system = DeepLoreSystem(
+            settings,
+            scenario.behaviour,
+            ScriptedAnswers(
+                dict(generation.ai),
+                settings.ai_search_profile_id,
+                settings.ai_search_model,
+                settings.ai_search_timeout,
+            ),
+            scenario.model,
+            indexes=indexes,
+        )
+        moment = Moment(
+            index=index,
+            chat=chat,
+            turn=Turn(len(chat), 0, state.counters.generation_count, generation.type),
+            controls=read_controls(metadata),
+            character=character,
+            clock_ms=generation.now_ms,
+            context_size=generation.context_size,
+            counter=counter,
+            seed=scenario.rng_seed,
+        )
+        result = await system.decide(moment, state)
+        state = result.state
+        reports.append(generation_report(number, result.trace, state, index, settings, seen))
+    if reports:
+        reports[-1]["trackers"]["analytics"] = analytics_report(state)
+    return reports
+
+
+def _patched(
+    metadata: dict[str, Json], state: EngineState, generation: ScenarioGeneration
+) -> tuple[dict[str, Json], EngineState]:
+    """The chat's metadata and trackers after the patch; null deletes a key."""
+    patch = generation.metadata_patch
+    metadata = {key: value for key, value in {**metadata, **patch}.items() if value is not None}
+    if _SELECTION_KEYS.intersection(patch):
+        state = replace(state, ai=replace(state.ai, cache=None))
+    patched = read_state(metadata)
+    if "deeplore_injection_log" in patch:
+        state = replace(state, injection_log=patched.injection_log)
+    if "deeplore_chat_counts" in patch:
+        state = replace(state, chat_counts=patched.chat_counts)
+    if "deeplore_swipe_injected_keys" in patch:
+        state = replace(state, swipe_keys=patched.swipe_keys)
+    return metadata, state
+
+
+# ---- writing --------------------------------------------------------------------------------------------------------
+
+
+def _rows(turns: Sequence[ScenarioTurn]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    before = turns[0].moment.controls
+    for each in turns:
+        moment = each.moment
+        row: dict[str, Any] = {
+            "now_ms": moment.clock_ms,
+            "type": moment.turn.kind,
+            "chat": list(moment.positions),
+            "context_size": moment.context_size,
+        }
+        if moment.controls.notepad != before.notepad:
+            row["metadata_patch"] = {"deeplore_ai_notepad": moment.controls.notepad or None}
+        before = moment.controls
+        answers = recorded_answers(each.trace)
+        rows.append(row | ({"ai": answers} if answers else {}))
+    return rows
+
+
+def recorded_answers(trace: Trace) -> dict[str, dict[str, Any]]:
+    """What a run was told by kind of question, as a scenario scripts it (golden format 1.5)."""
+    answers = {call.kind: _reply(call) for call in trace.ai_calls}
+    for kind, stage in (("search", "AI selection"), ("prefilter", "category prefilter")):
+        error = _unasked(trace.stage(stage))
+        if error and kind not in answers:
+            answers[kind] = {"error": {"message": error, "kind": ErrorKind.NO_RECORDED_ANSWER.value}}
+    return answers
+
+
+def _reply(call: AiCall) -> dict[str, Any]:
+    if call.error:
+        kind = call.details.get("error_kind", ErrorKind.UNKNOWN.value)
+        error: dict[str, Any] = {"message": call.error, "kind": kind}
+        status = call.details.get("error_status")
+        return {"error": error if status is None else {**error, "status": status}}
+    value = call.details.get("value")
+    return {"text": call.reply} if value is None else {"json": value}
+
+
+def _unasked(record: StageRecord | None) -> str:
+    """The error of a question that never went out; such a question is not among the calls."""
+    if record is None:
+        return ""
+    error, why = record.details.get("error"), record.details.get("why")
+    if isinstance(error, str) and error not in (PAUSED, THROTTLED):
+        return error
+    return why.removeprefix(_CALL_FAILED) if isinstance(why, str) and why.startswith(_CALL_FAILED) else ""

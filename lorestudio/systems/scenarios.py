@@ -1,0 +1,175 @@
+"""Scenarios: how a system decides the generations of a scenario file, and how a turn of a replay becomes one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from lorestudio.domain.chat import Chat, Generation, Message
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.tokens import TokenCounter
+from lorestudio.exchange.chats.metadata import read_controls
+from lorestudio.exchange.chats.records import read_message
+from lorestudio.exchange.scenario_file import Scenario, controls_metadata, message_record
+from lorestudio.settings.declaration import Section
+from lorestudio.settings.deeplore import sanitise
+from lorestudio.settings.sections import dump_section, section_of
+from lorestudio.systems.base import Moment, Scene, State, System, SystemKind
+from lorestudio.trace.journey import Journeys
+from lorestudio.trace.model import Trace, Turn
+
+_NOTE: Final = ("note_prompt", "note_interval", "note_position", "note_depth", "note_role")
+"""Metadata of the author's note, which a system can look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioTurn:
+    """A generation that was run: its moment, its trace, and the state after it."""
+
+    moment: Moment
+    trace: Trace = field(repr=False)
+    state: State = field(default=None, repr=False)
+
+
+class ScenarioFormat:
+    """How generations stand in scenario files and their reports, for systems without a format of their own."""
+
+    def settings(self, kind: SystemKind, scenario: Scenario) -> Section:
+        """The settings that a scenario has for the system. Raises InputError or SettingsError."""
+        return section_of(scenario.system_settings, kind.settings, "system_settings")
+
+    async def decided(
+        self, kind: SystemKind, scenario: Scenario, index: VaultIndex, counter: TokenCounter
+    ) -> dict[str, Any]:
+        """All generations, each from the state that the one before it left, under `generations`.
+
+        Raises InputError and SettingsError.
+        """
+        messages = tuple(read_message(raw) for raw in scenario.messages)
+        metadata = dict(scenario.metadata)
+        user = next((message.name for message in messages if message.is_user and message.name), "User")
+        chat = Chat(messages, user, scenario.character, metadata=metadata)
+        scene = Scene(
+            index,
+            sanitise(scenario.settings).settings,
+            chat=chat,
+            chat_path=Path(f"{scenario.id}.jsonl"),
+            seed=scenario.rng_seed,
+            user_name=user,
+            character_name=scenario.character,
+        )
+        system = kind.make(self.settings(kind, scenario), scene)
+        state = system.first_state(scenario.rng_seed)
+        reports: list[dict[str, Any]] = []
+        for number, generation in enumerate(scenario.generations):
+            patch = generation.metadata_patch
+            metadata = {key: value for key, value in {**metadata, **patch}.items() if value is not None}
+            positions = tuple(place for place in generation.chat if not messages[place].is_system)
+            decided = await system.decide(
+                Moment(
+                    index=index,
+                    chat=tuple(messages[place] for place in positions),
+                    turn=Turn(len(generation.chat), 0, number, generation.type),
+                    controls=read_controls(metadata),
+                    positions=positions,
+                    character=scenario.character if generation.character is None else generation.character,
+                    user=user,
+                    counter=counter,
+                    context_size=generation.context_size,
+                    clock_ms=generation.now_ms,
+                    seed=scenario.rng_seed,
+                ),
+                state,
+            )
+            state = decided.state
+            reports.append(system_report(number, decided.trace))
+        return {"generations": reports}
+
+    def chain(self, order: Sequence[Generation], wanted: Generation) -> list[Generation]:
+        """What a generation's state comes from, and itself: of each reply before it the last generation."""
+        earlier = {each.message: each for each in order if each.message < wanted.message}
+        return [*earlier.values(), wanted]
+
+    def fields(self, system: System, chat: Chat | None, turns: Sequence[ScenarioTurn]) -> dict[str, Any]:
+        """The fields of a scenario of these turns beside vault, seed and clock."""
+        whole = system.kind.remembers
+        messages = chat.messages[: turns[-1].moment.turn.message] if chat is not None else ()
+        metadata = chat.metadata if chat is not None else {}
+        kept = dict(metadata) if whole else {key: metadata[key] for key in _NOTE if key in metadata}
+        return {
+            "character": turns[0].moment.character,
+            "messages": [_record(message, whole=whole) for message in messages],
+            "metadata": {**kept, **controls_metadata(turns[-1].moment.controls)},
+            "system": system.name,
+            "system_settings": {
+                key: value
+                for key, value in dump_section(system.settings).items()
+                if key not in system.kind.of_one_computer
+            },
+            "generations": [
+                {
+                    "now_ms": each.moment.clock_ms,
+                    "type": each.moment.turn.kind,
+                    "chat": list(range(each.moment.turn.message)),  # hidden ones are left out when it is run
+                    "context_size": each.moment.context_size,
+                }
+                for each in turns
+            ],
+        }
+
+    def suffix(self, system: System) -> str:
+        """What the scenario's name says of the system."""
+        return f" {system.name}"
+
+    def reports(self, system: System, turns: Sequence[ScenarioTurn]) -> list[Mapping[str, Json]]:  # noqa: ARG002
+        """The reports of turns that were run, as running their scenario gives them."""
+        return [system_report(number, each.trace) for number, each in enumerate(turns)]
+
+
+def _record(message: Message, *, whole: bool) -> dict[str, Any]:
+    """A message; `whole` with everything that is stored with it, which a memory of the chat reads."""
+    record = message_record(message)
+    return record | {"extra": dict(message.extra)} if whole and message.extra else record
+
+
+def system_report(number: int, trace: Trace) -> dict[str, Any]:
+    """One generation: what went in, with tokens and place, the texts handed over, and why each other one stayed out."""
+    journeys = Journeys(trace)
+    inside = {injection.entry for injection in trace.injections}
+    return {
+        "generation": number,
+        "system": trace.system,
+        "mode": trace.mode,
+        "outcome": trace.outcome.value,
+        "injected": [
+            {
+                "vault": trace.entries[each.entry].vault,
+                "filename": trace.entries[each.entry].filename,
+                "title": each.title,
+                "tokens": each.tokens,
+                "position": each.position,
+                "depth": each.depth,
+                "role": each.role,
+            }
+            for each in trace.injections
+        ],
+        "left_out": [
+            {
+                "filename": trace.entries[entry].filename,
+                "state": str(journeys.fate(entry).state),
+                "stage": journeys.fate(entry).stage,
+                "reason": journeys.fate(entry).reason,
+            }
+            for entry in journeys.rows
+            if entry not in inside
+        ],
+        "prompt": [
+            {"tag": each.tag, "position": each.position, "depth": each.depth, "role": each.role, "text": each.text}
+            for each in trace.prompt
+        ],
+        "limits": [{"name": each.name, "used": each.used, "maximum": each.maximum} for each in trace.limits],
+        "warnings": list(trace.warnings),
+    }
