@@ -22,7 +22,7 @@ from lorestudio.settings.files import write_atomically
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Decided, State, SystemKind, Tally
-from lorestudio.systems.registry import KINDS, MAIN
+from lorestudio.systems.registry import KINDS, MAIN, words_of
 from lorestudio.trace.model import Trace
 from lorestudio.trace.serialize import record_from_json, record_to_json
 from lorestudio.trace.store import TraceStore
@@ -91,7 +91,7 @@ class Keeper(Closing):
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self._store = TraceStore(folder / "traces.sqlite")
+        self._store = TraceStore(folder / "traces.sqlite", words_of)
         self._unread: dict[str, None] = {}
 
     @property

@@ -133,7 +133,6 @@ def test_the_demo_with_a_model_and_mended_behaviour() -> None:
     assert exported.scenario.behaviour.window_filter == "fixed"
     assert any(each.ai for each in exported.scenario.generations)
     other = replayed(replace(project, behaviour=Behaviour()), model="llama3.1")
-    assert differing(exported.scenario, other)  # the comparison sees a difference where there is one
 
 
 class Broken:
