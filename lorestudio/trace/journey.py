@@ -26,7 +26,7 @@ from lorestudio.trace.model import (
     Trace,
     Verdict,
 )
-from lorestudio.trace.vocabulary import OTHER_SOURCE, Explanation
+from lorestudio.trace.vocabulary import Explanation
 
 FOREIGN_IDS: Final = 1 << 24
 """From here on count the entries of traces that are none of the vault's: recaps, and entries of a lorebook file."""
@@ -85,10 +85,6 @@ def _block(block: PromptBlock, by: int) -> PromptBlock:
 
 def _raised(entries: Iterable[int], by: int) -> tuple[int, ...]:
     return tuple(entry + by for entry in entries)
-
-
-TAKES_NO_PART: Final = frozenset({OTHER_SOURCE, "wi_not_in_book", "fm_no_memory", "recap_no_recap"})
-"""Every system's `Vocabulary.takes_no_part`, for those who ask about a reason without its trace."""
 
 
 class CellState(StrEnum):

@@ -23,7 +23,7 @@ def kept(vault: Path, chat: Path) -> None:
     project = open_project([vault], chat)
     kind = KINDS["hybrid"]
     with Keeper(default_folder()) as keeper:
-        for simulator in (Simulator(project), Simulator(project, kind.make(kind.settings(), project))):
+        for simulator in (Simulator(project), Simulator(project, kind.make(kind.settings(), project.scene()))):
             asyncio.run(simulator.replay())
             keeper.keep(simulator)
 

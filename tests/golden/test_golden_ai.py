@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from lorestudio.exchange.scenario_file import Scenario
-from lorestudio.studio.scenario import running as scenarios
 from lorestudio.studio.scenario.running import run_scenario
 from lorestudio.systems.base import Decided
+from lorestudio.systems.deeplore import system as deeplore
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.run import run
 from tests.golden.compare import Case, differences, read_cases
@@ -40,7 +40,7 @@ def test_all_decisions_numbers_and_switches(case: Case, monkeypatch: pytest.Monk
         traces.append(result.trace)
         return result
 
-    monkeypatch.setattr(scenarios, "run", seen)
+    monkeypatch.setattr(deeplore, "run", seen)
     got = run_scenario(Scenario.model_validate(case.scenario))["expected"]
     assert differences(case, got) == []
     for expected, mine, trace in zip(case.expected["generations"], got["generations"], traces, strict=True):

@@ -26,7 +26,7 @@ def test_every_system_replays_the_demo(project, name, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     kind = kind_of(name)
     reports = []
-    traces = asyncio.run(Simulator(project, kind.make(kind.settings(), project), reports.append).replay())
+    traces = asyncio.run(Simulator(project, kind.make(kind.settings(), project.scene()), reports.append).replay())
     assert [(trace.turn.message, trace.turn.swipe) for trace in traces] == [
         (each.message, each.swipe) for each in generations(project.chat)
     ]
@@ -85,11 +85,11 @@ def test_what_cannot_be_compared_is_said(project):
 def test_a_word_list_that_cannot_be_read_is_named(project, tmp_path):
     kind = kind_of("context-window")
     with pytest.raises(InputError, match=r"none\.txt cannot be read"):
-        kind.make(ContextWindowSettings(word_list=str(tmp_path / "none.txt")), project)
+        kind.make(ContextWindowSettings(word_list=str(tmp_path / "none.txt")), project.scene())
     (tmp_path / "words.txt").write_text("\n")
     with pytest.raises(InputError, match="holds no words"):
-        kind.make(ContextWindowSettings(word_list=str(tmp_path / "words.txt")), project)
+        kind.make(ContextWindowSettings(word_list=str(tmp_path / "words.txt")), project.scene())
     (tmp_path / "words.txt").write_text("lantern\nfog\n")
-    system = kind.make(ContextWindowSettings(word_list=str(tmp_path / "words.txt")), project)
+    system = kind.make(ContextWindowSettings(word_list=str(tmp_path / "words.txt")), project.scene())
     trace = asyncio.run(Simulator(project, system).replay())[-1]
     assert trace.facts["counter"] == "word list words.txt"

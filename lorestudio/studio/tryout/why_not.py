@@ -32,7 +32,7 @@ from lorestudio.systems.base import StopBetweenStages
 from lorestudio.systems.changes import Change, Option
 from lorestudio.systems.ideas import Situation, left_out_options
 from lorestudio.trace.diff import Key, compare
-from lorestudio.trace.journey import TAKES_NO_PART, Fate, FateState, Journeys
+from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.vault.files import VaultError
 
@@ -73,7 +73,7 @@ class WhyNotFinder:
         """
         cancel = cancel or CancelToken()
         found, options = self._begun(target, cancel)
-        if found.fate is not None and found.fate.reason in TAKES_NO_PART:
+        if found.fate is not None and found.fate.reason in found.trace.words.takes_no_part:
             return replace(found, complete=True)
         return _Search(self._runs, found, options, report, cancel).run()
 
@@ -86,7 +86,7 @@ class WhyNotFinder:
         journeys = Journeys(trace)
         if isinstance(note, LeftOutNote):
             found = WhyNot(target, note.filename, rerun.generation, trace, None, note.message)
-            reading, looks = project.settings, journeys.fate(0).reason not in TAKES_NO_PART
+            reading, looks = project.settings, journeys.fate(0).reason not in trace.words.takes_no_part
             return found, left_out_options(note, reading.lorebook_tag, reading.never_insert_tag) if looks else ()
         if number < 0:
             if note is None:

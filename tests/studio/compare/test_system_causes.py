@@ -37,7 +37,7 @@ NEAR, FAR = WorldInfoSettings(depth=1), WorldInfoSettings(depth=5)
 
 
 def runs(project: Project, name: str, settings: Section) -> Simulator:
-    simulator = Simulator(project, KINDS[name].make(settings, project))
+    simulator = Simulator(project, KINDS[name].make(settings, project.scene()))
     asyncio.run(simulator.replay())
     return simulator
 

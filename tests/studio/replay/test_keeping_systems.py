@@ -57,7 +57,7 @@ def project(**changes: Any) -> Project:
 
 def simulator(system: str, there: Project | None = None, settings: Section | None = None) -> Simulator:
     there, kind = there or project(), KINDS[system]
-    return Simulator(there, kind.make(settings or kind.settings(), there))
+    return Simulator(there, kind.make(settings or kind.settings(), there.scene()))
 
 
 def kept(folder: Path, made: Simulator, slot: str = "") -> Simulator:

@@ -111,7 +111,7 @@ def test_entries_of_a_lorebook_are_not_taken_for_notes_of_the_vault(tmp_path: Pa
     book = tmp_path / "book.json"
     book.write_text(json.dumps({"entries": {"0": {"uid": 0, "key": ["lamp"], "content": "Old.", "comment": "Oil"}}}))
     kind = KINDS["world-info"]
-    system = kind.make(WorldInfoSettings(book=str(book)), project())
+    system = kind.make(WorldInfoSettings(book=str(book)), project().scene())
     first = asyncio.run(Simulator(project(), system).replay())[0]
     assert [injection.entry for injection in first.injections] == [FOREIGN_IDS]
     assert first.entries[FOREIGN_IDS].title == "Oil"
@@ -119,5 +119,5 @@ def test_entries_of_a_lorebook_are_not_taken_for_notes_of_the_vault(tmp_path: Pa
 
 def test_notes_of_the_vault_keep_their_numbers() -> None:
     kind = KINDS["world-info"]
-    first = asyncio.run(Simulator(project(), kind.make(kind.settings(), project())).replay())[0]
+    first = asyncio.run(Simulator(project(), kind.make(kind.settings(), project().scene())).replay())[0]
     assert [injection.entry for injection in first.injections] == [0]

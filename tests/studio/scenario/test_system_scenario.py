@@ -58,7 +58,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def ran(project: Project, name: str, settings: Section) -> Simulator:
-    simulator = Simulator(project, KINDS[name].make(settings, project))
+    simulator = Simulator(project, KINDS[name].make(settings, project.scene()))
     asyncio.run(simulator.replay())
     return simulator
 
@@ -142,6 +142,6 @@ def test_vectors_of_a_provider_are_none_of_a_scenario(project: Project, monkeypa
 
 
 def test_a_generation_that_was_not_run(project: Project) -> None:
-    simulator = Simulator(project, KINDS["hybrid"].make(HybridSettings(), project))
+    simulator = Simulator(project, KINDS["hybrid"].make(HybridSettings(), project.scene()))
     with pytest.raises(ValueError, match="has not been run"):
         export_turn(simulator, LAST)

@@ -304,7 +304,7 @@ def test_a_replay_shows_each_turn_what_it_knew(chat):
     worked(chat)
     empty = Project((), VaultIndex(), DeepLoreSettings(), context_size=1000)
     project = empty.with_chat(chat)
-    traces = asyncio.run(Simulator(project, KINDS["recap"].make(SETTINGS, project)).replay())
+    traces = asyncio.run(Simulator(project, KINDS["recap"].make(SETTINGS, project.scene())).replay())
     # The replies before message 4 are hidden by now, and so no generations.
     assert [(trace.turn.message, trace.turn.number) for trace in traces] == [(5, 0), (7, 1), (9, 2), (11, 3), (12, 4)]
     assert [trace.injections[0].title[-1] for trace in traces] == ["0", "0", "1", "1", "1"]

@@ -134,7 +134,7 @@ def test_the_scan_knows_card_persona_and_note(tmp_path: Path) -> None:
     )  # fmt: skip
     here = project(tmp_path, CARD, note_prompt="{{char}} hums.", note_depth=0)
     settings = WorldInfoSettings(book=file, source=BOOKS)
-    trace = asyncio.run(Simulator(here, kind_of("worldinfo").make(settings, here)).replay())[-1]
+    trace = asyncio.run(Simulator(here, kind_of("worldinfo").make(settings, here.scene())).replay())[-1]
     titles = {injection.title for injection in trace.injections}
     assert titles == {*(f"Eldoria {uid}" for uid in range(8)), "kite"}  # 2 by recursion: the examples name her
     assert here.chat is not None
