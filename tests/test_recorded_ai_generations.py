@@ -116,12 +116,12 @@ def test_recorded_chat(number: int) -> None:
         reply = ERROR if step["reply"] == "__ERR" else {"text": step["reply"]}
         context = inputs(
             index,
-            messages,
-            settings,
-            Turn(len(messages), 0, 0),
-            controls,
-            state,
-            "Eris",
+            chat=messages,
+            settings=settings,
+            turn=Turn(len(messages), 0, 0),
+            controls=controls,
+            state=state,
+            character="Eris",
             clock_ms=step["now"],
             answers=ScriptedAnswers({"search": [reply]}),
             random=lambda _, one=rolls: one,

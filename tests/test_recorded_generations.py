@@ -185,7 +185,16 @@ def test_recorded_chat(number: int) -> None:
         messages = tuple(read_message(one) for one in step["chat"])
         rolls = Scripted(step["rolls"][1:])  # the first number makes the generation's log id
         turn = Turn(len(messages), 0, 0)
-        context = inputs(index, messages, settings, turn, controls, state, "Eris", random=lambda _, one=rolls: one)
+        context = inputs(
+            index,
+            chat=messages,
+            settings=settings,
+            turn=turn,
+            controls=controls,
+            state=state,
+            character="Eris",
+            random=lambda _, one=rolls: one,
+        )
         result = asyncio.run(run(context))
         trace, state = result.trace, result.state
         observed = step["o"]

@@ -26,7 +26,7 @@ def test_every_system_replays_the_demo(project, name, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     kind = kind_of(name)
     reports = []
-    traces = asyncio.run(Simulator(project, kind.make(kind.settings(), project.scene()), reports.append).replay())
+    traces = asyncio.run(Simulator(project, kind.make(kind.settings(), project.scene())).replay(reports.append))
     assert [(trace.turn.message, trace.turn.swipe) for trace in traces] == [
         (each.message, each.swipe) for each in generations(project.chat)
     ]

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from lorestudio.domain.entry import FieldDefinition, LeftOutNote
 from lorestudio.domain.javascript import simple_hash
-from lorestudio.vault import cleaning, conflicts, fields, front_matter
+from lorestudio.vault import cleaning, fields, front_matter
+from lorestudio.vault import index as conflicts
 from lorestudio.vault.entries import ParseRules, parse_note
 from tests.systems.deeplore.recorded import ENTRY_FIELDS, INFINITY, UNDEFINED
 

@@ -385,20 +385,20 @@ def test_generations_that_were_not_run_again_are_left_alone(tmp_path: Path) -> N
         (gzip.compress(b"no json"), "Expecting value"),
         (gzip.compress(b"[]"), "it holds no states"),
         (gzip.compress(b'{"version": 999}'), "it was written by another version"),
-        (gzip.compress(b'{"version": 3}'), "it has no 'states'"),
+        (gzip.compress(b'{"version": 4}'), "it has no 'states'"),
         (
             gzip.compress(
-                b'{"version": 3, "states": [{"random_state": ""}], "inputs": [], "marks": [], "tallies": []}'
+                b'{"version": 4, "states": [{"random_state": ""}], "inputs": [], "marks": [], "tallies": []}'
             ),
             "states[0]",
         ),
         (
-            gzip.compress(b'{"version": 3, "states": [], "inputs": ["a"], "marks": [], "tallies": []}'),
+            gzip.compress(b'{"version": 4, "states": [], "inputs": ["a"], "marks": [], "tallies": []}'),
             "its lists differ in length",
         ),
-        (gzip.compress(b'{"version": 3, "states": 5, "inputs": [], "marks": [], "tallies": []}'), "not iterable"),
+        (gzip.compress(b'{"version": 4, "states": 5, "inputs": [], "marks": [], "tallies": []}'), "not iterable"),
         (gzip.compress(b"[" * 100_000), "recursion"),
-        (gzip.compress(b'{"version": 3}')[:-6], "ended before"),
+        (gzip.compress(b'{"version": 4}')[:-6], "ended before"),
         (gzip.compress(b"x" * 999, mtime=0)[:20] + b"\xff" * 9, ""),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

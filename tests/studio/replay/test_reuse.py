@@ -108,7 +108,7 @@ def test_an_edited_message_leaves_what_was_before_it_and_what_no_longer_sees_it(
     simulator = again(project(NOTES, CHAT), project(NOTES, other))
     # Of replies 4, 6, 8 and the next one only 4 scans message 3 (depth 2). What it injected is in the state before 6:
     # the prompts, and the streaks of what was injected in a row. 6 injects the same either way, so 8 begins as before.
-    assert (simulator.ran, simulator.kept) == (2, 3)
+    assert (simulator.ran, simulator.reused) == (2, 3)
 
 
 def test_what_differs_only_in_counts_and_comes_out_the_same_is_kept_with_its_counts_renewed() -> None:
@@ -127,13 +127,13 @@ def test_an_edit_of_what_no_run_reads_runs_nothing() -> None:
 def test_an_edited_text_runs_only_the_generations_that_looked_at_the_note() -> None:
     notes = NOTES | {"Tide": note("keys: [tide]", "Another text.")}
     simulator = again(project(NOTES, CHAT), project(notes, CHAT))
-    assert (simulator.ran, simulator.kept) == (2, 3)  # reply 4, and 6 because the prompts before it differ
+    assert (simulator.ran, simulator.reused) == (2, 3)  # reply 4, and 6 because the prompts before it differ
 
 
 def test_a_new_key_runs_only_the_generations_whose_window_holds_it() -> None:
     notes = NOTES | {"Gull": note("keys: [gull, home]")}
     simulator = again(project(NOTES, CHAT), project(notes, CHAT))
-    assert (simulator.ran, simulator.kept) == (1, 4)  # only the reply to come sees message 8
+    assert (simulator.ran, simulator.reused) == (1, 4)  # only the reply to come sees message 8
 
 
 def test_a_new_key_that_only_a_recursed_text_holds() -> None:
@@ -141,7 +141,7 @@ def test_a_new_key_that_only_a_recursed_text_holds() -> None:
     notes = NOTES | {"Gull": note("keys: [gull, burns]")}
     simulator = again(project(NOTES, CHAT, settings=recursive), project(notes, CHAT, settings=recursive))
     assert [i.title for i in simulator.traces[Generation(2)].injections] == ["Always", "Gull", "Lamp", "Rope"]
-    assert simulator.kept == 3  # reply 2, and 4 because the state before it differs, were run
+    assert simulator.reused == 3  # reply 2, and 4 because the state before it differs, were run
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_progress_says_how_many_were_kept() -> None:
     simulator = Simulator(other, earlier=(replayed(project(NOTES, CHAT)),))
     seen: list[Progress] = []
     asyncio.run(simulator.replay(seen.append))
-    assert [(one.done, one.kept) for one in seen] == [(1, 1), (2, 2), (3, 3), (4, 4), (5, 4)]
+    assert [(one.done, one.reused) for one in seen] == [(1, 1), (2, 2), (3, 3), (4, 4), (5, 4)]
 
 
 def test_after_release_everything_is_run() -> None:

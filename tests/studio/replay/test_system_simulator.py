@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,15 +12,17 @@ import pytest
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.order import Superseded
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.base import Decided, Moment
+from lorestudio.systems.base import Decided, Moment, System, SystemKind
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.journey import FOREIGN_IDS
 from lorestudio.trace.model import RunOutcome, Trace
+from lorestudio.trace.vocabulary import plain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,17 +45,20 @@ def project() -> Project:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembering:
+class Remembering(System):
     """Its state is the list of the generations that it came through."""
 
-    name: str = "remembering"
-    title: str = "Remembering"
-    inputs: str = ""
+    settings: Section = field(default_factory=Section)
 
     async def decide(self, moment: Moment, state: object = None) -> Decided:
         seen = (*(state if isinstance(state, tuple) else ()), (moment.turn.message, moment.turn.swipe))
         trace = Trace(self.name, "", RunOutcome.NOTHING_INJECTED, moment.turn, {}, 1, (), facts={"seen": repr(seen)})
         return Decided(trace, seen)
+
+
+Remembering.kind = SystemKind(
+    "remembering", "Remembering", "", Section, lambda settings, _scene: Remembering(settings), plain("remembering")
+)
 
 
 def test_a_swipe_begins_where_the_reply_began_and_the_chat_goes_on_from_the_active_one() -> None:

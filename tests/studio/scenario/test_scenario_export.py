@@ -132,7 +132,6 @@ def test_the_demo_with_a_model_and_mended_behaviour() -> None:
     assert exported.scenario.model == "llama3.1"
     assert exported.scenario.behaviour.window_filter == "fixed"
     assert any(each.ai for each in exported.scenario.generations)
-    other = replayed(replace(project, behaviour=Behaviour()), model="llama3.1")
 
 
 class Broken:
