@@ -30,7 +30,7 @@ from lorestudio.cli.options import (
     chosen_generation,
     in_mode,
 )
-from lorestudio.cli.output import clear_messages, figure, fixed, fold, listed, print_json, progress_bar, say_all, table
+from lorestudio.cli.output import clear_messages, figure, fixed, fold, print_json, progress_bar, say_all, table
 from lorestudio.cli.runs import system_runner, with_kept
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.javascript import Json
@@ -71,6 +71,7 @@ _STYLES: Final = {
     What.REWRITTEN: "yellow",
 }
 _AGAINST: Final = re.compile(r"#?(\d+)(?:\.(\d+))?\Z")
+_LISTED: Final = 4
 _LEGEND: Final = "+ only in the second  - only in the first  ~ shortened or longer  ↕ moved  ≠ other words"
 
 
@@ -310,8 +311,13 @@ def _happened(diff: TraceDiff) -> Text:
     for line in change_lines(diff):
         found.setdefault(line.what, []).append(line.title)
         signs[line.what] = line.sign
-    lines = [Text.assemble((f"{signs[what]} ", _STYLES[what]), listed(names)) for what, names in found.items()]
+    lines = [Text.assemble((f"{signs[what]} ", _STYLES[what]), _listed(names)) for what, names in found.items()]
     return Text("\n").join(lines)
+
+
+def _listed(titles: Sequence[str]) -> str:
+    more = len(titles) - _LISTED
+    return ", ".join(titles[:_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _turn_json(turn: TurnDiff) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import unified_diff
 from pathlib import Path
@@ -32,7 +32,6 @@ BAD_INPUT: Final = 2
 STOPPED: Final = 130
 """Exit code after Ctrl+C, as shells have it, and after a “no”."""
 
-_LISTED: Final = 4
 _Result = TypeVar("_Result")
 
 STANDARD_INPUT: Final = "-"
@@ -81,12 +80,6 @@ def waited(work: Awaitable[_Result]) -> _Result:
     except LlmError as error:
         say(str(error))
         raise typer.Exit(FAILED) from error
-
-
-def listed(titles: Sequence[str]) -> str:
-    """The first titles by name, the others by their number."""
-    more = len(titles) - _LISTED
-    return ", ".join(titles[:_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def as_bytes(text: str) -> bytes:

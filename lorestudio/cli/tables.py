@@ -9,7 +9,7 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.output import figure, fold, listed, listing, table
+from lorestudio.cli.output import figure, fold, listing, table
 from lorestudio.studio.graph.analysis import GraphStudy
 from lorestudio.studio.graph.export import community_name
 from lorestudio.studio.project.doctor import Finding
@@ -64,6 +64,7 @@ def gaps_table(found: GraphStudy) -> Table:
     return shown
 
 
+_SHOWN_TITLES: Final = 4
 _TONES: Final = {Tone.GOOD: "cyan", Tone.NEUTRAL: "cyan", Tone.WARNING: "yellow", Tone.ERROR: "red"}
 _LEGEND: Final = "+ new since the turn before  ~ shortened  - left out, and why  ‹1/2› swipe 1 of 2"
 
@@ -104,13 +105,13 @@ def _happened(trace: Trace, before: set[int]) -> Text:
     """What a model chose, warnings, what is new since the generation that injected `before`, shortened or left out."""
     asked = [("", _TONES[line.tone], line.text) for line in ai_lines(trace)]
     asked += [("", _TONES[Tone.WARNING], warning) for warning in trace.warnings]
-    out = [("- ", "red", f"{listed(titles)}: {reason}") for reason, titles in _left_out(trace).items()]
+    out = [("- ", "red", f"{_listed(titles)}: {reason}") for reason, titles in _left_out(trace).items()]
     if not trace.injections:
         return _lines([*asked, ("", "dim", summary(trace)), *out])
     new = [injection.title for injection in trace.injections if injection.entry not in before]
     shortened = [injection.title for injection in trace.injections if injection.truncated]
-    lines = [("+ ", "green", listed(new))] if new else []
-    lines += [("~ ", "yellow", listed(shortened))] if shortened else []
+    lines = [("+ ", "green", _listed(new))] if new else []
+    lines += [("~ ", "yellow", _listed(shortened))] if shortened else []
     lines += out
     return _lines([*asked, *(lines or [("", "dim", "as in the turn before")])])
 
@@ -144,6 +145,12 @@ def _stopped(trace: Trace) -> Iterator[Fate]:
             continue
         if fate.state is FateState.REMOVED or (fate.state is FateState.REFUSED and fate.phase is not Phase.LOAD):
             yield fate
+
+
+def _listed(titles: Sequence[str]) -> str:
+    shown = ", ".join(titles[:_SHOWN_TITLES])
+    more = len(titles) - _SHOWN_TITLES
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 _REMEMBERING: Final = frozenset({"facts", "recap"})
