@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -13,7 +12,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from lorestudio.cli.answering import Answering, answering
-from lorestudio.cli.output import FAILED, clear_messages, figure, fixed, print_json, say, say_all, table
+from lorestudio.cli.output import FAILED, clear_messages, figure, fixed, print_json, say, say_all, table, waited
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
@@ -21,7 +20,7 @@ from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.sections import assigned, read_section
-from lorestudio.studio.project.answering import AnswerKind, LlmError
+from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, Thread
 from lorestudio.systems.facts.records import day as day_of
@@ -178,8 +177,6 @@ SetOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
-_Result = TypeVar("_Result")
-
 
 @facts.command()
 def extract(
@@ -203,7 +200,7 @@ def extract(
             asked = answering(answers, Project((), VaultIndex(()), DeepLoreSettings(), told, chat), fresh=again)
         with _session(settings, assignments, asked) as session:
             passages = session.waiting(told, chat, again=again, due=due)
-            drawn = _run(session.extract(told, chat, passages, None if as_json else _progress))
+            drawn = waited(session.extract(told, chat, passages, None if as_json else _progress))
         if as_json:
             print_json([_drawn_json(each) for each in drawn])
         elif not passages:
@@ -249,7 +246,7 @@ def search(
 ) -> None:
     """Find the memories most similar to a text."""
     with clear_messages(), _session(settings, assignments) as session:
-        found = _run(session.search(text, _owner(session, chat), limit, tag or ()))
+        found = waited(session.search(text, _owner(session, chat), limit, tag or ()))
         if as_json:
             print_json([memory_json(match.memory, match.score) for match in found])
         elif found:
@@ -284,7 +281,7 @@ def edit(
 ) -> None:
     """Give a memory another text; its vector is made anew."""
     with clear_messages(), _session(settings, assignments) as session:
-        _run(session.edit(session.find(memory), text, tag))
+        waited(session.edit(session.find(memory), text, tag))
 
 
 @facts.command()
@@ -343,7 +340,7 @@ def refresh(settings: SettingsOption = None, assignments: SetOption = None) -> N
     """Make the vectors of memories anew that another model has made, or none."""
     with clear_messages(), _session(settings, assignments) as session:
         stale = session.stale()
-        _run(session.refresh(stale))
+        waited(session.refresh(stale))
         typer.echo(f"{plural(len(stale), '# vector|# vectors')} made.")
 
 
@@ -374,19 +371,6 @@ def _pin(memories: list[str], settings: Path | None, assignments: list[str] | No
 def _progress(done: int, of: int, _last: Drawn | None) -> None:
     if done < of:
         say(f"passage {done + 1} of {of} …")
-
-
-def _run(work: Awaitable[_Result]) -> _Result:
-    """What the work comes to; a provider's failure as a message."""
-
-    async def waited() -> _Result:
-        return await work
-
-    try:
-        return asyncio.run(waited())
-    except LlmError as error:
-        say(str(error))
-        raise typer.Exit(FAILED) from error
 
 
 def _drawn_json(each: Drawn) -> object:

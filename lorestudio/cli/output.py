@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import unified_diff
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import typer
 from rich import box
@@ -21,7 +22,7 @@ from rich.text import Text
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError
-from lorestudio.studio.project.answering import AnsweringError, ProfileError
+from lorestudio.studio.project.answering import AnsweringError, LlmError, ProfileError
 from lorestudio.vault.files import VaultError
 
 FAILED: Final = 1
@@ -30,6 +31,8 @@ BAD_INPUT: Final = 2
 """Exit code for input that cannot be used."""
 STOPPED: Final = 130
 """Exit code after Ctrl+C, as shells have it, and after a “no”."""
+
+_Result = TypeVar("_Result")
 
 STANDARD_INPUT: Final = "-"
 """How a command is told to read a text from standard input."""
@@ -64,6 +67,19 @@ def clear_messages() -> Iterator[None]:
     except (KeyboardInterrupt, Cancelled) as stop:
         say("stopped.")
         raise typer.Exit(STOPPED) from stop
+
+
+def waited(work: Awaitable[_Result]) -> _Result:
+    """What the work comes to; a provider's failure as a message."""
+
+    async def whole() -> _Result:
+        return await work
+
+    try:
+        return asyncio.run(whole())
+    except LlmError as error:
+        say(str(error))
+        raise typer.Exit(FAILED) from error
 
 
 def as_bytes(text: str) -> bytes:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Awaitable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -17,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.answering import Answering, agree, answering
-from lorestudio.cli.output import FAILED, STOPPED, clear_messages, print_json, say, say_all
+from lorestudio.cli.output import FAILED, STOPPED, clear_messages, print_json, say, say_all, waited
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -169,8 +168,6 @@ AnswersOption = Annotated[
 YesOption = Annotated[bool, typer.Option("--yes", help="Do it without asking you first.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the trace as JSON.")]
 
-_Result = TypeVar("_Result")
-
 
 @recap.command()
 def status(chat: ChatOption, settings: SettingsOption = None, context: ContextOption = 0) -> None:
@@ -249,17 +246,17 @@ def scenes(
     with clear_messages():
         session = _opened(chat, _settings(settings))
         if toggle is not None:
-            _change(session.edits.toggle_break(toggle))
+            waited(session.edits.toggle_break(toggle))
         if delete is not None:
-            _change(session.edits.delete_scene(delete))
+            waited(session.edits.delete_scene(delete))
         if hide is not None:
-            _change(session.edits.keep_hidden(hide, wanted=True))
+            waited(session.edits.keep_hidden(hide, wanted=True))
         if unhide is not None:
-            _change(session.edits.keep_hidden(unhide, wanted=False))
+            waited(session.edits.keep_hidden(unhide, wanted=False))
         if turn is not None:
-            _change(session.edits.turn_scene(turn, 1))
+            waited(session.edits.turn_scene(turn, 1))
         if back is not None:
-            _change(session.edits.turn_scene(back, -1))
+            waited(session.edits.turn_scene(back, -1))
         Console().print(scenes_table(session))
 
 
@@ -275,9 +272,9 @@ def running(
     with clear_messages():
         session = _opened(chat, _settings(settings))
         if use is not None:
-            _change(session.edits.use_running(use))
+            waited(session.edits.use_running(use))
         if delete is not None:
-            _change(session.edits.delete_running(delete))
+            waited(session.edits.delete_running(delete))
         Console().print(running_table(session))
 
 
@@ -323,13 +320,13 @@ def edit(
         session = _opened(chat, _settings(settings))
         written = _read(text)
         if message is not None:
-            _change(session.edits.edit_message(message, written))
+            waited(session.edits.edit_message(message, written))
             if exclude:
-                _change(session.edits.exclude(message, wanted=True))
+                waited(session.edits.exclude(message, wanted=True))
         elif scene is not None:
-            _change(session.edits.edit_scene(scene, written))
+            waited(session.edits.edit_scene(scene, written))
         else:
-            _change(session.edits.edit_running(written))
+            waited(session.edits.edit_running(written))
         typer.echo("Written.")
 
 
@@ -453,13 +450,6 @@ def _project(chat: Path) -> Project:
     """What choosing answers needs to know: the chat that they lie beside."""
     empty = Project((), VaultIndex(), DeepLoreSettings())
     return replace(empty, chat_path=chat.expanduser().resolve())
-
-
-def _change(work: Awaitable[_Result]) -> _Result:
-    async def whole() -> _Result:
-        return await work
-
-    return asyncio.run(whole())
 
 
 def _read(path: Path) -> str:

@@ -83,7 +83,7 @@ def put_on_lines(parts: Parts, items: list[Item], written: list[str], plan: list
         if placed.kept is None and placed.near not in staying and reached <= placed.near:
             comment = comment_in(_content(items[placed.near].text))
             if comment and comment not in value:
-                result.append(_indentation(text) + comment + parts.newline)
+                result.append(indentation(text) + comment + parts.newline)
         result.append(text)
     result.extend(item.before for item in items[done:])
     return "".join(result)
@@ -94,7 +94,8 @@ def _content(item: str) -> str:
     return "" if found is None else found[2]
 
 
-def _indentation(line: str) -> str:
+def indentation(line: str) -> str:
+    """The blanks and tabs that a line begins with."""
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
@@ -137,14 +138,14 @@ def put_in_brackets(items: list[Item], written: list[str], plan: list[Placed], r
         return f"[{', '.join(written)}]"
     texts = [item.text for item in items]
     first, last = texts[0], texts[-1]
-    lead = _indentation(texts[1]) if len(texts) > 1 else " "
-    opening = _indentation(first)
+    lead = indentation(texts[1]) if len(texts) > 1 else " "
+    opening = indentation(first)
     closing = last[len(last.rstrip(" \t")) :]
     ending = inside[len(",".join(texts)) :] or closing  # a comma behind the last item, or its spaces
     result = []
     for index, (placed, text) in enumerate(zip(plan, written, strict=True)):
         kept = placed.kept
-        space = opening if index == 0 else (lead if kept in {None, 0} else _indentation(text))
+        space = opening if index == 0 else (lead if kept in {None, 0} else indentation(text))
         core = text.strip(" \t")
         behind = "" if kept is None or kept == len(items) - 1 else text[len(text.rstrip(" \t")) :]
         if ending.startswith(",") and kept == len(items) - 1:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from lorestudio.domain.javascript import Json
 from lorestudio.vault import front_matter
 from lorestudio.vault.entries import field_name
-from lorestudio.vault.note.lists import ListStyle, write_list
+from lorestudio.vault.note.lists import ListStyle, indentation, write_list
 from lorestudio.vault.note.spans import Block, fences_without_fields, key_end
 from lorestudio.vault.note.spelling import (
     Parts,
@@ -229,14 +229,10 @@ def _block_scalars(parts: Parts, value: str) -> Iterator[str]:
     if any(line and line[0] != " " for line in lines[1:]):
         return
     first = next((line for line in parts.body if line.strip()), "")
-    indents = [_indentation(line) for line in [first, *lines[1:]] if line.strip()]
+    indents = [indentation(line) for line in [first, *lines[1:]] if line.strip()]
     indent = min(filter(None, indents), key=len, default="  ")
     sign = "|" if len(lines) > 1 else parts.rest
     yield parts.start() + sign + parts.tail + indent + parts.newline.join(lines) + parts.newline
-
-
-def _indentation(line: str) -> str:
-    return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _yaml_differs_in_spaces_only(raw: str, name: str, value: str) -> bool:
