@@ -100,7 +100,7 @@ class GraphPane(Pane):
         column.addWidget(self.note)
         column.addWidget(self.edges)
         column.addWidget(self.colours)
-        self.lists = GraphLists(self)
+        self.lists = GraphLists(theme, self)
         self.gaps = GapList(theme, self)
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)

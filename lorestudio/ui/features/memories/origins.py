@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
@@ -17,8 +18,9 @@ from lorestudio.systems.facts.session import Action, Decision, Memory, Run
 from lorestudio.ui.features.memories.table import day_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
+from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.pane import EmptyState
-from lorestudio.ui.widgets.record_table import RowColumn, RowTable, RowView
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 STATES: Final = {
     "active": "active: it is being read, or reading it was broken off",
@@ -63,12 +65,14 @@ class HistoryPage(QWidget):
         self.in_run.setProperty("kind", "small")
         self.in_run.setToolTip(tr("What fact memory did with it before the reply that you look at (T)"))
         columns = (
-            RowColumn("Fact", _what, icon=_icon, tone=_tone),
-            RowColumn("Similarity", _similarity, numeric=True, spoken=_spoken),
-            RowColumn("Text", lambda row: shorten(row.decision.fact, 200), tone=_tone),
+            Column("Fact", _what, icon=_icon, tone=_tone, width=112),
+            Column("Similarity", _similarity, numeric=True, spoken=_spoken, width=68),
+            Column("Text", lambda row: shorten(row.decision.fact, 200), tone=_tone),
         )
-        self.model = RowTable(theme, columns, lambda row: row.place, _tip, self)
-        self.view = RowView(theme, self.model, tr("Facts that were compared"), (112, 68), self)
+        self.model = RecordTable(
+            columns, theme=theme, key=attrgetter("place"), tip=lambda row, _column: _tip(row), parent=self
+        )
+        self.view = RecordView(theme, self.model, tr("Facts that were compared"), self)
         self.view.setMinimumHeight(50)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 6, 8, 6)
@@ -209,13 +213,15 @@ class PassagePage(QWidget):
         self._reading = ""
         self._busy = False
         columns = (
-            RowColumn("Messages", lambda row: tr("#{first} to #{last}", first=row.first, last=row.last)),
-            RowColumn("State", self._state, icon=self._icon, tone=self._tone),
-            RowColumn("Memories", lambda row: str(row.memories) if row.state else "", numeric=True),
-            RowColumn("Ended", lambda row: day_words(row.ended)),
+            Column("Messages", lambda row: tr("#{first} to #{last}", first=row.first, last=row.last), width=104),
+            Column("State", self._state, icon=self._icon, tone=self._tone, width=124),
+            Column("Memories", lambda row: str(row.memories) if row.state else "", numeric=True, width=74),
+            Column("Ended", lambda row: day_words(row.ended)),
         )
-        self.model = RowTable(theme, columns, lambda row: row.key, self._tip, self)
-        self.view = RowView(theme, self.model, tr("Passages of the chat"), (104, 124, 74), self)
+        self.model = RecordTable(
+            columns, theme=theme, key=attrgetter("key"), tip=lambda row, _column: self._tip(row), parent=self
+        )
+        self.view = RecordView(theme, self.model, tr("Passages of the chat"), self)
         self.empty = EmptyState(theme, "list", self)
         self.words = QLabel(self)
         self.words.setProperty("kind", "small")
@@ -270,7 +276,7 @@ class PassagePage(QWidget):
         """Show which passage is being read."""
         if (passage, busy) != (self._reading, self._busy):
             self._reading, self._busy = passage, busy
-            self.model.set_rows(self.model.rows)
+            self.model.touch_all()
             self._show(self.view.current)
 
     def _with_row(self, do: object) -> None:
@@ -334,9 +340,11 @@ class ProfilePage(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setAccessibleName(tr("Profile"))
-        columns = (RowColumn("Field", lambda row: row[0]), RowColumn("Holds", lambda row: row[1]))
-        self.model = RowTable(theme, columns, lambda row: row[0], lambda row: f"{row[0]}: {row[1]}", self)
-        self.view = RowView(theme, self.model, tr("Fields of the profile"), (130,), self)
+        columns = (Column("Field", lambda row: row[0], width=130), Column("Holds", lambda row: row[1]))
+        self.model = RecordTable(
+            columns, key=itemgetter(0), tip=lambda row, _column: f"{row[0]}: {row[1]}", parent=self
+        )
+        self.view = RecordView(theme, self.model, tr("Fields of the profile"), self)
         self.empty = EmptyState(theme, "list", self)
         text = tr(
             "Rules put readings and lists into a profile: “Rules for the profile” in the settings of fact memory."

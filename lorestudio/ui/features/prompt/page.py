@@ -24,11 +24,12 @@ from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.trace.assembled_prompt import AssembledPrompt, prompt_as_markdown, prompt_as_text
 from lorestudio.trace.model import Trace
-from lorestudio.ui.features.prompt.rows import PromptDelegate, PromptList, PromptRow, prompt_rows
+from lorestudio.ui.features.prompt.rows import PromptList, PromptRow, prompt_rows
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
+from lorestudio.ui.widgets.cells import CellDelegate
 from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState, FoldingRow
 
 logger = logging.getLogger(__name__)
@@ -83,7 +84,7 @@ class PromptPage(QWidget):
         self.model = PromptList(self)
         self.view = _PartsView(self)
         self.view.setModel(self.model)
-        self.view.setItemDelegate(PromptDelegate(theme, self.view))
+        self.view.setItemDelegate(CellDelegate(theme, self.view, width=100))
         self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setAccessibleName(tr("Prompt, in the order that the model reads"))
@@ -121,12 +122,12 @@ class PromptPage(QWidget):
     def choose_entry(self, entry: int | None) -> None:
         """Show where the chosen entry stands."""
         self._entry = entry
-        row = self.model.row_of(entry)
+        row = self.model.place_of_entry(entry)
         self._following = True
         try:
             if row >= 0:
-                self.view.setCurrentIndex(self.model.index(row))
-                self.view.scrollTo(self.model.index(row), QListView.ScrollHint.PositionAtCenter)
+                self.view.setCurrentIndex(self.model.index(row, 0))
+                self.view.scrollTo(self.model.index(row, 0), QListView.ScrollHint.PositionAtCenter)
             else:
                 self.view.selectionModel().clear()
         finally:

@@ -1,17 +1,13 @@
-"""A whole prompt as rows: every message with who speaks, and below it its parts with where each comes from.
-
-Rows of a prompt: who speaks, then each part with a bar in the colour of its origin, its tokens and its text.
-"""
+"""A whole prompt as rows: every message with who speaks, and below it its parts with where each comes from."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Final
 
-from PySide6.QtCore import QAbstractListModel, QObject, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter
-from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtCore import QObject
 
 from lorestudio.trace.assembled_prompt import (
     AssembledMessage,
@@ -24,19 +20,9 @@ from lorestudio.trace.assembled_prompt import (
 )
 from lorestudio.trace.budget import OTHER, origins
 from lorestudio.trace.model import Trace
-from lorestudio.ui.shell.qt import (
-    ACCESSIBLE_DESCRIPTION,
-    ACCESSIBLE_TEXT,
-    DISPLAY,
-    ENTRY_ID,
-    ITEM,
-    NO_INDEX,
-    TOOLTIP,
-    Index,
-)
-from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, sentence_case, shorten, tr
-from lorestudio.ui.widgets.paint import Line, Wrapper, chip_width, draw_chip, draw_focus, hairline, hatch
+from lorestudio.ui.widgets.cells import Body, Chip, Column, Look, Strip, Words
+from lorestudio.ui.widgets.record_table import RecordTable
 
 LEFT_WORDS: Final[Mapping[Left, str]] = {
     Left.NO_ROOM: "not sent: the context is full",
@@ -74,7 +60,6 @@ class PromptRow:
     message: int | None = None
     lost: str = ""
     estimate: bool = False
-    expanded: bool = False
     remark: bool = False
 
     @property
@@ -174,177 +159,50 @@ def _lost(part: LeftOutPart, words: Mapping[int, tuple[str, str]], *, estimate: 
     )
 
 
-class PromptList(QAbstractListModel):
-    """`ITEM` is the row; texts for people and for screen readers say the same."""
+class PromptList(RecordTable):
+    """The rows of a prompt: who speaks, then each part with a bar in the colour of its origin, its tokens and text."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._rows: list[PromptRow] = []
+        column = Column("", lambda row: row.text or row.title, look=self._look, spoken=PromptRow.describe, tip=_tip)
+        super().__init__([column], entry=attrgetter("entry"), parent=parent)
+        self._cells.about = PromptRow.describe
+        self._opened: set[int] = set()
 
-    def set_rows(self, rows: tuple[PromptRow, ...]) -> None:
-        """Show another prompt."""
-        self.beginResetModel()
-        self._rows = list(rows)
-        self.endResetModel()
-
-    def toggle(self, row: int) -> None:
+    def toggle(self, place: int) -> None:
         """Show all of a part's text, or its beginning again."""
-        if 0 <= row < len(self._rows) and not self._rows[row].head:
-            self._rows[row] = replace(self._rows[row], expanded=not self._rows[row].expanded)
-            self.dataChanged.emit(self.index(row), self.index(row))
+        row = self.row(place)
+        if row is not None and not row.head:
+            self._opened ^= {id(row)}
+            self.touch(id(row))
 
-    def row_of(self, entry: int | None) -> int:
+    def is_open(self, place: int) -> bool:
+        """Whether all of a part's text is shown."""
+        return id(self.row(place)) in self._opened
+
+    def place_of_entry(self, entry: int | None) -> int:
         """The first row of an entry, -1 where it has none."""
-        return next((at for at, row in enumerate(self._rows) if entry is not None and row.entry == entry), -1)
+        return next((at for at, row in enumerate(self.rows) if entry is not None and row.entry == entry), -1)
 
-    def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: messages and parts."""
-        return 0 if parent.isValid() else len(self._rows)
+    def _look(self, row: PromptRow) -> Look:
+        amount = (Words(row.amount, tone="text_muted", gap=0),)
+        if row.head:
+            strip = Strip((Words(row.title, bold=True),), amount, 26)
+            return Look((strip,), _SIDE, _SIDE, ground="raised", rule="top", ring=True)
+        chip = Chip(tr(row.lost) if row.lost else tr(row.origin), row.fill, row.ground)
+        entry = row.entry is not None
+        most = 0 if id(row) in self._opened else FOLDED_LINES
+        return Look(
+            (Strip((chip, Words(row.title, bold=entry)), amount, 24),),
+            _SIDE, _SIDE, 2, side="hatched" if row.lost else row.fill or row.ground, ring=True,
+            body=Body(row.text, "text" if entry else "text_muted", most, "… more (X shows all)"),
+        )  # fmt: skip
 
-    def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: the row, or it in words."""
-        if not 0 <= index.row() < len(self._rows):
-            return None
-        row = self._rows[index.row()]
-        if role == ITEM:
-            return row
-        if role == ENTRY_ID:
-            return row.entry
-        if role == DISPLAY:
-            return row.text or row.title
-        if role in {ACCESSIBLE_TEXT, ACCESSIBLE_DESCRIPTION}:
-            return row.describe()
-        return f"{row.title}\n{tr(row.origin)}" if role == TOOLTIP and not row.head else None
+
+def _tip(row: PromptRow) -> str:
+    return "" if row.head else f"{row.title}\n{tr(row.origin)}"
 
 
 FOLDED_LINES: Final = 3
 """Lines that a part shows until it is opened."""
 
-_SIDE, _BAR, _HEAD, _AMOUNT = 10.0, 4.0, 24.0, 74.0
-_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
-
-
-class PromptDelegate(QStyledItemDelegate):
-    """Draws `PromptRow`s."""
-
-    def __init__(self, theme: Theme, view: QListView, parent: QObject | None = None) -> None:
-        super().__init__(parent or view)
-        self._theme, self._view = theme, view
-        self._wrapper: Wrapper | None = None
-        self._lines: dict[tuple[str, int, bool], tuple[tuple[Line, ...], bool]] = {}
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Qt: as tall as the text needs in the view's width."""
-        row = index.data(ITEM)
-        if not isinstance(row, PromptRow):
-            return QSize(100, 20)
-        if row.head:
-            return QSize(100, round(_HEAD + 2))
-        lines, folded = self._broken(row)
-        text = self._line_height() * (len(lines) + folded) if row.text else 0
-        return QSize(100, round(_HEAD + text + 8))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Qt: draw a row."""
-        row = index.data(ITEM)
-        if not isinstance(row, PromptRow):
-            return
-        theme, rect = self._theme, QRectF(option.rect)
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if chosen:
-            painter.fillRect(rect, theme.color("accent_soft"))
-        elif row.head:
-            painter.fillRect(rect, theme.color("raised"))
-        ink = theme.color("on_accent_soft" if chosen else "text")
-        faint = theme.color("on_accent_soft" if chosen else "text_muted")
-        if row.head:
-            self._draw_head(painter, rect, row, ink, faint)
-        else:
-            self._draw_part(painter, rect, row, ink, faint)
-        if chosen and option.state & QStyle.StateFlag.State_HasFocus:
-            draw_focus(painter, rect, theme)
-        painter.restore()
-
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
-    def _draw_head(self, painter: QPainter, rect: QRectF, row: PromptRow, ink: QColor, faint: QColor) -> None:
-        painter.setFont(scaled(self._font().font, 1.0, bold=True))
-        painter.setPen(ink)
-        box = rect.adjusted(_SIDE, 0, -_SIDE - _AMOUNT, 0)
-        title = QFontMetricsF(painter.font()).elidedText(row.title, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(box, _LEFT, title)
-        painter.setFont(self._font().font)
-        painter.setPen(faint)
-        painter.drawText(rect.adjusted(0, 0, -_SIDE, 0), _RIGHT, row.amount)
-        painter.setPen(hairline(self._theme.color("border")))
-        painter.drawLine(QPointF(rect.left(), rect.top() + 0.5), QPointF(rect.right(), rect.top() + 0.5))
-
-    def _draw_part(self, painter: QPainter, rect: QRectF, row: PromptRow, ink: QColor, faint: QColor) -> None:
-        theme = self._theme
-        bar = QRectF(rect.left() + _SIDE, rect.top() + 3, _BAR, rect.height() - 6)
-        ground, letter = theme.fill(row.fill) if row.fill else (theme.color(row.ground), theme.color("text"))
-        if row.lost:
-            painter.fillRect(bar, hatch(theme.color("text_muted"), theme))
-        else:
-            painter.setPen(hairline(theme.color("fill_edge") if row.fill else theme.color("border_strong")))
-            painter.setBrush(ground)
-            painter.drawRect(bar.adjusted(0.5, 0.5, -0.5, -0.5))
-        line = QRectF(bar.right() + 8, rect.top() + 2, rect.right() - bar.right() - 8 - _SIDE - _AMOUNT, _HEAD)
-        painter.setFont(scaled(self._font().font, 0.86))
-        metrics = QFontMetricsF(painter.font())
-        word = tr(row.lost) if row.lost else tr(row.origin)
-        wide = min(chip_width(metrics, word), line.width() * 0.6)
-        chip = QRectF(line.left(), line.center().y() - 8, wide, 16)
-        told = metrics.elidedText(word, Qt.TextElideMode.ElideRight, wide - 12)
-        draw_chip(painter, chip, told, ground, letter, theme.color("fill_edge" if row.fill else "border_strong"))
-        painter.setFont(scaled(self._font().font, 1.0, bold=row.entry is not None))
-        painter.setPen(ink)
-        rest = line.adjusted(wide + 8, 0, 0, 0)
-        title = QFontMetricsF(painter.font()).elidedText(row.title, Qt.TextElideMode.ElideRight, rest.width())
-        painter.drawText(rest, _LEFT, title)
-        painter.setFont(self._font().font)
-        painter.setPen(faint)
-        painter.drawText(QRectF(rect.left(), line.top(), rect.width() - _SIDE, _HEAD), _RIGHT, row.amount)
-        self._draw_text(painter, line.left(), line.bottom(), row, ink, faint)
-
-    def _draw_text(
-        self, painter: QPainter, left: float, top: float, row: PromptRow, ink: QColor, faint: QColor
-    ) -> None:
-        if not row.text:
-            return
-        lines, folded = self._broken(row)
-        height = self._line_height()
-        painter.setPen(ink if row.entry is not None else faint)
-        for start, end in lines:
-            painter.drawText(QRectF(left, top, 4000, height), _LEFT, row.text[start:end])
-            top += height
-        if folded:
-            painter.setPen(self._theme.color("accent"))
-            painter.drawText(QRectF(left, top, 4000, height), _LEFT, tr("… more (X shows all)"))
-
-    def _broken(self, row: PromptRow) -> tuple[tuple[Line, ...], bool]:
-        """The lines that are shown, and whether there are more."""
-        width = self._view.viewport().width()
-        key = (row.text, width, row.expanded)
-        found = self._lines.get(key)
-        if found is None:
-            if len(self._lines) > 4000:
-                self._lines.clear()
-            room = max(40.0, width - 2 * _SIDE - _BAR - 8)
-            lines = self._font().lines(row.text, room, None if row.expanded else FOLDED_LINES + 2)
-            folded = not row.expanded and len(lines) > FOLDED_LINES + 1
-            found = self._lines[key] = tuple(lines[:FOLDED_LINES] if folded else lines), folded
-        return found
-
-    def _font(self) -> Wrapper:
-        font = self._view.font()
-        if self._wrapper is None or self._wrapper.font != font:
-            self._wrapper = Wrapper(font)
-            self._lines.clear()
-        return self._wrapper
-
-    def _line_height(self) -> float:
-        return self._font().metrics.height() * 1.1
+_SIDE: Final = 10.0

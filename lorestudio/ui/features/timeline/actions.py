@@ -15,7 +15,6 @@ from lorestudio.domain.chat import Generation
 from lorestudio.ui.features.compare.runs_pane import ComparePane, copy_markdown
 from lorestudio.ui.features.timeline import export
 from lorestudio.ui.features.timeline.pane import TimelinePane
-from lorestudio.ui.features.timeline.tables import EntryTable, TurnTable, as_rows
 from lorestudio.ui.shell.command_group import CommandGroup
 from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
@@ -157,9 +156,7 @@ class TimelineCommands(CommandGroup):
         timeline, kind = self.timeline, path.suffix.lower()
         try:
             if kind == ".csv":
-                model = EntryTable() if entries else TurnTable()
-                model.set_content(timeline.content, timeline.names)
-                data = export.csv_bytes(as_rows(model))
+                data = timeline.as_csv(entries=entries)
             else:
                 data = export.picture(self._window.theme, timeline.font(), timeline.content, timeline.map.cell, kind)
         except ValueError as error:

@@ -1,9 +1,7 @@
-"""A timeline as a file: CSV of its tables, PNG or SVG of its heat map."""
+"""A timeline as a picture: PNG or SVG of its heat map."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from pathlib import Path
 from typing import Final
@@ -23,25 +21,6 @@ LARGEST: Final = 16_000
 
 TITLES: Final = 200.0
 KINDS: Final = {".csv": "CSV", ".png": "PNG", ".svg": "SVG"}
-
-
-def csv_bytes(rows: list[list[str]]) -> bytes:
-    """Rows as CSV, as spreadsheets read it: with a byte order mark, and no cell that they would take for a formula."""
-    text = io.StringIO()
-    csv.writer(text).writerows([[_harmless(cell) for cell in row] for row in rows])
-    return text.getvalue().encode("utf-8-sig", "replace")
-
-
-def _harmless(cell: str) -> str:
-    return f"'{cell}" if cell[:1] in {"=", "+", "-", "@"} and len(cell) > 1 and not _is_number(cell) else cell
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell.replace(",", ""))
-    except ValueError:
-        return False
-    return True
 
 
 def picture(theme: Theme, font: QFont, content: MapContent, cell: float, kind: str) -> bytes:

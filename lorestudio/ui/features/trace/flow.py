@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QBuffer,
     QByteArray,
     QEvent,
@@ -44,13 +43,11 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
     QHBoxLayout,
-    QHeaderView,
     QListView,
     QMenu,
     QScrollArea,
     QSizePolicy,
     QStackedWidget,
-    QTableView,
     QToolButton,
     QToolTip,
     QVBoxLayout,
@@ -63,53 +60,25 @@ from lorestudio.studio.report.svg import flow_svg, ribbon_words
 from lorestudio.trace.flow import SANKEY_FROM, TABLE_COLUMNS, Flow, Measure, Ribbon, flow, flow_csv, flow_rows
 from lorestudio.trace.model import Trace
 from lorestudio.ui.features.trace.funnel import FunnelList
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, NO_INDEX, TOOLTIP, Index
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets.cells import FIT, Column, same_words, titled
 from lorestudio.ui.widgets.paint import draw_focus, hairline
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
-_RIGHT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
 
-
-class FlowTable(QAbstractTableModel):
+def flow_table(parent: QObject) -> RecordTable:
     """Rows of `trace.flow.flow_rows`."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._rows: tuple[tuple[str | int, ...], ...] = ()
+    def column(place: int, title: str) -> Column:
+        def words(row: tuple[str | int, ...]) -> str:
+            value = row[place]
+            return number(value) if isinstance(value, int) else value
 
-    def set_flow(self, stream: Flow | None, trace: Trace | None, *, everything: bool = False) -> None:
-        """Show another run."""
-        self.beginResetModel()
-        shown = stream is not None and trace is not None
-        self._rows = flow_rows(stream, trace, everything=everything) if shown and stream and trace else ()
-        self.endResetModel()
+        return Column(title, words, width=FIT if title != "Titles" else 0, numeric=title in {"Entries", "Tokens"})
 
-    def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: stages and ribbons."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: as the export has them."""
-        return 0 if parent.isValid() else len(TABLE_COLUMNS)
-
-    def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: a cell."""
-        if not (0 <= index.row() < len(self._rows) and 0 <= index.column() < len(TABLE_COLUMNS)):
-            return None
-        value = self._rows[index.row()][index.column()]
-        text = number(value) if isinstance(value, int) else value
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if isinstance(value, int) else None
-        if role == ACCESSIBLE_TEXT:
-            return f"{tr(TABLE_COLUMNS[index.column()])}: {text}"
-        return text if role in {DISPLAY, TOOLTIP} else None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
-        """Qt: names of the columns."""
-        if role == DISPLAY and orientation == HORIZONTAL:
-            return tr(TABLE_COLUMNS[section])
-        return None
+    columns = [column(place, title) for place, title in enumerate(TABLE_COLUMNS)]
+    return RecordTable(columns, spoken=titled(""), tip=same_words, parent=parent)
 
 
 _V_LEFT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
@@ -368,18 +337,8 @@ class FlowPage(QWidget):
         self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         self._scroll.setFocusProxy(self.view)
         self.view.moved.connect(self._keep_in_sight)
-        self.table_model = FlowTable(self)
-        self.table = QTableView(self)
-        self.table.setModel(self.table_model)
-        self.table.setAccessibleName(tr("Stages and reasons as a table"))
-        self.table.verticalHeader().hide()
-        self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.table.horizontalHeader().setStretchLastSection(True)
-        self.table.setWordWrap(False)
-        self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self.table.verticalHeader().setDefaultSectionSize(24)
-        self.table.setShowGrid(False)
+        self.table_model = flow_table(self)
+        self.table = RecordView(theme, self.table_model, tr("Stages and reasons as a table"), self)
         self._pages = QStackedWidget(self)
         for page in (funnel, self._scroll, self.table):
             self._pages.addWidget(page)
@@ -485,8 +444,10 @@ class FlowPage(QWidget):
     def _show(self) -> None:
         self._model.set_measure(self.measure)
         self.view.set_flow(self.flow, self.measure, everything=self._everything)
-        wanted = self.flow if self.table_button.isChecked() else None  # its titles cost more than the picture
-        self.table_model.set_flow(wanted, self._trace, everything=self._everything)
+        rows: tuple[tuple[str | int, ...], ...] = ()
+        if self.table_button.isChecked() and self.flow is not None and self._trace is not None:
+            rows = flow_rows(self.flow, self._trace, everything=self._everything)  # they cost more than the picture
+        self.table_model.set_rows(rows)
         page: QWidget = self._scroll if self.is_flow else self._funnel
         self._pages.setCurrentWidget(self.table if self.table_button.isChecked() else page)
 
