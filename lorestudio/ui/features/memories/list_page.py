@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.systems.facts.picture import FactsPicture, MemoryRow
-from lorestudio.ui.features.memories.detail import MemoryDetail
+from lorestudio.ui.features.memories.origins import MemoryDetail
 from lorestudio.ui.features.memories.store import Hits
 from lorestudio.ui.features.memories.table import (
     ORDERS,

@@ -35,7 +35,7 @@ from lorestudio.ui.shell.words import count, number, shorten, tr
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.pane import EmptyState
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
-from lorestudio.ui.widgets.text_field import RecapText, SmallText
+from lorestudio.ui.widgets.work_pane import RecapText, SmallText
 
 
 class Page(QWidget):

@@ -27,8 +27,7 @@ from lorestudio.ui.features.recap.pages import MessagePage, Page, PromptPage, Ru
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, shorten, tr
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.text_field import RecapText
-from lorestudio.ui.widgets.work_pane import WorkPane
+from lorestudio.ui.widgets.work_pane import RecapText, WorkPane
 
 LOGGED: Final = 50
 _RETRY: Final = re.compile(r"^Retry [^:]*: ")

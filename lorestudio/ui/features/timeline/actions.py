@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from lorestudio.domain.chat import Generation
 from lorestudio.ui.features.compare.runs_pane import ComparePane, copy_markdown
-from lorestudio.ui.features.timeline import export
+from lorestudio.ui.features.timeline import drawing
 from lorestudio.ui.features.timeline.pane import TimelinePane
 from lorestudio.ui.shell.command_group import CommandGroup
 from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, tr
@@ -158,7 +158,7 @@ class TimelineCommands(CommandGroup):
             if kind == ".csv":
                 data = timeline.as_csv(entries=entries)
             else:
-                data = export.picture(self._window.theme, timeline.font(), timeline.content, timeline.map.cell, kind)
+                data = drawing.picture(self._window.theme, timeline.font(), timeline.content, timeline.map.cell, kind)
         except ValueError as error:
             self._window.say(Notice(sentence_of(error), "error", key="timeline"))
             return
@@ -169,7 +169,7 @@ class TimelineCommands(CommandGroup):
 
         self._window.session.jobs.start(
             tr("Saving {name}", name=path.name),
-            lambda _report: export.write(path, data),
+            lambda _report: drawing.write(path, data),
             done=lambda _none: self._window.status.flash(tr("{name} was saved.", name=path.name)),
             failed=failed,
         )

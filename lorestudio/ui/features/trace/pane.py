@@ -25,10 +25,8 @@ from lorestudio.trace.summary import summary_pieces
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.features.prompt.page import PromptPage
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
-from lorestudio.ui.features.trace.flow import FlowPage
-from lorestudio.ui.features.trace.funnel import FunnelList, Step
-from lorestudio.ui.features.trace.journey_table import JourneyTable, cell_sentence
-from lorestudio.ui.features.trace.journey_view import JourneyView
+from lorestudio.ui.features.trace.flow import FlowPage, FunnelList, Step
+from lorestudio.ui.features.trace.journey import JourneyTable, JourneyView, cell_sentence
 from lorestudio.ui.features.trace.summary import LiveBar, RunRemarks, SummaryLine, broken_words, nothing_words
 from lorestudio.ui.shell.qt import ENTRY_ID, ITEM
 from lorestudio.ui.shell.theme import Theme, fixed_font

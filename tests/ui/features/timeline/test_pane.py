@@ -23,7 +23,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline_grid import RowOrder
 from lorestudio.trace.journey import fates
 from lorestudio.ui.features.timeline.actions import TimelineCommands
-from lorestudio.ui.features.timeline.export import picture
+from lorestudio.ui.features.timeline.drawing import picture
 from lorestudio.ui.features.timeline.heat_map import USUAL, ZOOMS, HeatMap
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.features.timeline.minimap import Minimap

@@ -12,8 +12,8 @@ from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.journey import fates
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Verdict
 from lorestudio.ui.features.chat.model import ChatList, Speaker
-from lorestudio.ui.features.trace.funnel import FunnelList, steps
-from lorestudio.ui.features.trace.journey_table import RESULT_COLUMN, JourneyTable
+from lorestudio.ui.features.trace.flow import FunnelList, steps
+from lorestudio.ui.features.trace.journey import RESULT_COLUMN, JourneyTable
 from lorestudio.ui.features.vault.tree import Branch, VaultTree
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, MARK, TOOLTIP, VERTICAL
 from lorestudio.ui.widgets.marks import KeyQuery, cell_mark, entry_kind, fate_mark
