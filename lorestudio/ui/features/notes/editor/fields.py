@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.javascript import Json, number_text, to_number, to_string
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.ui.features.notes.editor import property_values as reading
+from lorestudio.ui.features.notes.editor import schema as reading
 from lorestudio.ui.features.notes.editor.chips_field import ChipsField
 from lorestudio.ui.features.notes.editor.completion import TitleBook, offering
 from lorestudio.ui.features.notes.editor.schema import FIRES_WORDS, FieldKind, FieldSpec, Fires, TagNames, general_value

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, number, to_number
-from lorestudio.ui.features.notes.editor import property_values as reading
+from lorestudio.ui.features.notes.editor import schema as reading
 from lorestudio.ui.features.notes.editor.fields import FIRES, FIRES_SPEC, Context, FieldMaker, ListField, RawField
 from lorestudio.ui.features.notes.editor.form_row import Facts, FieldRow, Mend, Remark, mended, remarks_on
 from lorestudio.ui.features.notes.editor.schema import ALWAYS, FieldKind, FieldSpec, Fires, TagNames, specs
