@@ -16,9 +16,16 @@ ACCESSIBLE_DESCRIPTION: Final = Qt.ItemDataRole.AccessibleDescriptionRole
 ITEM: Final = Qt.ItemDataRole.UserRole
 """The object behind a row: an entry, a message row, a step."""
 MARK: Final = Qt.ItemDataRole.UserRole + 1
-"""A `models.marks.Mark` to draw."""
+"""A `widgets.marks.Mark` to draw."""
 ENTRY_ID: Final = Qt.ItemDataRole.UserRole + 2
 """The id of the entry behind a row, None where there is none."""
+
+LOOK: Final = Qt.ItemDataRole.UserRole + 3
+"""The `widgets.cells.Look` of a cell that is drawn piece by piece."""
+CHECK: Final = Qt.ItemDataRole.CheckStateRole
+ALIGNMENT: Final = Qt.ItemDataRole.TextAlignmentRole
+V_LEFT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+V_RIGHT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
 
 HORIZONTAL: Final = Qt.Orientation.Horizontal
 VERTICAL: Final = Qt.Orientation.Vertical

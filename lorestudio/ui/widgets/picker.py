@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
-from PySide6.QtCore import QAbstractListModel, QEvent, QObject, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -17,16 +18,15 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QListView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
 
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, Index
-from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.qt import ITEM, Index
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Words, one_line
+from lorestudio.ui.widgets.record_table import RecordTable
 
 _START_OF_WORD, _IN_A_ROW, _WHOLE = 8, 5, 40
 
@@ -79,10 +79,6 @@ def ranked(query: str, texts: Iterable[str]) -> list[int]:
     return [place for _points, place in sorted((-points, place) for points, place in scored if points is not None)]
 
 
-_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
-
-
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One thing to pick: what it is called, more about it, its shortcut, and what the picker hands back."""
@@ -94,87 +90,16 @@ class Choice:
     enabled: bool = True
 
 
-class _Choices(QAbstractListModel):
-    def __init__(self, choices: Sequence[Choice], parent: QObject) -> None:
-        super().__init__(parent)
-        self._all = list(choices)
-        self._shown = list(choices)
-
-    def search(self, text: str) -> None:
-        """Show what fits `text`."""
-        self.beginResetModel()
-        self._shown = [self._all[place] for place in ranked(text, (choice.title for choice in self._all))]
-        self.endResetModel()
-
-    def add(self, choices: Sequence[Choice], text: str) -> None:
-        """More choices, behind those that are known."""
-        self._all += choices
-        self.search(text)
-
-    def replace(self, choices: Sequence[Choice], text: str) -> None:
-        """Other choices, such as the same ones with more to say about them."""
-        self._all = list(choices)
-        self.search(text)
-
-    def row_of(self, choice: object) -> int:
-        """The row of a choice, -1 where it is not shown."""
-        return self._shown.index(choice) if isinstance(choice, Choice) and choice in self._shown else -1
-
-    def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: one row per choice."""
-        return 0 if parent.isValid() else len(self._shown)
-
-    def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: a choice."""
-        if not 0 <= index.row() < len(self._shown):
-            return None
-        choice = self._shown[index.row()]
-        if role == ITEM:
-            return choice
-        if role == DISPLAY:
-            return choice.title
-        if role == ACCESSIBLE_TEXT:
-            parts = [choice.title, choice.detail, choice.hint, "" if choice.enabled else tr("not available now")]
-            return ", ".join(part for part in parts if part)
-        return None
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        """Qt: what is not available is shown, and says so, but cannot be picked."""
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+def _look(choice: Choice) -> Look:
+    title = Words(choice.title, tone="text" if choice.enabled else "border_strong", steady=not choice.enabled, gap=10)
+    detail = Words(choice.detail, tone="text_faint", scale=0.9, gap=10)
+    return one_line(title, detail, right=(Words(choice.hint, tone="text_faint", scale=0.9, gap=0),), margin=12)
 
 
-class _ChoiceDelegate(QStyledItemDelegate):
-    def __init__(self, theme: Theme, parent: QObject) -> None:
-        super().__init__(parent)
-        self._theme = theme
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Qt: one line."""
-        return QSize(200, 30)
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Qt: draw a choice."""
-        choice = index.data(ITEM)
-        if not isinstance(choice, Choice):
-            return
-        theme = self._theme
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        painter.save()
-        if chosen:
-            painter.fillRect(option.rect, theme.color("accent_soft"))
-        box = QRectF(option.rect).adjusted(12, 0, -12, 0)
-        plain = theme.color("text" if choice.enabled else "border_strong")
-        painter.setPen(theme.color("on_accent_soft") if chosen and choice.enabled else plain)
-        painter.drawText(box, _LEFT, choice.title)
-        wide = QFontMetricsF(option.font).horizontalAdvance(choice.title) + 10
-        painter.setFont(scaled(option.font, 0.9))
-        painter.setPen(theme.color("on_accent_soft" if chosen else "text_faint"))
-        metrics = QFontMetricsF(painter.font())
-        painter.drawText(box, _RIGHT, choice.hint)
-        room = box.width() - wide - metrics.horizontalAdvance(choice.hint) - 10
-        detail = metrics.elidedText(choice.detail, Qt.TextElideMode.ElideRight, max(room, 0))
-        painter.drawText(box.adjusted(wide, 0, 0, 0), _LEFT, detail)
-        painter.restore()
+def _spoken(choice: Choice) -> str:
+    """What is not available is shown and cannot be picked, and says so."""
+    parts = [choice.title, choice.detail, choice.hint, "" if choice.enabled else tr("not available now")]
+    return ", ".join(part for part in parts if part)
 
 
 class Picker(QDialog):
@@ -205,10 +130,11 @@ class Picker(QDialog):
         self.field.setPlaceholderText(placeholder)
         self.field.setAccessibleName(title)
         self.field.setClearButtonEnabled(True)
-        self._model = _Choices(choices, self)
+        self._all = list(choices)
+        self._model = RecordTable([Column("", attrgetter("title"), look=_look, spoken=_spoken)], parent=self)
         self.view = QListView(frame)
         self.view.setModel(self._model)
-        self.view.setItemDelegate(_ChoiceDelegate(theme, self.view))
+        self.view.setItemDelegate(CellDelegate(theme, self.view, 30, 200))
         self.view.setUniformItemSizes(True)
         self.view.setAccessibleName(tr("Matches"))
         self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the arrow keys reach it through the field
@@ -237,8 +163,9 @@ class Picker(QDialog):
     def add(self, choices: Sequence[Choice]) -> None:
         """More to pick, found meanwhile; the row that the keyboard is on stays where it still fits."""
         chosen = self.view.currentIndex().data(ITEM)
-        self._model.add(choices, self.field.text())
-        self.view.setCurrentIndex(self._model.index(max(self._model.row_of(chosen), 0)))
+        self._all += choices
+        self._rank(self.field.text())
+        self.view.setCurrentIndex(self._model.index(max(self._model.place_of(id(chosen)), 0), 0))
         self._say_count()
 
     def open_over(self, window: QWidget) -> None:
@@ -258,8 +185,9 @@ class Picker(QDialog):
     def replace(self, choices: Sequence[Choice]) -> None:
         """Say more about the choices; the row that the keyboard is on stays, whatever is said of it now."""
         row = self.view.currentIndex().row()
-        self._model.replace(choices, self.field.text())
-        self.view.setCurrentIndex(self._model.index(max(row, 0)))
+        self._all = list(choices)
+        self._rank(self.field.text())
+        self.view.setCurrentIndex(self._model.index(max(row, 0), 0))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: arrow keys move through the list while the field keeps the keyboard."""
@@ -273,7 +201,7 @@ class Picker(QDialog):
                 Qt.Key.Key_PageUp: row - page,
             }
             if event.key() in moves and rows:
-                self.view.setCurrentIndex(self._model.index(max(0, min(rows - 1, moves[Qt.Key(event.key())]))))
+                self.view.setCurrentIndex(self._model.index(max(0, min(rows - 1, moves[Qt.Key(event.key())])), 0))
                 return True
             if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
                 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._hint.isVisible():
@@ -284,9 +212,12 @@ class Picker(QDialog):
         return super().eventFilter(watched, event)
 
     def _search(self, text: str) -> None:
-        self._model.search(text)
-        self.view.setCurrentIndex(self._model.index(0))
+        self._rank(text)
+        self.view.setCurrentIndex(self._model.index(0, 0))
         self._say_count()
+
+    def _rank(self, text: str) -> None:
+        self._model.set_rows([self._all[place] for place in ranked(text, (choice.title for choice in self._all))])
 
     def _want_new(self) -> None:
         name = self.field.text().strip()

@@ -1,80 +1,168 @@
-"""A table of plain objects: each column says how it is read off a row.
+"""A table of plain objects: features declare columns and rows; sorting, filtering, ticking and copying come with it.
 
-The view of a `RowTable`: one row is chosen at a time, the last column takes what is left.
+Its view: what is chosen stays chosen by the key of its row, whatever becomes of the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import csv
+import io
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Final
 
-from PySide6.QtCore import QAbstractTableModel, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QByteArray,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QPoint,
+    QSettings,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QHeaderView, QMenu, QTableView, QWidget
 
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, NO_INDEX, TOOLTIP, Index
+from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT, Index
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column
 
-_LEFT: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-_RIGHT: Final = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+ROW_HEIGHT: Final = 24
 
 
-@dataclass(frozen=True, slots=True)
-class RowColumn:
-    """`words` is what a cell shows, `spoken` what it says where that differs; `icon` a glyph with a palette's colour.
+class RecordTable(QAbstractTableModel):
+    """Rows with columns. `key` tells a row from the others, `text` is what a filter looks in.
 
-    `tone` is a palette's colour for the words, "" for that of all text.
+    `spoken`, `tip` and `entry` are those of `Cells`. With `checkable`, the first column has boxes: `ticked` follows
+    each tick. `changed` says that other rows are shown, or the same ones anew.
     """
 
-    title: str
-    words: Callable[[Any], str]
-    numeric: bool = False
-    icon: Callable[[Any], tuple[str, str] | None] | None = None
-    tone: Callable[[Any], str] | None = None
-    spoken: Callable[[Any], str] | None = None
-
-
-class RowTable(QAbstractTableModel):
-    """Rows with columns. `key` tells a row from the others, `tip` is said to whoever points at it."""
+    changed = Signal()
+    ticked = Signal()
 
     def __init__(
         self,
-        theme: Theme,
-        columns: Sequence[RowColumn],
-        key: Callable[[Any], object],
-        tip: Callable[[Any], str],
+        columns: Sequence[Column],
+        *,
+        theme: Theme | None = None,
+        key: Callable[[Any], object] = id,
+        spoken: Callable[[Any, Column], str] | None = None,
+        tip: Callable[[Any, Column], str] | None = None,
+        entry: Callable[[Any], int | None] | None = None,
+        text: Callable[[Any], str] | None = None,
+        checkable: bool = False,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._theme, self.columns, self._key, self._tip = theme, tuple(columns), key, tip
+        self._cells = Cells(tuple(columns), theme, spoken, tip, entry=entry)
+        self.key_of, self._text, self.checkable = key, text, checkable
         self.rows: tuple[Any, ...] = ()
+        self.sorted_by: tuple[int, bool] | None = None
+        """The column and whether the order is descending; None for the order in which the rows came."""
+        self._all: tuple[Any, ...] = ()
+        self._order: Sequence[int] = ()
+        self._texts: list[str] = []
+        self._words: tuple[str, ...] = ()
+        self._passes: Callable[[Any], bool] | None = None
         self._places: dict[object, int] = {}
+        self._ticked: set[object] = set()
+        if theme is not None:
+            theme.changed.connect(self.touch_all)
 
-    def set_rows(self, rows: Sequence[Any]) -> None:
-        """Show other rows; where they are the same ones changed, what is chosen stays chosen."""
-        keys = {self._key(row): place for place, row in enumerate(rows)}
-        if keys == self._places and len(rows) == len(self.rows):
-            self.rows = tuple(rows)
-            if rows:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1))
-            return
-        self.beginResetModel()
-        self.rows, self._places = tuple(rows), keys
-        self.endResetModel()
+    # ---- content ----------------------------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns."""
+        return self._cells.columns
+
+    def set_rows(self, rows: Sequence[Any], columns: Sequence[Column] | None = None) -> None:
+        """Show other rows, and other columns where they are given. Rows that stay keep what is chosen of them."""
+        ticked = set(self._ticked)
+        if columns is not None and tuple(columns) != self.columns:
+            self.beginResetModel()
+            self._cells.columns = tuple(columns)
+            self._take(rows)
+            self.rows = self._arranged()
+            self._number()
+            self.endResetModel()
+            self.changed.emit()
+        else:
+            self._take(rows)
+            self._show()
+        if self._ticked != ticked:
+            self.ticked.emit()
+
+    def set_filter(self, text: str) -> None:
+        """Show only rows whose text has every one of these words, without regard to case."""
+        words = tuple(text.casefold().split())
+        if words != self._words:
+            self._words = words
+            self._show()
+
+    def show_only(self, passes: Callable[[Any], bool] | None) -> None:
+        """Show only rows that pass; None for all."""
+        self._passes = passes
+        self._show()
+
+    @property
+    def filtered(self) -> bool:
+        """Whether a filter may hide rows."""
+        return bool(self._words) or self._passes is not None
 
     def row(self, place: int) -> Any:  # noqa: ANN401  # whatever the table is made of
         """The row at a place, None where there is none."""
         return self.rows[place] if 0 <= place < len(self.rows) else None
 
-    def key_of(self, row: Any) -> object:  # noqa: ANN401  # whatever the table is made of
-        """What tells a row from the others."""
-        return self._key(row)
-
     def place_of(self, key: object) -> int:
         """Where the row of this key is, -1 where it is nowhere."""
         return self._places.get(key, -1)
+
+    def column_of(self, name: str) -> int:
+        """The column of this name, -1 where there is none."""
+        return next((place for place, column in enumerate(self.columns) if column.name == name), -1)
+
+    def touch(self, key: object) -> None:
+        """One row says something else."""
+        if (place := self.place_of(key)) >= 0:
+            self.dataChanged.emit(self.index(place, 0), self.index(place, len(self.columns) - 1))
+
+    def touch_all(self, name: str = "") -> None:
+        """All rows say something else, or only those cells of the column called `name`: it is sorted anew by it."""
+        place = self.column_of(name) if name else -1
+        if self.sorted_by is not None and self.sorted_by[0] == place:
+            self.sort(*_as_order(self.sorted_by))
+        else:
+            self._tell_changed(place)
+
+    def texts(self, places: Iterable[int] | None = None) -> list[list[str]]:
+        """What the table shows as texts, headings first; only these rows where places are given."""
+        rows = self.rows if places is None else [self.rows[place] for place in places]
+        heads = [tr(column.title) for column in self.columns]
+        return [heads, *([column.words(row) for column in self.columns] for row in rows)]
+
+    # ---- ticks ------------------------------------------------------------------------------------------------------
+
+    @property
+    def chosen(self) -> frozenset[Any]:
+        """The keys of the ticked rows."""
+        return frozenset(self._ticked)
+
+    def choose(self, keys: Iterable[object]) -> None:
+        """Tick exactly these."""
+        self._ticked = {self.key_of(row) for row in self._all} & set(keys)
+        if self.rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, 0))
+        self.ticked.emit()
+
+    def choose_all(self, *, all_of_them: bool) -> None:
+        """Tick every row, or none."""
+        self.choose([self.key_of(row) for row in self._all] if all_of_them else ())
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 
@@ -88,45 +176,161 @@ class RowTable(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
         """Qt: the headings."""
-        if orientation is not HORIZONTAL or not 0 <= section < len(self.columns):
-            return None
-        if role == DISPLAY:
-            return tr(self.columns[section].title)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if self.columns[section].numeric else _LEFT
-        return None
+        return self._cells.heading(section, role) if orientation == HORIZONTAL else None
 
-    def data(self, index: Index, role: int = DISPLAY) -> object:  # noqa: PLR0911  # a table of roles
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Qt: every row can be chosen; the first column may have boxes."""
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return flags | Qt.ItemFlag.ItemIsUserCheckable if self.checkable and index.column() == 0 else flags
+
+    def data(self, index: Index, role: int = DISPLAY) -> object:
         """Qt: a cell."""
-        row = self.row(index.row())
-        if row is None:
+        place = index.row()
+        if not 0 <= place < len(self.rows):
             return None
-        column = self.columns[index.column()]
-        if role == DISPLAY:
-            return column.words(row)
-        if role == ITEM:
-            return row
-        if role == TOOLTIP:
-            return self._tip(row)
-        if role == ACCESSIBLE_TEXT:
-            return (column.spoken or column.words)(row)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if column.numeric else _LEFT
-        if role == Qt.ItemDataRole.DecorationRole and column.icon is not None:
-            found = column.icon(row)
-            return self._theme.icon(*found) if found is not None else None
-        if role == Qt.ItemDataRole.ForegroundRole and column.tone is not None and (tone := column.tone(row)):
-            return QColor(getattr(self._theme.palette, tone))
-        return None
+        if role == CHECK:
+            if not self.checkable or index.column():
+                return None
+            on = self.key_of(self.rows[place]) in self._ticked
+            return Qt.CheckState.Checked if on else Qt.CheckState.Unchecked
+        return self._cells.answer(self.rows[place], index.column(), role)
+
+    def setData(self, index: Index, value: object, role: int = DISPLAY) -> bool:
+        """Qt: tick a row, or not."""
+        if role != CHECK or not self.checkable:
+            return False
+        key = self.key_of(self.rows[index.row()])
+        if Qt.CheckState(value) is Qt.CheckState.Checked:
+            self._ticked.add(key)
+        else:
+            self._ticked.discard(key)
+        self.dataChanged.emit(index, index)
+        self.ticked.emit()
+        return True
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Qt: another order of the rows; equal ones stay in the order in which they came."""
+        if not 0 <= column < len(self.columns):
+            return
+        self.layoutAboutToBeChanged.emit()
+        before = self.persistentIndexList()
+        kept = [(index.column(), self.key_of(self.rows[index.row()])) for index in before]
+        self.sorted_by = column, order is Qt.SortOrder.DescendingOrder
+        self._order = ()
+        self.rows = self._arranged()
+        self._number()
+        self.changePersistentIndexList(before, [self.index(self.place_of(key), place) for place, key in kept])
+        self.layoutChanged.emit()
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _take(self, rows: Sequence[Any]) -> None:
+        self._all, self._order, self._texts = tuple(rows), (), []
+        self._ticked &= {self.key_of(row) for row in self._all} if self._ticked else set()
+
+    def _arranged(self) -> tuple[Any, ...]:
+        """All rows in order, and of them what the filters let through."""
+        if not self._order:
+            self._order = self._in_order() if self.sorted_by is not None else range(len(self._all))
+        order: Iterable[int] = self._order
+        if self._words:
+            if not self._texts:
+                self._texts = [self._text(row).casefold() if self._text is not None else "" for row in self._all]
+            texts = self._texts
+            order = [place for place in order if all(word in texts[place] for word in self._words)]
+        rows = (self._all[place] for place in order)
+        return tuple(rows) if self._passes is None else tuple(filter(self._passes, rows))
+
+    def _in_order(self) -> list[int]:
+        """The places of all rows as the chosen column sorts them; those that it has nothing to say of come last."""
+        place, descending = self.sorted_by or (0, False)
+        column = self.columns[place]
+        key = column.sort or (lambda row: column.words(row).casefold())
+        keys = [key(row) for row in self._all]
+        there = [at for at, each in enumerate(keys) if each is not None]
+        there.sort(key=keys.__getitem__, reverse=descending)
+        return there + [at for at, each in enumerate(keys) if each is None]
+
+    def _number(self) -> None:
+        self._places = {self.key_of(row): place for place, row in enumerate(self.rows)}
+
+    def _show(self) -> None:
+        """Show the rows as they are arranged now. Where rows only came or changed, views are told just that.
+
+        Of rows that went they are told nothing: Qt would choose their neighbours, which nobody has wanted.
+        """
+        old, new = self.rows, self._arranged()
+        before, after = [self.key_of(row) for row in old], [self.key_of(row) for row in new]
+        least = min(len(before), len(after))
+        same = next((place for place in range(least) if before[place] != after[place]), least)
+        come = len(after) - len(before)
+        if before[same:] != after[same + max(0, come) :]:
+            self.beginResetModel()
+            self.rows = new
+            self._number()
+            self.endResetModel()
+        else:
+            if come:  # what stays is not changed in the same breath
+                self.beginInsertRows(NO_INDEX, same, same + come - 1)
+                self.rows = old[:same] + new[same : same + come] + old[same:]
+                self._number()
+                self.endInsertRows()
+            self.rows = new
+            self._tell_changed()
+        self.changed.emit()
+
+    def _tell_changed(self, place: int = -1) -> None:
+        """Whatever was read off the rows may be something else, in one column or in all."""
+        if self.rows:
+            first, last = (place, place) if place >= 0 else (0, len(self.columns) - 1)
+            self.dataChanged.emit(self.index(0, first), self.index(len(self.rows) - 1, last))
 
 
-ROW_HEIGHT: Final = 24
+def _as_order(sorted_by: tuple[int, bool]) -> tuple[int, Qt.SortOrder]:
+    column, descending = sorted_by
+    return column, Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
 
 
-class RowView(QTableView):
+def as_text(rows: Iterable[Sequence[str]]) -> str:
+    """Texts of a table with tabulators between them, for spreadsheets and mails."""
+    return "\n".join("\t".join(" ".join(cell.split()) for cell in row) for row in rows)
+
+
+def as_markdown(rows: Sequence[Sequence[str]]) -> str:
+    """Texts of a table, headings first, as a table in Markdown."""
+    lines = ["| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]]) + "\n"
+
+
+def csv_bytes(rows: Iterable[Sequence[str]]) -> bytes:
+    """Rows as CSV, as spreadsheets read it: with a byte order mark, and no cell that they would take for a formula."""
+    found = io.StringIO()
+    csv.writer(found).writerows([_harmless(cell) for cell in row] for row in rows)
+    return found.getvalue().encode("utf-8-sig", "replace")
+
+
+def _harmless(cell: str) -> str:
+    return f"'{cell}" if cell[:1] in {"=", "+", "-", "@"} and len(cell) > 1 and not _is_number(cell) else cell
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", ""))
+    except ValueError:
+        return False
+    return True
+
+
+# ---- the view -------------------------------------------------------------------------------------------------------
+
+
+class RecordView(QTableView):
     """`chosen` carries the row that is looked at, or None; `pressed` follows Enter or a double click.
 
-    `picked` carries a row that a person has gone to.
+    `picked` carries a row that a person has gone to. With `many`, several rows can be selected. `arranged` lets a
+    person sort by the headings, move and hide columns.
     """
 
     chosen = Signal(object)
@@ -134,42 +338,58 @@ class RowView(QTableView):
     pressed = Signal(object)
 
     def __init__(
-        self, theme: Theme, model: RowTable, name: str, widths: Sequence[int], parent: QWidget | None = None
+        self,
+        theme: Theme,
+        model: RecordTable,
+        name: str,
+        parent: QWidget | None = None,
+        *,
+        height: int = 0,
+        many: bool = False,
+        arranged: bool = False,
     ) -> None:
         super().__init__(parent)
         self._rows = model
+        self._fitted: tuple[Column, ...] = ()
         self._key: object = None
         self._following = False
+        self._settings: tuple[QSettings, str] | None = None
         self.setModel(model)
         self.setAccessibleName(name)
         self.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        modes = QTableView.SelectionMode
+        self.setSelectionMode(modes.ExtendedSelection if many else modes.SingleSelection)
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setIconSize(QSize(14, 14))
         self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        height = height or max(ROW_HEIGHT, self.fontMetrics().lineSpacing() + 8)
+        self.setItemDelegate(CellDelegate(theme, self, height))
         rows = self.verticalHeader()
         rows.hide()
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setDefaultSectionSize(ROW_HEIGHT)
+        rows.setDefaultSectionSize(height)
         head = self.horizontalHeader()
         head.setHighlightSections(False)
-        head.setStretchLastSection(True)
-        for place, width in enumerate(widths):
-            head.resizeSection(place, width)
+        head.setDefaultAlignment(Qt.AlignmentFlag(V_LEFT))
+        if arranged:
+            self._let_arrange(head)
+        self._fit_columns()
         # The current row alone also changes when the keyboard comes in, which is no choice.
         self.selectionModel().selectionChanged.connect(lambda *_both: self._changed())
         self.doubleClicked.connect(lambda index: self.pressed.emit(model.row(index.row())))
-        model.modelReset.connect(self._find_again)
+        model.modelReset.connect(self._fit_columns)
+        model.changed.connect(self._find_again)
         model.dataChanged.connect(lambda *_all: self._tell())
         theme.changed.connect(self.viewport().update)
 
     @property
     def current(self) -> Any:  # noqa: ANN401  # whatever the table is made of
         """The row that is looked at, None where none is."""
-        chosen = self.selectionModel().selectedRows()
-        return self._rows.row(chosen[0].row()) if chosen else None
+        places = self.selected_places()
+        return self._rows.row(places[0]) if places else None
 
     def choose(self, key: object) -> None:
         """Look at the row of this key; nothing is emitted about it as a person's choice."""
@@ -185,6 +405,111 @@ class RowView(QTableView):
             self._following = False
         self._tell()
 
+    def select_places(self, places: Iterable[int], current: int) -> None:
+        """Select these rows, with the keyboard on one of them."""
+        selected, rows = self.selectionModel(), self._rows
+        flags = selected.SelectionFlag
+        selected.clearSelection()
+        if current >= 0:
+            selected.setCurrentIndex(rows.index(current, 0), flags.NoUpdate)
+        selection, last = QItemSelection(), rows.columnCount() - 1
+        for first, end in _runs(sorted(places)):
+            selection.select(rows.index(first, 0), rows.index(end, last))
+        selected.select(selection, flags.Select)
+
+    def selected_places(self) -> list[int]:
+        """The selected rows, from top to bottom; Qt's own answer takes seconds for thousands."""
+        selection = self.selectionModel().selection()
+        ranges = [selection.at(place) for place in range(selection.count())]
+        return sorted({row for one in ranges for row in range(one.top(), one.bottom() + 1)})
+
+    def copy(self, write: Callable[[list[list[str]]], str] = as_text) -> None:
+        """Put the selected rows, or all where none is, on the clipboard: as text, Markdown or CSV."""
+        QGuiApplication.clipboard().setText(write(self._rows.texts(self.selected_places() or None)))
+
+    # ---- columns ----------------------------------------------------------------------------------------------------
+
+    def keep_in(self, settings: QSettings, name: str) -> None:
+        """Look as remembered under this name, and remember from now on."""
+        self._settings = settings, name
+        state, head = settings.value(name), self.horizontalHeader()
+        if isinstance(state, QByteArray) and str(settings.value(f"{name}_of", "")) == self._layout_name():
+            head.restoreState(state)
+        head.setSortIndicatorShown(True)
+        for signal in (head.sectionResized, head.sectionMoved, head.sortIndicatorChanged):
+            signal.connect(self._remember)
+        self._rows.sort(max(0, head.sortIndicatorSection()), head.sortIndicatorOrder())
+
+    def shown_columns(self) -> tuple[str, ...]:
+        """The names of the columns in sight, as they stand."""
+        head = self.horizontalHeader()
+        places = (head.logicalIndex(place) for place in range(head.count()))
+        return tuple(self._rows.columns[place].name for place in places if not head.isSectionHidden(place))
+
+    def show_column(self, name: str, shown: bool) -> None:
+        """Show or hide a column; the first one stays."""
+        place = self._rows.column_of(name)
+        if place > 0:
+            self.horizontalHeader().setSectionHidden(place, not shown)
+            self._remember()
+
+    def columns_menu(self) -> QMenu:
+        """A menu of all columns, ticked where they are in sight; it deletes itself when closed."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        shown = self.shown_columns()
+        for place, column in enumerate(self._rows.columns):
+            action = menu.addAction(tr(column.title))
+            action.setCheckable(True)
+            action.setChecked(column.name in shown)
+            action.setEnabled(place > 0)
+            action.toggled.connect(partial(self.show_column, column.name))
+        return menu
+
+    def _let_arrange(self, head: QHeaderView) -> None:
+        head.setSectionsMovable(True)
+        head.setSortIndicatorShown(True)
+        head.setSectionsClickable(True)
+        # Else the header asks of each column whether all its thousands of cells are selected.
+        head.setSelectionModel(QItemSelectionModel(self._rows, head))
+        head.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        head.customContextMenuRequested.connect(self._show_columns_at)
+        head.setAccessibleName(tr("Columns"))
+        sorted_by = _as_order(self._rows.sorted_by or (0, False))
+        head.setSortIndicator(*sorted_by)
+        head.sortIndicatorChanged.connect(self._rows.sort)
+
+    def _fit_columns(self) -> None:
+        """Give the columns their widths, once for each set of them."""
+        columns = self._rows.columns
+        if columns is self._fitted:
+            return
+        self._fitted, head, modes = columns, self.horizontalHeader(), QHeaderView.ResizeMode
+        for place, column in enumerate(columns):
+            if column.width > 0:
+                head.resizeSection(place, column.width)
+            elif column.width == FIT:
+                head.setSectionResizeMode(place, modes.ResizeToContents)
+            elif place < len(columns) - 1:
+                head.setSectionResizeMode(place, modes.Stretch)
+            head.setSectionHidden(place, column.hidden)
+        head.setStretchLastSection(bool(columns) and columns[-1].width == 0)
+
+    def _show_columns_at(self, point: QPoint) -> None:
+        self.columns_menu().popup(self.horizontalHeader().mapToGlobal(point))
+
+    def _remember(self, *_what: object) -> None:
+        if self._settings is not None:
+            settings, name = self._settings
+            settings.setValue(name, self.horizontalHeader().saveState())
+            settings.setValue(f"{name}_of", self._layout_name())
+
+    def _layout_name(self) -> str:
+        """What a remembered header fits: a state of other columns is left alone."""
+        return ",".join(column.name for column in self._rows.columns)
+
+    # ---- inside -----------------------------------------------------------------------------------------------------
+
     def _changed(self) -> None:
         row = self.current
         if row is not None:
@@ -195,7 +520,7 @@ class RowView(QTableView):
 
     def _find_again(self) -> None:
         """The rows are other ones: the one that was looked at is looked at again."""
-        if self._key is not None:
+        if self._key is not None and self.selectionMode() is QTableView.SelectionMode.SingleSelection:
             self.choose(self._key)
         else:
             self._tell()
@@ -203,9 +528,32 @@ class RowView(QTableView):
     def _tell(self) -> None:
         self.chosen.emit(self.current)
 
+    def _tick(self, index: QModelIndex) -> None:
+        state = index.data(CHECK)
+        if state is not None:
+            ticked = Qt.CheckState(state) is Qt.CheckState.Checked
+            self.model().setData(index, Qt.CheckState.Unchecked if ticked else Qt.CheckState.Checked, CHECK)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: Enter goes on with the row."""
+        """Qt: Enter goes on with the row, Space ticks it wherever in it the keyboard is, Copy takes all of it."""
+        index = self.currentIndex()
         if event.matches(QKeySequence.StandardKey.InsertParagraphSeparator) and self.current is not None:
+            self.activated.emit(index)
             self.pressed.emit(self.current)
-            return
-        super().keyPressEvent(event)
+        elif event.key() == Qt.Key.Key_Space and index.isValid() and self._rows.checkable:
+            self._tick(index.siblingAtColumn(0))
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        else:
+            super().keyPressEvent(event)
+
+
+def _runs(rows: list[int]) -> list[tuple[int, int]]:
+    """Rows that stand below one another, as first and last."""
+    runs: list[tuple[int, int]] = []
+    for row in rows:
+        if runs and runs[-1][1] == row - 1:
+            runs[-1] = (runs[-1][0], row)
+        else:
+            runs.append((row, row))
+    return runs

@@ -1,70 +1,194 @@
-"""What all models of trees share: rows that know their children and the row above.
+"""A tree of plain objects: features declare columns, and rows with rows below them.
 
 Places in notes as a tree of two levels: what they belong to, and below it the lines with what was found in them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import QTreeView, QWidget
 
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ITEM, NO_INDEX, TOOLTIP, Index
+from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, Index
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
+from lorestudio.ui.widgets.cells import CellDelegate, Cells, Column, Glyph, Look, Piece, Words, one_line
+from lorestudio.ui.widgets.paint import draw_glyph
 
 
-class TreeRow(Protocol):
-    """One row. `row` is its place among the children of `parent`."""
+@dataclass(slots=True, eq=False)
+class TreeRow:
+    """One row. `place` is its place among the children of the row above; the invisible root's `above` is None."""
 
-    row: int
+    above: Any = field(default=None, kw_only=True, repr=False)
+    children: list[Any] = field(default_factory=list, kw_only=True, repr=False)
+    row: int = field(default=0, kw_only=True)
+
+    def add(self, *children: Any) -> None:  # noqa: ANN401  # rows of the same kind
+        """Put rows below this one, behind the others."""
+        for child in children:
+            child.above, child.row = self, len(self.children)
+            self.children.append(child)
+
+    def below(self) -> Iterator[Any]:
+        """All rows below this one, from top to bottom."""
+        for child in self.children:
+            yield child
+            yield from child.below()
 
     @property
-    def parent(self) -> TreeRow | None:
-        """The row above; the invisible root's is None."""
+    def ticked(self) -> bool | None:
+        """Whether its box is ticked; None for a row without a box."""
+        return None
 
-    @property
-    def children(self) -> Sequence[TreeRow]:
-        """The rows below."""
+
+@dataclass(slots=True, eq=False)
+class ItemRow(TreeRow):
+    """A row about an object that does not know of trees."""
+
+    item: Any
 
 
 R = TypeVar("R", bound=TreeRow)
 
 
-class TreeModel(QAbstractItemModel, Generic[R]):
-    """A tree below the invisible `_root`, which a model replaces to show something else."""
+class RecordTree(QAbstractItemModel, Generic[R]):
+    """A tree below the invisible `root`. `ITEM` is the row; the callables are those of `Cells`, and read rows."""
 
-    def __init__(self, root: R, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        root: R,
+        columns: Sequence[Column],
+        *,
+        theme: Theme | None = None,
+        spoken: Callable[[Any, Column], str] | None = None,
+        tip: Callable[[Any, Column], str] | None = None,
+        about: Callable[[Any], str] | None = None,
+        entry: Callable[[Any], int | None] | None = None,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._root = root
+        self._cells = Cells(tuple(columns), theme, spoken, tip, about, entry)
+        self.root = root
+        if theme is not None:
+            theme.changed.connect(self.refresh)
+
+    def show_root(self, root: R) -> None:
+        """Show another tree."""
+        self.beginResetModel()
+        self.root = root
+        self.endResetModel()
+
+    def refresh(self) -> None:
+        """The rows are the same and say something else."""
+        last = len(self._cells.columns) - 1
+        for row in (self.root, *(row for row in self.root.below() if row.children)):
+            if row.children:
+                above = self.index_of(row)
+                self.dataChanged.emit(self.index(0, 0, above), self.index(len(row.children) - 1, last, above))
 
     def node(self, index: Index) -> R:
         """The row behind an index; the invisible root for an invalid one."""
         item = index.internalPointer() if index.isValid() else None
-        return item if isinstance(item, type(self._root)) else self._root
+        return item if isinstance(item, type(self.root)) else self.root
+
+    def index_of(self, row: TreeRow | None) -> QModelIndex:
+        """The index of a row, an invalid one for the root and for None."""
+        return QModelIndex() if row is None or row is self.root else self.createIndex(row.row, 0, row)
+
+    # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def index(self, row: int, column: int, parent: Index = NO_INDEX) -> QModelIndex:
         """Qt: the index of a child."""
         children = self.node(parent).children
-        return self.createIndex(row, column, children[row]) if 0 <= row < len(children) else QModelIndex()
+        fits = 0 <= row < len(children) and 0 <= column < len(self._cells.columns)
+        return self.createIndex(row, column, children[row]) if fits else QModelIndex()
 
     def parent(self, index: Index = NO_INDEX) -> QModelIndex:  # type: ignore[override] # the stubs know only QObject's
         """Qt: the index of the row above."""
-        above = self.node(index).parent
-        return QModelIndex() if above is None or above is self._root else self.createIndex(above.row, 0, above)
+        return self.index_of(self.node(index).above)
 
     def rowCount(self, parent: Index = NO_INDEX) -> int:
         """Qt: how many rows are below; only the first column has any."""
         return 0 if parent.isValid() and parent.column() > 0 else len(self.node(parent).children)
 
+    def columnCount(self, parent: Index = NO_INDEX) -> int:
+        """Qt: the columns."""
+        return len(self._cells.columns)
 
-_CHECK = Qt.ItemDataRole.CheckStateRole
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
+        """Qt: the headings."""
+        return self._cells.heading(section, role) if orientation == HORIZONTAL else None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Qt: every row can be chosen; some can be ticked."""
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return flags | Qt.ItemFlag.ItemIsUserCheckable if self._box(index) is not None else flags
+
+    def data(self, index: Index, role: int = DISPLAY) -> object:
+        """Qt: what a cell shows and says."""
+        if not index.isValid():
+            return None
+        return self._box(index) if role == CHECK else self._cells.answer(self.node(index), index.column(), role)
+
+    def _box(self, index: Index) -> Qt.CheckState | None:
+        """The box of a row; that of rows with ticked and unticked ones below is ticked in part."""
+        if index.column():
+            return None
+        row = self.node(index)
+        known = {child.ticked for child in row.children if child.ticked is not None} if row.children else {row.ticked}
+        if not known or None in known:
+            return None
+        states = Qt.CheckState
+        return states.PartiallyChecked if len(known) > 1 else states.Checked if known.pop() else states.Unchecked
+
+
+class RecordTreeView(QTreeView):
+    """A tree that shows with a chevron which rows can be opened; `pressed` carries a row at Enter or a double click."""
+
+    pressed = Signal(object)
+
+    def __init__(self, theme: Theme, model: RecordTree[Any], name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setModel(model)
+        self.setItemDelegate(CellDelegate(theme, self))
+        self.setAccessibleName(name)
+        self.setUniformRowHeights(True)
+        self.setAllColumnsShowFocus(True)
+        self.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
+        self.doubleClicked.connect(lambda index: self.pressed.emit(model.node(index)))
+        theme.changed.connect(self.viewport().update)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: Enter goes on with the row."""
+        index, model = self.currentIndex(), self.model()
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and index.isValid() and isinstance(model, RecordTree):
+            self.activated.emit(index)
+            self.pressed.emit(model.node(index))
+        else:
+            super().keyPressEvent(event)
+
+    def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
+        """Qt: a chevron before a row with others below it; the window's stylesheet takes Qt's own signs away."""
+        if self.model().hasChildren(index):
+            icon = "chevron-down" if self.isExpanded(index) else "chevron-right"
+            box = QRectF(rect.right() - 17, rect.top(), 16, rect.height())
+            draw_glyph(painter, box, icon, self._theme.palette.text_muted, 12)
+
+
+# ---- places in notes ------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True, eq=False)
-class PlaceRow:
+class PlaceRow(TreeRow):
     """One row. A row with children is a group; `text[start:end]` is what was found, `title` what stands before it.
 
     `after` is shown on the right; `line` counts from 1, 0 for the note as such. `checked` None has no box. `key` is
@@ -83,27 +207,30 @@ class PlaceRow:
     checked: bool | None = None
     key: object = None
     tip: str = ""
-    children: list[PlaceRow] = field(default_factory=list)
-    parent: PlaceRow | None = None
-    row: int = 0
+
+    @property
+    def ticked(self) -> bool | None:
+        """Whether its box is ticked; None for a row without a box."""
+        return self.checked
 
 
-class PlaceTree(TreeModel[PlaceRow]):
-    """`ITEM` is the row. Groups can be appended while others are shown already; `checks_changed` follows each tick."""
+class PlaceTree(RecordTree[PlaceRow]):
+    """Groups can be appended while others are shown already; `checks_changed` follows each tick."""
 
     checks_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(PlaceRow(""), parent)
+        column = Column("", _shown, look=_look, spoken=_spoken, tip=lambda row: row.tip)
+        super().__init__(PlaceRow(""), [column], parent=parent)
 
     @property
     def groups(self) -> Sequence[PlaceRow]:
         """The rows of the first level."""
-        return self._root.children
+        return self.root.children
 
     def lines(self) -> Iterator[PlaceRow]:
         """The rows of the second level."""
-        for group in self._root.children:
+        for group in self.root.children:
             yield from group.children
 
     def clear(self) -> None:
@@ -112,24 +239,17 @@ class PlaceTree(TreeModel[PlaceRow]):
 
     def set_groups(self, groups: Sequence[PlaceRow]) -> None:
         """Show these groups."""
-        self.beginResetModel()
-        self._root = PlaceRow("")
-        self._adopt(groups)
-        self.endResetModel()
+        root = PlaceRow("")
+        _adopt(root, groups)
+        self.show_root(root)
 
     def append(self, groups: Sequence[PlaceRow]) -> None:
         """Show these groups too, behind the others."""
         if groups:
-            first = len(self._root.children)
+            first = len(self.root.children)
             self.beginInsertRows(NO_INDEX, first, first + len(groups) - 1)
-            self._adopt(groups)
+            _adopt(self.root, groups)
             self.endInsertRows()
-
-    def refresh(self) -> None:
-        """The rows are the same and say something else."""
-        if self._root.children:
-            last = len(self._root.children) - 1
-            self.dataChanged.emit(self.index(0, 0), self.index(last, 0))
 
     def set_checked(self, rows: Sequence[PlaceRow], checked: bool) -> None:
         """Tick or untick lines."""
@@ -142,70 +262,26 @@ class PlaceTree(TreeModel[PlaceRow]):
     def place(self, index: Index) -> PlaceRow | None:
         """The row behind an index."""
         row = self.node(index)
-        return None if row is self._root else row
-
-    def index_of(self, row: PlaceRow) -> QModelIndex:
-        """The index of a row."""
-        return self.createIndex(row.row, 0, row)
-
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
-    def columnCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: one column."""
-        return 1
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        """Qt: every row can be chosen; some can be ticked."""
-        row = self.place(index)
-        if row is None:
-            return Qt.ItemFlag.NoItemFlags
-        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        return flags | Qt.ItemFlag.ItemIsUserCheckable if self._state(row) is not None else flags
-
-    def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: what a row shows and says."""
-        row = self.place(index)
-        if row is None:
-            return None
-        if role == ITEM:
-            return row
-        if role == DISPLAY:
-            return row.title if row.children else f"{row.title} {row.text}".strip()
-        if role == TOOLTIP:
-            return row.tip or None
-        if role == _CHECK:
-            return self._state(row)
-        return _spoken(row) if role == ACCESSIBLE_TEXT else None
+        return None if row is self.root else row
 
     def setData(self, index: Index, value: object, role: int = DISPLAY) -> bool:
         """Qt: a box was ticked; that of a group stands for all its lines."""
         row = self.place(index)
-        if row is None or role != _CHECK or self._state(row) is None:
+        if row is None or role != CHECK or self._box(index) is None:
             return False
-        checked = Qt.CheckState(value) is Qt.CheckState.Checked
-        self.set_checked(row.children or [row], checked)
+        self.set_checked(row.children or [row], Qt.CheckState(value) is Qt.CheckState.Checked)
         return True
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _state(self, row: PlaceRow) -> Qt.CheckState | None:
-        if not row.children:
-            return None if row.checked is None else _tick(row.checked)
-        known = {child.checked for child in row.children if child.checked is not None}
-        if not known:
-            return None
-        return Qt.CheckState.PartiallyChecked if len(known) > 1 else _tick(known.pop())
-
-    def _adopt(self, groups: Sequence[PlaceRow]) -> None:
-        for group in groups:
-            group.parent, group.row = self._root, len(self._root.children)
-            self._root.children.append(group)
-            for place, child in enumerate(group.children):
-                child.parent, child.row = group, place
+def _adopt(root: PlaceRow, groups: Sequence[PlaceRow]) -> None:
+    for group in groups:
+        root.add(group)
+        for place, child in enumerate(group.children):
+            child.above, child.row = group, place
 
 
-def _tick(checked: bool) -> Qt.CheckState:
-    return Qt.CheckState.Checked if checked else Qt.CheckState.Unchecked
+def _shown(row: PlaceRow) -> str:
+    return row.title if row.children else f"{row.title} {row.text}".strip()
 
 
 def _spoken(row: PlaceRow) -> str:
@@ -215,3 +291,93 @@ def _spoken(row: PlaceRow) -> str:
     if row.new_text is not None:
         parts.append(tr("becomes {new}", new=row.new_text or tr("nothing")))
     return ", ".join(part for part in parts if part)
+
+
+BEFORE: Final = 32
+"""So many characters of a long line are shown before what was found."""
+
+
+def shown_part(row: PlaceRow) -> tuple[str, int, int]:
+    """The part of a line around what was found, and where that is in it."""
+    text, start, end = row.text, row.start, row.end
+    cut = len(text) - len(text.lstrip())
+    if start - cut > BEFORE and len(text) > 2 * BEFORE:
+        space = text.find(" ", start - BEFORE, start)
+        cut = space + 1 if space >= 0 else start - BEFORE
+        return "…" + text[cut:], start - cut + 1, end - cut + 1
+    cut = min(cut, start)
+    return text[cut:], start - cut, end - cut
+
+
+def _look(row: PlaceRow) -> Look:
+    """Groups in bold with their number, lines with what was found marked in them, and what would take its place."""
+    pieces: list[Piece] = [Glyph(row.icon, size=13)] if row.icon else []
+    if row.title:
+        pieces.append(Words(row.title, bold=bool(row.children) or not row.text))
+    if row.text:
+        text, start, end = shown_part(row)
+        text = text.replace("\t", " ")  # a tabulator has no width of its own here
+        replaced = row.new_text is not None
+        found = Words(text[start:end], tone="text" if replaced else "on_mark", steady=True, gap=0,
+                      ground="error_soft" if replaced else "mark", struck=replaced)  # fmt: skip
+        new = " ".join((row.new_text or "").split("\n"))
+        pieces += [Words(text[:start], gap=0), found]
+        if new:
+            pieces += [Words("", gap=3), Words(new, steady=True, ground="good_soft", gap=3)]
+        pieces.append(Words(text[end:], gap=0))
+    after = row.after or (number(len(row.children)) if row.children else "")
+    right = (Words(after, tone="text_muted", scale=0.9, gap=0, share=0.5, middle=True),) if after else ()
+    return one_line(*pieces, right=right, margin=3)
+
+
+_BOX: Final = 20
+
+
+class PlaceView(QTreeView):
+    """`entered` carries the row that somebody wants to go to. A click on a box only ticks it."""
+
+    entered = Signal(QModelIndex)
+
+    def __init__(self, theme: Theme, model: PlaceTree, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setModel(model)
+        self.setHeaderHidden(True)
+        self.setUniformRowHeights(True)
+        self.setIndentation(13)
+        self.setItemDelegate(CellDelegate(theme, self))
+        self.setAccessibleName(name)
+        self.setExpandsOnDoubleClick(False)
+        theme.changed.connect(self.viewport().update)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: Enter goes to the place, Space ticks it."""
+        index = self.currentIndex()
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            self.entered.emit(index)
+        elif event.key() == Qt.Key.Key_Space:
+            self._tick(index)
+        else:
+            super().keyPressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Qt: a click goes to the place, one on the box ticks it."""
+        super().mouseReleaseEvent(event)
+        point = event.position().toPoint()
+        index = self.indexAt(point)
+        if event.button() is not Qt.MouseButton.LeftButton or not index.isValid():
+            return
+        if self._on_box(index, point):
+            self._tick(index)
+        elif self.visualRect(index).contains(point):
+            self.entered.emit(index)
+
+    def _tick(self, index: QModelIndex) -> None:
+        state = index.data(CHECK)
+        if state is not None:
+            on = Qt.CheckState(state) is not Qt.CheckState.Checked
+            wanted = Qt.CheckState.Checked if on else Qt.CheckState.Unchecked
+            self.model().setData(index, wanted.value, CHECK)
+
+    def _on_box(self, index: QModelIndex, point: QPoint) -> bool:
+        left = self.visualRect(index).left()
+        return index.data(CHECK) is not None and left <= point.x() < left + _BOX

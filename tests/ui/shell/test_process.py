@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from lorestudio.ui.features.chat.mode_bar import ModeBar
+from lorestudio.ui.features.chat.pane import ModeBar
 from lorestudio.ui.shell.process import LOOK_MS, collect_if_due, collected_on_gui_thread
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.choices import RunChoice

@@ -9,7 +9,7 @@ import logging
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSplitter,
     QStackedWidget,
-    QTableView,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -34,13 +33,11 @@ from lorestudio.studio.tryout.system_bench import REMEMBERING, SystemBench
 from lorestudio.systems.registry import SystemKind, kind_of
 from lorestudio.trace.summary import summary
 from lorestudio.ui.features.bench.results import (
-    ENTRY,
     KEY,
     TOKENS,
     WHY,
-    BenchDelegate,
-    BenchTable,
     BenchText,
+    bench_table,
     full_words,
 )
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
@@ -49,6 +46,7 @@ from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.record_table import RecordView
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +139,7 @@ class BenchPane(Pane):
         self._session, self._selection = session, selection
         self.result: BenchResult | None = None
         self.runner = BenchRunner(session.jobs, self)
-        self._missed = self._following = self._divided = False
+        self._missed = self._divided = False
         self._build()
         self._connect()
         self._show_project()
@@ -222,24 +220,12 @@ class BenchPane(Pane):
         return head
 
     def _build_table(self) -> None:
-        self.model = BenchTable(self)
-        self.table = QTableView(self)
-        self.table.setModel(self.model)
-        self.table.setItemDelegate(BenchDelegate(self.theme, self.table))
-        self.table.setAccessibleName(tr("What the text triggers"))
-        self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        self.table.setShowGrid(False)
-        self.table.setTabKeyNavigation(False)
-        self.table.setWordWrap(False)
+        self.model = bench_table(self)
+        self.table = RecordView(self.theme, self.model, tr("What the text triggers"), self, height=ROW)
         self.table.setMouseTracking(True)
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(ROW)
         header = self.table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setStretchLastSection(False)
-        header.setSectionResizeMode(ENTRY, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(WHY, QHeaderView.ResizeMode.Interactive)
+        for column in (KEY, WHY):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
         header.setMinimumSectionSize(40)
 
     def _connect(self) -> None:
@@ -250,13 +236,12 @@ class BenchPane(Pane):
         self.runner.failed.connect(self._show_failure)
         for button in (self.alone, self.behind):
             button.clicked.connect(lambda _checked: self.run())
-        self.table.selectionModel().currentRowChanged.connect(self._row_chosen)
+        self.table.picked.connect(lambda row: self._selection.choose_entry(row.entry))
         self.table.activated.connect(lambda _index: self.opened.emit())
         session.project_changed.connect(self._show_project)
         session.state_changed.connect(self._state_changed)
         session.choice_changed.connect(self._choice_changed)
         selection.entry_changed.connect(self._show_entry)
-        self.theme.changed.connect(self.table.viewport().update)
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
@@ -388,25 +373,11 @@ class BenchPane(Pane):
 
     def _show_entry(self) -> None:
         entry = self._selection.entry
-        row = self.model.row_of(entry)
-        self._following = True
-        try:
-            if row < 0:
-                self.table.selectionModel().clear()
-            elif self.table.currentIndex().row() != row:
-                self.table.selectRow(row)
-                self.table.scrollTo(self.model.index(row, 0))
-        finally:
-            self._following = False
-        self.text.choose(entry if row >= 0 else None)
-        found = self.model.row(row)
+        self.table.choose(entry)
+        found = self.model.row(self.model.place_of(entry))
+        self.text.choose(entry if found is not None else None)
         self.why.setText(f"{found.title}: {full_words(found)}" if found is not None else "")
         self.why.setVisible(found is not None)
-
-    def _row_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
-        row = self.model.row(current.row())
-        if row is not None and not self._following:
-            self._selection.choose_entry(row.entry)
 
     def _size_columns(self) -> None:
         narrow = self.width() < NARROW

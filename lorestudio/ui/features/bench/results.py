@@ -1,38 +1,27 @@
 """The text of the test bench, with the keys that were found in it marked where they stand.
 
 What a tested text triggers, as a table: who goes in, then who does not, each with its key and the reason.
-
-Draws the rows of the test bench: the mark of what became of an entry before its title.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Final
 
-from PySide6.QtCore import QAbstractTableModel, QEvent, QObject, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import (
-    QPlainTextEdit,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTableView,
-    QTextEdit,
-    QToolTip,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QHelpEvent, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QToolTip, QWidget
 
 from lorestudio.studio.tryout.bench import BenchRow
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, HORIZONTAL, ITEM, MARK, NO_INDEX, TOOLTIP, Index
-from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
-from lorestudio.ui.widgets.marks import Mark, fate_mark
-from lorestudio.ui.widgets.paint import draw_focus, draw_mark, hairline
+from lorestudio.ui.widgets.cells import Column, Look, Marked, Words, one_line
+from lorestudio.ui.widgets.marks import fate_mark
+from lorestudio.ui.widgets.record_table import RecordTable
 
 ENTRY, KEY, WHY, TOKENS = range(4)
-COLUMNS: Final = ("Entry", "Key", "Why", "Tokens")
 
 
 def key_words(row: BenchRow) -> str:
@@ -53,105 +42,29 @@ def full_words(row: BenchRow) -> str:
     return " ".join(part for part in (row.how_sentence, settled) if part)
 
 
-class BenchTable(QAbstractTableModel):
-    """The rows of one result."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._rows: tuple[BenchRow, ...] = ()
-
-    def set_rows(self, rows: Sequence[BenchRow]) -> None:
-        """Show other rows."""
-        self.beginResetModel()
-        self._rows = tuple(rows)
-        self.endResetModel()
-
-    def row(self, number: int) -> BenchRow | None:
-        """The row of that number."""
-        return self._rows[number] if 0 <= number < len(self._rows) else None
-
-    def row_of(self, entry: int | None) -> int:
-        """The row of an entry, -1 where it has none."""
-        return next((place for place, row in enumerate(self._rows) if row.entry == entry), -1)
-
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
-    def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: one row an entry."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: entry, key, why, tokens."""
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
-        """Qt: the headings."""
-        if orientation is HORIZONTAL and 0 <= section < len(COLUMNS):
-            if role == DISPLAY:
-                return tr(COLUMNS[section])
-            if role == Qt.ItemDataRole.TextAlignmentRole:
-                side = Qt.AlignmentFlag.AlignRight if section == TOKENS else Qt.AlignmentFlag.AlignLeft
-                return int(side | Qt.AlignmentFlag.AlignVCenter)
-        return None
-
-    def data(self, index: Index, role: int = DISPLAY) -> object:  # noqa: PLR0911  # a table of roles
-        """Qt: a cell."""
-        row = self.row(index.row())
-        if row is None:
-            return None
-        if role == ITEM:
-            return row
-        if role == ENTRY_ID:
-            return row.entry
-        if role == MARK:
-            return fate_mark(row.fate) if index.column() == ENTRY else None
-        if role == TOOLTIP:
-            return full_words(row)
-        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() == TOKENS:
-            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        words = {ENTRY: row.title, KEY: key_words(row), WHY: why_words(row), TOKENS: number(row.tokens)}
-        if role == DISPLAY:
-            return words[index.column()]
-        if role == ACCESSIBLE_TEXT:
-            if index.column() == ENTRY:
-                return tr("{title}: {state}", title=row.title, state=tr(fate_mark(row.fate).word))
-            return words[index.column()]
-        return None
+def bench_table(parent: QObject) -> RecordTable:
+    """A table of a result's rows: one line an entry, the mark of what became of it before its title."""
+    columns = (
+        Column("Entry", attrgetter("title"), look=_title_look, spoken=_spoken),
+        Column("Key", key_words, look=lambda row: _look(key_words(row))),
+        Column("Why", why_words, look=lambda row: _look(why_words(row))),
+        Column("Tokens", lambda row: number(row.tokens), width=62, numeric=True,
+               look=lambda row: _look("", Words(number(row.tokens), tone="text_muted", scale=0.93, gap=0))),
+    )  # fmt: skip
+    entry = attrgetter("entry")
+    return RecordTable(columns, key=entry, entry=entry, tip=lambda row, _column: full_words(row), parent=parent)
 
 
-class BenchDelegate(QStyledItemDelegate):
-    """One line a row; the chosen row is ringed where the keyboard is."""
+def _title_look(row: BenchRow) -> Look:
+    return one_line(Marked(fate_mark(row.fate), width=27), Words(row.title), ring=True, rule="bottom")
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Qt: draw a cell."""
-        theme, view = self._theme, option.widget
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        box = QRectF(option.rect)
-        painter.save()
-        if chosen:
-            painter.fillRect(box, theme.color("accent_soft"))
-        painter.setPen(hairline(theme.color("border")))
-        painter.drawLine(box.bottomLeft(), box.bottomRight())
-        room = box.adjusted(8, 0, -8, 0)
-        mark = index.data(MARK)
-        if isinstance(mark, Mark):
-            draw_mark(painter, QRectF(box.left() + 6, box.top(), 20, box.height()), mark, theme)
-            room.setLeft(box.left() + 33)
-        first = index.column() == ENTRY
-        painter.setFont(scaled(option.font, 1.0 if first else 0.93, bold=first and chosen))
-        ink = "on_accent_soft" if chosen else "text" if first else "text_muted"
-        painter.setPen(theme.color(ink))
-        side = Qt.AlignmentFlag.AlignRight if index.column() == TOKENS else Qt.AlignmentFlag.AlignLeft
-        text = str(index.data(DISPLAY) or "")
-        shown = QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, int(side | Qt.AlignmentFlag.AlignVCenter), shown)
-        if chosen and first and isinstance(view, QTableView) and view.hasFocus():
-            draw_focus(painter, box.adjusted(1, 1, -1, -2), theme)
-        painter.restore()
+def _look(text: str, *right: Words) -> Look:
+    return one_line(Words(text, tone="text_muted", scale=0.93, gap=0), right=right, margin=8, rule="bottom")
+
+
+def _spoken(row: BenchRow) -> str:
+    return tr("{title}: {state}", title=row.title, state=tr(fate_mark(row.fate).word))
 
 
 MOST_MARKS: Final = 2000

@@ -6,11 +6,12 @@ A slider that asks what another token budget would do.
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Final
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -19,9 +20,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSlider,
     QStackedWidget,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -34,13 +32,14 @@ from lorestudio.trace.limits import positional, token_limit
 from lorestudio.trace.model import Phase, Trace
 from lorestudio.trace.summary import estimate
 from lorestudio.ui.features.budget.bar import BudgetBar
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, ITEM, NO_INDEX, TOOLTIP, Index
-from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.qt import ENTRY_ID
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.paint import draw_focus, draw_glyph, hairline, hatch
+from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Swatch, Words, one_line
 from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.record_table import RecordTable
 
 LEAST: Final = 100
 """The lowest budget that DeepLore takes (spec: deeplore-engine 2.2)."""
@@ -141,101 +140,37 @@ class BudgetSlider(QWidget):
 
 logger = logging.getLogger(__name__)
 
-_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
+
+def segment_table(parent: QObject) -> RecordTable:
+    """The segments of a budget as a list."""
+    column = Column("", lambda row: row.segment.title, look=_segment_look, spoken=_spoken)
+    entry = attrgetter("segment.entry")
+    return RecordTable([column], key=entry, entry=entry, tip=lambda row, _column: row.words, parent=parent)
 
 
-class SegmentList(QAbstractListModel):
-    """The segments of a budget: cut ones first, since they are what people look for."""
+@dataclass(frozen=True, slots=True)
+class SegmentRow:
+    """A segment with what is said of it."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._segments: tuple[Segment, ...] = ()
-        self._maximum: float | None = None
-
-    def set_view(self, view: BudgetView | None) -> None:
-        """Show another budget."""
-        self.beginResetModel()
-        outlets = tuple(item for item in view.segments if item.outlet) if view is not None else ()
-        self._segments = (*view.cut, *view.inside, *outlets) if view is not None else ()
-        self._maximum = view.maximum if view is not None else None
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: one row per segment."""
-        return 0 if parent.isValid() else len(self._segments)
-
-    def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: a segment, or it in words."""
-        if not 0 <= index.row() < len(self._segments):
-            return None
-        segment = self._segments[index.row()]
-        if role == ITEM:
-            return segment
-        if role == ENTRY_ID:
-            return segment.entry
-        if role == DISPLAY:
-            return segment.title
-        if role == ACCESSIBLE_TEXT:
-            state = tr("cut") if segment.cut else tr("in")
-            return f"{state}: {segment.describe(self._maximum)}"
-        return segment.describe(self._maximum) if role == TOOLTIP else None
-
-    def row_of(self, entry: int | None) -> int:
-        """The row of an entry, -1 where it has none."""
-        return next((row for row, segment in enumerate(self._segments) if segment.entry == entry), -1)
+    segment: Segment
+    words: str
 
 
-class _SegmentDelegate(QStyledItemDelegate):
-    def __init__(self, theme: Theme, parent: QObject) -> None:
-        super().__init__(parent)
-        self._theme = theme
+def segment_rows(view: BudgetView) -> list[SegmentRow]:
+    """The rows of a budget: cut ones first, since they are what people look for."""
+    outlets = (item for item in view.segments if item.outlet)
+    return [SegmentRow(item, item.describe(view.maximum)) for item in (*view.cut, *view.inside, *outlets)]
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Qt: one line."""
-        return QSize(200, round(QFontMetricsF(option.font).height()) + 7)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Qt: draw a segment."""
-        segment = index.data(ITEM)
-        if not isinstance(segment, Segment):
-            return
-        theme, rect = self._theme, QRectF(option.rect)
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        ink = theme.color("on_accent_soft" if chosen else "text")
-        faint = theme.color("on_accent_soft" if chosen else "text_muted")
-        painter.save()
-        if chosen:
-            painter.fillRect(rect, theme.color("accent_soft"))
-        swatch = QRectF(rect.left() + 12, rect.center().y() - 7, 14, 14)
-        ground, letter = theme.fill("purple" if segment.cut else segment.origin.fill)
-        painter.setPen(hairline(theme.color("fill_edge")))
-        painter.setBrush(theme.color("panel") if segment.cut else ground)
-        painter.drawRect(swatch)
-        if segment.cut:
-            painter.setBrush(hatch(ground, theme))
-            painter.drawRect(swatch)
-            draw_glyph(painter, swatch, "scissors", theme.palette.text, 12)
-        else:
-            painter.setFont(scaled(option.font, 0.76, bold=True))
-            painter.setPen(letter)
-            painter.drawText(swatch, Qt.AlignmentFlag.AlignCenter, segment.origin.letter)
-        painter.setFont(option.font)
-        painter.setPen(ink)
-        tokens = QRectF(rect.right() - 60, rect.top(), 48, rect.height())
-        painter.drawText(tokens, _RIGHT, number(segment.tokens))
-        box = QRectF(swatch.right() + 8, rect.top(), tokens.left() - swatch.right() - 12, rect.height())
-        metrics = QFontMetricsF(option.font)
-        title = metrics.elidedText(segment.title, Qt.TextElideMode.ElideRight, box.width() * 0.6)
-        painter.drawText(box, _LEFT, title)
-        painter.setFont(scaled(option.font, 0.9))
-        painter.setPen(faint)
-        rest = box.adjusted(metrics.horizontalAdvance(title) + 9, 0, 0, 0)
-        note = QFontMetricsF(painter.font()).elidedText(_note(segment), Qt.TextElideMode.ElideRight, rest.width())
-        painter.drawText(rest, _LEFT, note)
-        if chosen and option.state & QStyle.StateFlag.State_HasFocus:
-            draw_focus(painter, rect, theme)
-        painter.restore()
+def _spoken(row: SegmentRow) -> str:
+    return f"{tr('cut') if row.segment.cut else tr('in')}: {row.words}"
+
+
+def _segment_look(row: SegmentRow) -> Look:
+    segment = row.segment
+    swatch = Swatch("purple", icon="scissors") if segment.cut else Swatch(segment.origin.fill, segment.origin.letter)
+    title, note = Words(segment.title, share=0.6, gap=9), Words(_note(segment), tone="text_muted", scale=0.9, gap=0)
+    return one_line(swatch, title, note, right=(Words(number(segment.tokens), gap=0),), margin=12, ring=True)
 
 
 def _note(segment: Segment) -> str:
@@ -259,10 +194,10 @@ class BudgetPane(Pane):
         self._trace: Trace | None = None
         self.bar = BudgetBar(theme, self)
         self.bar.entry_chosen.connect(self._choose)
-        self.model = SegmentList(self)
+        self.model = segment_table(self)
         self.list = QListView(self)
         self.list.setModel(self.model)
-        self.list.setItemDelegate(_SegmentDelegate(theme, self.list))
+        self.list.setItemDelegate(CellDelegate(theme, self.list))
         self.list.setUniformItemSizes(True)
         self.list.setAccessibleName(tr("Budget as a list"))
         self.list.setMouseTracking(True)
@@ -337,7 +272,7 @@ class BudgetPane(Pane):
     def _show_budget(self, trace: Trace) -> BudgetView:
         view = budget_view(trace)
         self.bar.set_view(view)
-        self.model.set_view(view)
+        self.model.set_rows(segment_rows(view))
         self.note_changed.emit(_headline(view))
         self.caps.setText(caps_words(trace))
         return view
@@ -403,9 +338,9 @@ class BudgetPane(Pane):
 
     def _show_entry(self) -> None:
         self.bar.choose(self._selection.entry)
-        row = self.model.row_of(self._selection.entry)
+        row = self.model.place_of(self._selection.entry)
         if row >= 0 and self.list.currentIndex().row() != row:
-            self.list.setCurrentIndex(self.model.index(row))
+            self.list.setCurrentIndex(self.model.index(row, 0))
         elif row < 0:
             self.list.selectionModel().clear()
 

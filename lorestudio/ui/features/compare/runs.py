@@ -5,14 +5,14 @@ A comparison as a tree: what was different, then the entries by what happened to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QBrush, QFont, QStandardItem, QStandardItemModel
+from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken, Progress
@@ -31,86 +31,97 @@ from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Injection, Trace
 from lorestudio.trace.wording import place as place_words
 from lorestudio.trace.wording import signed_words
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ITEM, TOOLTIP
-from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, shorten, tr
 from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.cells import Column, titled
+from lorestudio.ui.widgets.tree import TreeRow
 
-COLUMNS: Final = ("Entry", "A", "B", "Tokens", "Because of")
 _TONES: Final = {What.ENTERED: "good", What.LEFT: "error", What.MOVED: "accent", What.RESIZED: "warning"}
-_RIGHT: Final = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
 
-def fill_rows(model: QStandardItemModel, diff: TraceDiff, causes: Causes | None, theme: Theme) -> list[QStandardItem]:
-    """Put a comparison into the model; returns the groups that should be open."""
-    model.clear()
-    model.setHorizontalHeaderLabels([tr(column) for column in COLUMNS])
-    opened = []
+@dataclass(slots=True, eq=False)
+class ChangeRow(TreeRow):
+    """A group with a name only, or a change: the entry, how it stands in A and in B, tokens, because of what.
+
+    `opened` says whether a group is open at first, `key` what the change is about.
+    """
+
+    cells: tuple[str, ...]
+    tone: str = ""
+    key: Key | str | None = None
+    opened: bool = False
+
+
+def change_columns(chevron: Callable[[ChangeRow], str]) -> list[Column]:
+    """The columns of a comparison; `chevron` is the sign before a group."""
+
+    def cell(place: int) -> Callable[[ChangeRow], str]:
+        return lambda row: row.cells[place] if place < len(row.cells) else ""
+
+    def tone(row: ChangeRow) -> str:
+        return row.tone if row.tone == "text_faint" else ""
+
+    def sign(row: ChangeRow) -> tuple[str, str] | None:
+        return (chevron(row), "text_muted") if len(row.cells) == 1 else None
+
+    return [
+        Column("Entry", cell(0), icon=sign, tone=tone, bold=lambda row: len(row.cells) == 1),
+        Column("A", cell(1), tone=tone),
+        Column("B", cell(2), tone=tone),
+        Column("Tokens", cell(3), tone=attrgetter("tone"), numeric=True),
+        Column("Because of", cell(4), tone=tone),
+    ]
+
+
+def spoken_change(row: ChangeRow, column: Column) -> str:
+    """A group by its name, a cell of a change with the name of its column."""
+    return row.cells[0] if len(row.cells) == 1 else titled()(row, column)
+
+
+def change_rows(diff: TraceDiff, causes: Causes | None) -> ChangeRow:
+    """A comparison as a tree below an invisible root."""
+    root = ChangeRow(())
     if causes is not None:
-        group = _group(model, tr("What was different"), len(causes.causes))
+        group = _group(root, tr("What was different"), len(causes.causes), opened=True)
         for cause in causes.causes:
             difference = cause.difference
-            cells = [difference.title, difference.before, difference.after, "", sentence_case(cause_words(cause))]
-            _row(group, cells, "" if cause.does_something else "text_faint", theme, difference.note)
-        opened.append(group)
+            cells = (difference.title, difference.before, difference.after, "", sentence_case(cause_words(cause)))
+            group.add(ChangeRow(cells, "" if cause.does_something else "text_faint", difference.note))
     lines = change_lines(diff, causes)
     changes = effects(diff)
     for what, heading in HEADINGS.items():
         mine = [line for line in lines if line.what is what]
         if mine:
-            group = _group(model, tr(heading), len(mine), SIGNS[what])
+            group = _group(root, tr(heading), len(mine), SIGNS[what], opened=True)
             for line in mine:
-                cells = [line.title, *_sides(what, changes[line.effect], diff), _signed(line.tokens)]
                 who = line.who.removeprefix("by ") or (tr("not found") if causes is not None else "")
-                _row(group, [*cells, who], _TONES.get(what, "warning"), theme, line.effect[1])
-            opened.append(group)
-    _add_rest(model, diff, {key for _what, key in changes}, theme)
-    return opened
+                cells = (line.title, *_sides(what, changes[line.effect], diff), _signed(line.tokens), who)
+                group.add(ChangeRow(cells, _TONES.get(what, "warning"), line.effect[1]))
+    _add_rest(root, diff, {key for _what, key in changes})
+    return root
 
 
-def _add_rest(model: QStandardItemModel, diff: TraceDiff, changed: set[Key], theme: Theme) -> None:
+def _add_rest(root: ChangeRow, diff: TraceDiff, changed: set[Key]) -> None:
     """What is the same, and who was stopped by something else; folded."""
     if diff.refated:
-        group = _group(model, tr("Stopped by something else"), len(diff.refated))
+        group = _group(root, tr("Stopped by something else"), len(diff.refated))
         for change in diff.refated:
-            cells = [change.title, _why(change.before_fate, diff.before), _why(change.after_fate, diff.after), "", ""]
-            _row(group, cells, "", theme, change.key)
+            before, after = _why(change.before_fate, diff.before), _why(change.after_fate, diff.after)
+            group.add(ChangeRow((change.title, before, after, "", ""), key=change.key))
     same = [(key, each) for key, each in injections_by_key(diff.after).items() if key not in changed]
     if same:
-        group = _group(model, tr("Unchanged"), len(same), "=")
+        group = _group(root, tr("Unchanged"), len(same), "=")
         for key, injection in same:
             tokens = _tokens(injection)
-            _row(group, [injection.title, tokens, tokens, "", ""], "", theme, key)
+            group.add(ChangeRow((injection.title, tokens, tokens, "", ""), key=key))
 
 
-def _group(model: QStandardItemModel, title: str, amount: int, sign: str = "") -> QStandardItem:
-    text = f"{sign} {title} ({number(amount)})".strip()
-    item = QStandardItem(text)
-    font = QFont(item.font())
-    font.setWeight(QFont.Weight.DemiBold)
-    item.setFont(font)
-    item.setData(text, ACCESSIBLE_TEXT)
-    item.setEditable(False)
-    model.appendRow(item)
-    return item
-
-
-def _row(group: QStandardItem, cells: Sequence[str], tone: str, theme: Theme, key: Key | None) -> None:
-    items = []
-    for column, cell in enumerate(cells):
-        item = QStandardItem(cell)
-        item.setEditable(False)
-        item.setData(cell, TOOLTIP)
-        item.setData(key, ITEM)
-        item.setData(f"{tr(COLUMNS[column])}: {cell or tr('nothing')}", ACCESSIBLE_TEXT)
-        if tone and (column == 3 or tone == "text_faint"):
-            item.setForeground(QBrush(theme.color(tone)))
-        if column == 3:
-            item.setTextAlignment(_RIGHT)
-        items.append(item)
-    group.appendRow(items)
+def _group(root: ChangeRow, title: str, amount: int, sign: str = "", *, opened: bool = False) -> ChangeRow:
+    group = ChangeRow((f"{sign} {title} ({number(amount)})".strip(),), opened=opened)
+    root.add(group)
+    return group
 
 
 def _sides(what: What, change: EntryChange, diff: TraceDiff) -> tuple[str, str]:

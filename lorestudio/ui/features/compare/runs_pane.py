@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QStandardItemModel
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QStackedWidget,
     QToolButton,
-    QTreeView,
     QVBoxLayout,
     QWidget,
 )
@@ -26,14 +25,22 @@ from lorestudio.studio.compare.causes import Causes, RunSide, can_find, find_cau
 from lorestudio.studio.compare.text import comparison_markdown
 from lorestudio.trace.diff import TraceDiff, compare
 from lorestudio.trace.wording import signed_words
-from lorestudio.ui.features.compare.runs import CompareDesk, SideChoice, fill_rows
+from lorestudio.ui.features.compare.runs import (
+    ChangeRow,
+    CompareDesk,
+    SideChoice,
+    change_columns,
+    change_rows,
+    spoken_change,
+)
 from lorestudio.ui.features.timeline.tables import Names
-from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.cells import same_words
 from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView
 
 _FILE, _KEPT = "add:file", "add:kept"
 
@@ -120,13 +127,11 @@ class ComparePane(Pane):
         self.headline.setContentsMargins(12, 4, 12, 2)
         self.headline.setAccessibleName(tr("Tokens"))
         self._foot = self._make_foot()
-        self.model = QStandardItemModel(self)
-        self.tree = QTreeView(self)
-        self.tree.setModel(self.model)
-        self.tree.setAccessibleName(tr("Differences"))
-        self.tree.setUniformRowHeights(True)
-        self.tree.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
-        self.tree.setAllColumnsShowFocus(True)
+        self.model = RecordTree(
+            ChangeRow(()), change_columns(self._chevron), theme=self.theme, spoken=spoken_change, tip=same_words,
+            parent=self,
+        )  # fmt: skip
+        self.tree = RecordTreeView(self.theme, self.model, tr("Differences"), self)
         self.tree.setIndentation(13)
         self.tree.setRootIsDecorated(False)
         self.tree.setExpandsOnDoubleClick(False)
@@ -163,8 +168,8 @@ class ComparePane(Pane):
         self.stop.clicked.connect(self._cancel)
         self.tree.activated.connect(self._go)
         self.tree.clicked.connect(self._go)
-        self.tree.expanded.connect(self._paint_groups)
-        self.tree.collapsed.connect(self._paint_groups)
+        self.tree.expanded.connect(lambda _group: self.tree.viewport().update())
+        self.tree.collapsed.connect(lambda _group: self.tree.viewport().update())
         self.desk.changed.connect(self._wait)
         self.theme.changed.connect(self._paint_icons)
         self.theme.changed.connect(self._show_rows)
@@ -341,12 +346,11 @@ class ComparePane(Pane):
         found = self.compared
         if found is None:
             return
-        opened = fill_rows(self.model, found.diff, found.causes, self.theme)
-        for place in range(self.model.rowCount()):
-            self.tree.setFirstColumnSpanned(place, QModelIndex(), True)
-        for group in opened:
-            self.tree.setExpanded(group.index(), True)
-        self._paint_groups()
+        root = change_rows(found.diff, found.causes)
+        self.model.show_root(root)
+        for group in root.children:
+            self.tree.setFirstColumnSpanned(group.row, QModelIndex(), True)
+            self.tree.setExpanded(self.model.index_of(group), group.opened)
         header = self.tree.header()
         header.setStretchLastSection(True)
         header.setSectionResizeMode(3, QHeaderView.ResizeMode.ResizeToContents)
@@ -354,18 +358,15 @@ class ComparePane(Pane):
         for column, share in ((0, 0.3), (1, 0.21), (2, 0.21)):
             header.resizeSection(column, round(room * share))
 
-    def _paint_groups(self) -> None:
+    def _chevron(self, group: ChangeRow) -> str:
         """An arrow before each group says whether it is open."""
-        for place in range(self.model.rowCount()):
-            group = self.model.item(place)
-            name = "chevron-down" if self.tree.isExpanded(group.index()) else "chevron-right"
-            group.setIcon(self.theme.icon(name))
+        return "chevron-down" if self.tree.isExpanded(self.model.index_of(group)) else "chevron-right"
 
     def _go(self, index: QModelIndex) -> None:
         if not index.parent().isValid():
             self.tree.setExpanded(index, not self.tree.isExpanded(index))
             return
-        key = index.siblingAtColumn(0).data(ITEM)
+        key = self.model.node(index).key
         project = self._session.project
         if isinstance(key, tuple) and project is not None:
             entry = Names.of(project.index).id((str(key[0]), str(key[1])))

@@ -7,30 +7,39 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QMenu,
     QPushButton,
     QSizePolicy,
     QSplitter,
     QStackedWidget,
-    QTableView,
     QTabWidget,
     QToolButton,
     QWidget,
 )
 
+from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.store import SettingsProfile
 from lorestudio.studio.compare.comparing import FEWEST, Comparison
+from lorestudio.studio.compare.comparison import generation_of, total_rows
 from lorestudio.studio.compare.comparison_store import compared_last
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import COMPARED_AT_FIRST, KINDS
-from lorestudio.ui.features.compare.systems import Compared, Comparing, Offer, Step, TotalsTable, TurnsTable, offers
+from lorestudio.ui.features.compare.systems import (
+    Compared,
+    Comparing,
+    Offer,
+    Step,
+    comparison_table,
+    offers,
+    total_columns,
+    turn_columns,
+)
 from lorestudio.ui.features.compare.token_chart import TokenChart
 from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.theme import Theme
@@ -39,6 +48,7 @@ from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.record_table import RecordView
 
 BUTTONS: Final = ("systems.copy", "systems.csv", "systems.picture")
 """Actions of the pane's buttons."""
@@ -67,7 +77,8 @@ class SystemsPane(Pane):
         self._outdated = False
         self._looked_for = ""
         self._run_then = False
-        self.turns, self.totals = TurnsTable(self), TotalsTable(self)
+        self.turns = comparison_table(self, lambda turn: generation_of(turn.turn))
+        self.totals = comparison_table(self)
         self.chart = TokenChart(theme, self)
         self.buttons: dict[str, QToolButton] = {}
         self._build()
@@ -77,8 +88,8 @@ class SystemsPane(Pane):
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.turns_view = self._table(self.turns, tr("Turn by turn"))
-        self.totals_view = self._table(self.totals, tr("Over the whole chat"))
+        self.turns_view = RecordView(self.theme, self.turns, tr("Turn by turn"), self)
+        self.totals_view = RecordView(self.theme, self.totals, tr("Over the whole chat"), self)
         parts = QSplitter(Qt.Orientation.Vertical, self)
         parts.addWidget(self.chart)
         parts.addWidget(self.turns_view)
@@ -130,26 +141,9 @@ class SystemsPane(Pane):
             row.addWidget(button)
         return head
 
-    def _table(self, model: TurnsTable | TotalsTable, name: str) -> QTableView:
-        view = QTableView(self)
-        view.setModel(model)
-        view.setAccessibleName(name)
-        view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        view.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        view.setShowGrid(False)
-        view.setWordWrap(False)
-        view.setTabKeyNavigation(False)
-        view.verticalHeader().hide()
-        view.verticalHeader().setDefaultSectionSize(view.fontMetrics().height() + 8)
-        header = view.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-        return view
-
     def _connect(self) -> None:
-        self.turns_view.selectionModel().currentRowChanged.connect(self._row_chosen)
-        self.chart.moved.connect(self._go_to_row)
+        self.turns_view.picked.connect(lambda turn: self._go_to(generation_of(turn.turn)))
+        self.chart.moved.connect(lambda place: self._go_to(generation_of(self.turns.row(place).turn)))
         self.empty.pressed.connect(lambda name: self.run() if name == "run" else self.wanted.emit(name))
         self._session.project_changed.connect(self._project_changed)
         self._session.choice_changed.connect(self._choice_changed)
@@ -340,25 +334,17 @@ class SystemsPane(Pane):
 
     def _show(self, found: Comparison | None) -> None:
         self.found = found
-        self.turns.set_comparison(found)
-        self.totals.set_comparison(found)
+        if found is not None:
+            heads, *rows = total_rows(found)
+            self.turns.set_rows(found.turns, turn_columns(found, self.turns_view.fontMetrics()))
+            self.totals.set_rows(rows, total_columns(heads))
+        else:
+            self.turns.set_rows(())
+            self.totals.set_rows(())
         self.chart.set_comparison(found)
-        self._fit_columns()
         self._show_choice()
         self._follow()
         self.changed.emit()
-
-    def _fit_columns(self) -> None:
-        found = self.found
-        if found is None:
-            return
-        self.turns_view.setColumnWidth(0, 128)
-        self.turns_view.setColumnWidth(1, 68)
-        for place in range(len(found.labels)):
-            wide = self.turns_view.fontMetrics().horizontalAdvance(found.labels[place]) + 28
-            self.turns_view.setColumnWidth(2 + 2 * place, max(84, min(190, wide)))
-            self.turns_view.setColumnWidth(3 + 2 * place, 130)
-        self.totals_view.resizeColumnsToContents()
 
     def _show_choice(self) -> None:
         wanted, project = self._wanted(), self._session.project
@@ -416,22 +402,9 @@ class SystemsPane(Pane):
 
     def _follow(self) -> None:
         """Show the turn that is looked at."""
-        row = self.turns.row_of(self._selection.generation)
-        self.chart.choose(row)
-        if row >= 0 and self.turns_view.currentIndex().row() != row:
-            blocked = self.turns_view.selectionModel().blockSignals(True)
-            self.turns_view.selectRow(row)
-            self.turns_view.selectionModel().blockSignals(blocked)
-            self.turns_view.scrollTo(self.turns.index(row, 0))
-            self.turns_view.viewport().update()
-        elif row < 0:
-            self.turns_view.clearSelection()
+        self.chart.choose(self.turns.place_of(self._selection.generation))
+        self.turns_view.choose(self._selection.generation)
 
-    def _row_chosen(self, current: QModelIndex, _before: QModelIndex) -> None:
-        if current.isValid():
-            self._go_to_row(current.row())
-
-    def _go_to_row(self, row: int) -> None:
-        generation = self.turns.generation(row)
+    def _go_to(self, generation: Generation | None) -> None:
         if generation is not None and generation != self._selection.generation:
             self.jump.emit(generation)

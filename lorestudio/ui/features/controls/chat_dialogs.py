@@ -35,7 +35,7 @@ from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.widgets.bars import MessageBar
-from lorestudio.ui.widgets.check_table import CheckList, CheckRow, CheckTable
+from lorestudio.ui.widgets.check_table import CheckList, CheckRow, change_table
 
 COUNT_MS: Final = 200
 """Tokens are counted after a pause in typing."""
@@ -188,8 +188,8 @@ class ChatStateDialog(QDialog):
         self._jobs, self._path, self._controls, self._known_controls = jobs, path, controls, known
 
         self.bar = MessageBar(theme, self)
-        self.model = CheckTable(("Choice", "In the file", "Will be"), self)
-        self.list = CheckList(self.model, tr("Choices that differ"), self)
+        self.model = change_table(("Choice", "In the file", "Will be"), self)
+        self.list = CheckList(theme, self.model, tr("Choices that differ"), self)
         self.write = QPushButton(tr("Write into the chat"), self)
         self._build()
         self._look()
@@ -225,7 +225,7 @@ class ChatStateDialog(QDialog):
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(state_json(self._controls)))
         cancel.clicked.connect(self.reject)
         self.write.clicked.connect(self._write)
-        self.model.chosen_changed.connect(lambda: self.write.setEnabled(bool(self.model.chosen)))
+        self.model.ticked.connect(lambda: self.write.setEnabled(bool(self.model.chosen)))
         self.resize(680, 380)
 
     def _look(self) -> None:
@@ -248,7 +248,8 @@ class ChatStateDialog(QDialog):
             )
             for each in plan.changes
         ]
-        self.model.set_rows(rows, [each.key.key for each in plan.changes if not each.clashes])
+        self.model.set_rows(rows)
+        self.model.choose(each.key.key for each in plan.changes if not each.clashes)
         clashing = [tr(each.key.title) for each in plan.changes if each.clashes]
         if clashing:
             text = tr(

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.systems.facts.picture import FactsPicture, MemoryRow
-from lorestudio.ui.features.facts.detail import MemoryDetail
+from lorestudio.ui.features.facts.origins import MemoryDetail
 from lorestudio.ui.features.facts.store import Hits
 from lorestudio.ui.features.facts.table import (
     ORDERS,
@@ -32,7 +32,6 @@ from lorestudio.ui.features.facts.table import (
     Filter,
     MemoryTable,
     MemoryView,
-    in_order,
     usual_direction,
 )
 from lorestudio.ui.shell.theme import Theme
@@ -317,6 +316,7 @@ class MemoryPage(QWidget):
         self.bar.show_order(column, scored=self._hits is not None)
         direction = Qt.SortOrder.DescendingOrder if self._descending else Qt.SortOrder.AscendingOrder
         self.view.horizontalHeader().setSortIndicator(column, direction)
+        self.model.sort(column, direction)
         self._fill()
 
     def choose(self, memory: str) -> bool:
@@ -342,7 +342,7 @@ class MemoryPage(QWidget):
             rows = tuple(row for row in rows if row.id in scores)
         chosen = self.filter
         shown = rows if chosen.empty else tuple(row for row in rows if chosen.passes(row))
-        self.model.set_rows(in_order(shown, self._order, self.model.scores, descending=self._descending))
+        self.model.set_rows(shown)
         self.view.setVisible(bool(shown))
         self.empty.setVisible(not shown)
         if not shown:

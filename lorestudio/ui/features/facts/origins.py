@@ -1,24 +1,38 @@
 """The passages of the chat: which are kept, which wait, and why one failed.
 
 What became of a memory since its first fact: the page that tells where it came from.
+
+One memory: its text and tags to write, its pin, and where it came from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
-from lorestudio.systems.facts.picture import FactsPicture, PassageRow, Provenance
+from lorestudio.systems.facts.picture import FactsPicture, MemoryRow, PassageRow, Provenance
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory
 from lorestudio.ui.features.facts.table import day_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, shorten, tr
+from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.pane import EmptyState
-from lorestudio.ui.widgets.record_table import RowColumn, RowTable, RowView
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
+from lorestudio.ui.widgets.work_pane import RecapText
 
 STATES: Final = {
     "active": "active: it is being read, or reading it was broken off",
@@ -63,12 +77,14 @@ class HistoryPage(QWidget):
         self.in_run.setProperty("kind", "small")
         self.in_run.setToolTip(tr("What fact memory did with it before the reply that you look at (T)"))
         columns = (
-            RowColumn("Fact", _what, icon=_icon, tone=_tone),
-            RowColumn("Similarity", _similarity, numeric=True, spoken=_spoken),
-            RowColumn("Text", lambda row: shorten(row.decision.fact, 200), tone=_tone),
+            Column("Fact", _what, icon=_icon, tone=_tone, width=112),
+            Column("Similarity", _similarity, numeric=True, spoken=_spoken, width=68),
+            Column("Text", lambda row: shorten(row.decision.fact, 200), tone=_tone),
         )
-        self.model = RowTable(theme, columns, lambda row: row.place, _tip, self)
-        self.view = RowView(theme, self.model, tr("Facts that were compared"), (112, 68), self)
+        self.model = RecordTable(
+            columns, theme=theme, key=attrgetter("place"), tip=lambda row, _column: _tip(row), parent=self
+        )
+        self.view = RecordView(theme, self.model, tr("Facts that were compared"), self)
         self.view.setMinimumHeight(50)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 6, 8, 6)
@@ -209,13 +225,15 @@ class PassagePage(QWidget):
         self._reading = ""
         self._busy = False
         columns = (
-            RowColumn("Messages", lambda row: tr("#{first} to #{last}", first=row.first, last=row.last)),
-            RowColumn("State", self._state, icon=self._icon, tone=self._tone),
-            RowColumn("Memories", lambda row: str(row.memories) if row.state else "", numeric=True),
-            RowColumn("Ended", lambda row: day_words(row.ended)),
+            Column("Messages", lambda row: tr("#{first} to #{last}", first=row.first, last=row.last), width=104),
+            Column("State", self._state, icon=self._icon, tone=self._tone, width=124),
+            Column("Memories", lambda row: str(row.memories) if row.state else "", numeric=True, width=74),
+            Column("Ended", lambda row: day_words(row.ended)),
         )
-        self.model = RowTable(theme, columns, lambda row: row.key, self._tip, self)
-        self.view = RowView(theme, self.model, tr("Passages of the chat"), (104, 124, 74), self)
+        self.model = RecordTable(
+            columns, theme=theme, key=attrgetter("key"), tip=lambda row, _column: self._tip(row), parent=self
+        )
+        self.view = RecordView(theme, self.model, tr("Passages of the chat"), self)
         self.empty = EmptyState(theme, "list", self)
         self.words = QLabel(self)
         self.words.setProperty("kind", "small")
@@ -270,7 +288,7 @@ class PassagePage(QWidget):
         """Show which passage is being read."""
         if (passage, busy) != (self._reading, self._busy):
             self._reading, self._busy = passage, busy
-            self.model.set_rows(self.model.rows)
+            self.model.touch_all()
             self._show(self.view.current)
 
     def _with_row(self, do: object) -> None:
@@ -334,9 +352,11 @@ class ProfilePage(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setAccessibleName(tr("Profile"))
-        columns = (RowColumn("Field", lambda row: row[0]), RowColumn("Holds", lambda row: row[1]))
-        self.model = RowTable(theme, columns, lambda row: row[0], lambda row: f"{row[0]}: {row[1]}", self)
-        self.view = RowView(theme, self.model, tr("Fields of the profile"), (130,), self)
+        columns = (Column("Field", lambda row: row[0], width=130), Column("Holds", lambda row: row[1]))
+        self.model = RecordTable(
+            columns, key=itemgetter(0), tip=lambda row, _column: f"{row[0]}: {row[1]}", parent=self
+        )
+        self.view = RecordView(theme, self.model, tr("Fields of the profile"), self)
         self.empty = EmptyState(theme, "list", self)
         text = tr(
             "Rules put readings and lists into a profile: “Rules for the profile” in the settings of fact memory."
@@ -353,3 +373,147 @@ class ProfilePage(QWidget):
         self.model.set_rows(picture.profile if picture is not None else ())
         self.view.setVisible(bool(self.model.rows))
         self.empty.setVisible(not self.model.rows)
+
+
+class MemoryDetail(QTabWidget):
+    """`written` carries a memory and another text for it, `tagged` a memory and its tags, `pinned` and whether it is.
+
+    `past_wanted` asks for where the memory came from; `left` follows Escape.
+    """
+
+    written = Signal(object, str)
+    tagged = Signal(object, list)
+    pinned = Signal(object, bool)
+    deleted = Signal()
+    past_wanted = Signal(object)
+    left = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._row: MemoryRow | None = None
+        self._asked: MemoryRow | None = None
+        self.setDocumentMode(True)
+        self.setAccessibleName(tr("The chosen memory"))
+        self.text = RecapText(tr("Text of the memory"), self, tip=tr("Keep the text and make its vector (Ctrl+Enter)"))
+        self.tags = QLineEdit(self)
+        self.tags.setPlaceholderText(tr("no tags"))
+        self.tags.setAccessibleName(tr("Tags of the memory, with commas between"))
+        self.tags.setToolTip(tr("Tags, with commas between; Enter keeps them"))
+        self.pin = QCheckBox(tr("Pinned"), self)
+        self.pin.setToolTip(tr("Pinned memories go into every prompt (P)"))
+        self.delete = QPushButton(tr("Delete"), self)
+        self.delete.setProperty("kind", "small")
+        self.delete.setToolTip(tr("Delete the memory; it can be taken back (Del)"))
+        self.words = QLabel(self)
+        self.words.setProperty("kind", "small")
+        self.words.setWordWrap(True)
+        self.history = HistoryPage(theme, self)
+        self.addTab(self._make_text_page(), tr("Text"))
+        self.addTab(self.history, tr("Where it came from"))
+        self.text.written.connect(self._write)
+        self.text.left.connect(self.left)
+        self.tags.editingFinished.connect(self._tag)
+        self.pin.clicked.connect(self._pin)
+        self.delete.clicked.connect(self.deleted)
+        self.currentChanged.connect(lambda _tab: self._ask())
+        self.show_row(None, in_run=False)
+
+    def _make_text_page(self) -> QWidget:
+        page = QWidget(self)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(8, 6, 8, 6)
+        column.setSpacing(4)
+        column.addWidget(self.text, 1)
+        line = QHBoxLayout()
+        line.setSpacing(6)
+        label = QLabel(tr("Tags"), page)
+        label.setBuddy(self.tags)
+        line.addWidget(label)
+        line.addWidget(self.tags, 1)
+        line.addWidget(self.pin)
+        line.addWidget(self.delete)
+        column.addLayout(line)
+        column.addWidget(self.words)
+        return page
+
+    @property
+    def row(self) -> MemoryRow | None:
+        """The memory that is shown."""
+        return self._row
+
+    def show_row(self, row: MemoryRow | None, *, in_run: bool) -> None:
+        """Show another memory, or the same one as it is now."""
+        self._row = row
+        memory = row.memory if row is not None else None
+        self.history.show_memory(memory, own=row is not None and row.own, in_run=in_run)
+        if memory is None or row is None:
+            self._asked = None
+            self.text.show_text(None, "", editable=False, placeholder=tr("Choose a memory to read and to write it."))
+        else:
+            self.text.show_text(memory.id, memory.content, editable=True)
+        tags = ", ".join(memory.tag_names) if memory is not None else ""
+        if not self.tags.hasFocus() or not self.tags.isModified():
+            self.tags.setText(tags)
+            self.tags.setModified(False)
+        for widget in (self.tags, self.pin, self.delete):
+            widget.setEnabled(memory is not None)
+        self.pin.setChecked(memory is not None and bool(memory.pinned))
+        self.words.setText(" ".join(_told_of(row)) if row is not None else "")
+        self.words.setVisible(row is not None)
+        self._ask()
+
+    def show_past(self, past: Provenance) -> None:
+        """Show where a memory came from, unless another one is looked at by now."""
+        if self._row is not None and past.memory.id == self._row.id:
+            self.history.show_past(past)
+
+    def show_origin(self) -> None:
+        """Turn to where it came from."""
+        self.setCurrentWidget(self.history)
+
+    def edit(self) -> None:
+        """Give the keyboard to the text."""
+        self.setCurrentIndex(0)
+        self.text.lines.setFocus()
+
+    def _ask(self) -> None:
+        if self.currentWidget() is not self.history or self._row is self._asked:
+            return
+        same = self._asked is not None and self._row is not None and self._asked.id == self._row.id
+        self._asked = self._row
+        if self._row is None:
+            self.history.show_past(None)
+            return
+        if not same:
+            self.history.show_past(None, loading=True)
+        self.past_wanted.emit(self._row.memory)
+
+    def _write(self, _key: object, text: str) -> None:
+        if self._row is not None:
+            self.written.emit(self._row.memory, text)
+
+    def _pin(self, on: bool) -> None:
+        if self._row is not None:
+            self.pinned.emit(self._row.memory, on)
+
+    def _tag(self) -> None:
+        if self._row is None or not self.tags.isModified():
+            return
+        self.tags.setModified(False)
+        tags = list(dict.fromkeys(tag.strip() for tag in self.tags.text().split(",") if tag.strip()))
+        if tags != list(self._row.memory.tag_names):
+            self.tagged.emit(self._row.memory, tags)
+
+
+def _told_of(row: MemoryRow) -> list[str]:
+    memory: Memory = row.memory
+    told = [tr("Somebody said it.") if memory.source == "confirmed" else tr("It was inferred.")]
+    if memory.created_at is not None:
+        told.append(tr("Of {day}.", day=day_words(memory.created_at)))
+    if memory.retrieval_count:
+        last = day_words(memory.last_retrieved_at)
+        uses = count(memory.retrieval_count, "time", "times")
+        told.append(tr("Used {uses}, last on {day}.", uses=uses, day=last) if last else tr("Used {uses}.", uses=uses))
+    if row.stale:
+        told.append(tr("Its vector is stale: another model made it, or none. It takes no part in searches."))
+    return told

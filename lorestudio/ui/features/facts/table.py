@@ -5,22 +5,24 @@ Memories and who draws them out, in words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.systems.facts.picture import MemoryRow
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import shorten, tr
 from lorestudio.ui.state.choices import source_title
-from lorestudio.ui.widgets.record_table import RowColumn, RowTable, RowView
+from lorestudio.ui.widgets.cells import Column
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
+from lorestudio.ui.widgets.record_table import as_markdown as table_markdown
 
 TEXT, SIMILARITY, STATE, WHEN, USES, TAGS = range(6)
 
@@ -56,21 +58,6 @@ class Filter:
         return all(word in row.folded for word in self.text.casefold().split())
 
 
-_KEYS: Final[Mapping[int, Callable[[MemoryRow], Any]]] = {
-    TEXT: attrgetter("folded"), STATE: attrgetter("rank"), WHEN: attrgetter("at"), USES: attrgetter("uses"),
-    TAGS: attrgetter("tags"),
-}  # fmt: skip
-
-
-def in_order(
-    rows: Sequence[MemoryRow], column: int, scores: Mapping[str, float], *, descending: bool
-) -> list[MemoryRow]:
-    """The rows by a column; equal ones keep their order."""
-    if column == SIMILARITY:
-        return sorted(rows, key=lambda row: scores.get(row.id, -2.0), reverse=descending)
-    return sorted(rows, key=_KEYS[column], reverse=descending)
-
-
 def usual_direction(column: int) -> bool:
     """Whether a column is first ordered from the greatest down."""
     return column not in {TEXT, TAGS}
@@ -100,26 +87,28 @@ def _icon(row: MemoryRow) -> tuple[str, str] | None:
     return ("star", "accent") if row.memory.pinned else None
 
 
-class MemoryTable(RowTable):
+class MemoryTable(RecordTable):
     """The memories as they are listed. `scores` are those of a search, by ids."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         self.scores: Mapping[str, float] = {}
         columns = (
-            RowColumn("Memory", lambda row: shorten(row.memory.content, 300), icon=_icon, spoken=_spoken),
-            RowColumn("Similarity", self._score, numeric=True),
-            RowColumn("State", state_words, tone=lambda row: "warning" if row.stale else ""),
-            RowColumn("When", lambda row: day_words(row.memory.created_at)),
-            RowColumn("Used", lambda row: str(row.uses), numeric=True, spoken=_uses),
-            RowColumn("Tags", lambda row: row.tags),
-        )
-        super().__init__(theme, columns, attrgetter("id"), self._say, parent)
+            Column("Memory", lambda row: shorten(row.memory.content, 300), icon=_icon, spoken=_spoken,
+                   sort=attrgetter("folded")),
+            Column("Similarity", self._score, width=92, numeric=True, sort=lambda row: self.scores.get(row.id, -2.0)),
+            Column("State", state_words, width=84, tone=lambda row: "warning" if row.stale else "",
+                   sort=attrgetter("rank")),
+            Column("When", lambda row: day_words(row.memory.created_at), width=88, sort=attrgetter("at")),
+            Column("Used", lambda row: str(row.uses), width=52, numeric=True, spoken=_uses, sort=attrgetter("uses")),
+            Column("Tags", lambda row: row.tags, width=130, sort=attrgetter("tags")),
+        )  # fmt: skip
+        super().__init__(columns, theme=theme, key=attrgetter("id"), tip=self._say, parent=parent)
 
     def _score(self, row: MemoryRow) -> str:
         score = self.scores.get(row.id)
         return "" if score is None else f"{score:.3f}"
 
-    def _say(self, row: MemoryRow) -> str:
+    def _say(self, row: MemoryRow, _column: Column) -> str:
         told = [row.memory.content]
         if row.stale:
             told.append(tr("Its vector was made by another model, or is missing: it takes no part in searches."))
@@ -137,15 +126,13 @@ def _uses(row: MemoryRow) -> str:
     return tr("used {times} times", times=row.memory.retrieval_count or 0)
 
 
-class MemoryView(RowView):
+class MemoryView(RecordView):
     """The list. A narrow one goes without the lesser columns."""
 
     def __init__(self, theme: Theme, model: MemoryTable, parent: QWidget) -> None:
-        super().__init__(theme, model, tr("Memories"), (200, 92, 84, 88, 52, 130), parent)
+        super().__init__(theme, model, tr("Memories"), parent)
         self._scored = False
         head = self.horizontalHeader()
-        head.setStretchLastSection(False)
-        head.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
         head.setSectionsClickable(True)
         head.setSortIndicatorShown(True)
         head.setMinimumSectionSize(40)
@@ -188,12 +175,11 @@ def spoken_source(source: Source) -> str:
 
 
 def as_markdown(rows: Sequence[MemoryRow]) -> str:
-    """The memories as a table."""
-    lines = [tr("| Memory | Tags | Pinned | When | Messages |"), "|---|---|---|---|---|"]
+    """The memories as a table in Markdown."""
+    found = [[tr(head) for head in ("Memory", "Tags", "Pinned", "When", "Messages")]]
     for row in rows:
         memory, origin = row.memory, row.memory.origin
         where = f"#{origin.first} to #{origin.last}" if origin.first is not None else ""
         pinned = tr("yes") if memory.pinned else ""
-        cells = (memory.content, row.tags, pinned, day_words(memory.created_at), where)
-        lines.append("| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
+        found.append([memory.content, row.tags, pinned, day_words(memory.created_at), where])
+    return table_markdown(found)

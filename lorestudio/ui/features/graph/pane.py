@@ -19,11 +19,10 @@ from lorestudio.studio.graph.layout import rings
 from lorestudio.studio.graph.preparing import GraphWish, LayoutStore, PreparedGraph, SavedLayout, prepare
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.ui.features.graph.bar import ColourLegend, EdgeLegend, GraphBar
-from lorestudio.ui.features.graph.files import GraphKeeper, ask_graph_file, graph_bytes
 from lorestudio.ui.features.graph.items import shown_graph
 from lorestudio.ui.features.graph.lists import GapList, GraphLists
 from lorestudio.ui.features.graph.looks import graph_looks, node_sentence
-from lorestudio.ui.features.graph.view import ZOOM_STEP, GraphView
+from lorestudio.ui.features.graph.view import ZOOM_STEP, GraphKeeper, GraphView, ask_graph_file, graph_bytes
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.firing_counts import FiringCounts
@@ -100,7 +99,7 @@ class GraphPane(Pane):
         column.addWidget(self.note)
         column.addWidget(self.edges)
         column.addWidget(self.colours)
-        self.lists = GraphLists(self)
+        self.lists = GraphLists(theme, self)
         self.gaps = GapList(theme, self)
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)

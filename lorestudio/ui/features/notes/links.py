@@ -27,8 +27,7 @@ from lorestudio.ui.state.note_changes import NoteWork
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.pane import EmptyState, Pane
-from lorestudio.ui.widgets.place_view import PlaceView
-from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree
+from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree, PlaceView
 from lorestudio.vault.links.index import Backlink, OutgoingLink
 from lorestudio.vault.links.mentions import Mention
 from lorestudio.vault.links.references import Excerpt, ReferenceKind

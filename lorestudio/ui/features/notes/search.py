@@ -34,8 +34,7 @@ from lorestudio.ui.shell.words import count, number, sentence_of, shorten, tr
 from lorestudio.ui.state.note_changes import NoteWork
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.pane import EmptyState, Pane
-from lorestudio.ui.widgets.place_view import PlaceView
-from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree
+from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree, PlaceView
 
 STREAM_SECONDS: Final = 0.05
 """What was found meanwhile is shown this often."""

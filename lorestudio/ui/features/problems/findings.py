@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -29,21 +29,11 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.studio.project.problems import Finding, Repair, Severity, check_of
-from lorestudio.ui.shell.qt import (
-    ACCESSIBLE_DESCRIPTION,
-    ACCESSIBLE_TEXT,
-    DISPLAY,
-    ENTRY_ID,
-    HORIZONTAL,
-    ITEM,
-    NO_INDEX,
-    TOOLTIP,
-    Index,
-)
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import html
-from lorestudio.ui.widgets.tree import TreeModel
+from lorestudio.ui.widgets.cells import Column
+from lorestudio.ui.widgets.tree import RecordTree, TreeRow
 
 SHOWN_NOTES = 200
 """Diffs of so many notes are shown; nobody reads more, and the browser would take long."""
@@ -124,18 +114,18 @@ NAMES: Final = {
 }
 """What findings of a severity are called, one and many."""
 
+SIGNS: Final = {Severity.ERROR: ("error", "error"), Severity.WARNING: ("warning", "warning"),
+                 Severity.INFO: ("info", "neutral")}  # fmt: skip
+
 
 @dataclass(slots=True, eq=False)
-class ProblemNode:
+class ProblemNode(TreeRow):
     """One row: a severity, a note (its findings have the same file), or a finding."""
 
     title: str
     severity: Severity
     place: str = ""
     finding: Finding | None = None
-    parent: ProblemNode | None = None
-    children: list[ProblemNode] = field(default_factory=list)
-    row: int = 0
     amount: int = 0
 
 
@@ -150,24 +140,32 @@ def search_text(finding: Finding) -> str:
     return " ".join(parts).casefold()
 
 
-class ProblemTree(TreeModel[ProblemNode]):
+class ProblemTree(RecordTree[ProblemNode]):
     """Two columns: what, and where. `ITEM` is the node, `ENTRY_ID` the entry of a finding; `shown` counts findings."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(ProblemNode("", Severity.INFO), parent)
+    def __init__(self, parent: QObject | None = None, theme: Theme | None = None) -> None:
+        columns = (
+            Column("Problem", _words, icon=self._icon_of, spoken=_spoken,
+                   tip=lambda node: node.finding.message if node.finding is not None else node.title),
+            Column("Where", attrgetter("place"), tip=attrgetter("place")),
+        )  # fmt: skip
+        super().__init__(
+            ProblemNode("", Severity.INFO), columns, theme=theme, parent=parent,
+            entry=lambda node: node.finding.entry if node.finding is not None else None,
+            about=lambda node: node.finding.advice if node.finding is not None else "",
+        )  # fmt: skip
         self._findings: tuple[Finding, ...] = ()
         self._texts: tuple[str, ...] = ()
         self._words: tuple[str, ...] = ()
         self._least = Severity.INFO
-        self._icon: Callable[[Severity], QIcon | None] = lambda _severity: None
         self._titles: Callable[[Finding], str] = lambda finding: finding.filename
         self.shown = 0
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
-    def set_look(self, icon: Callable[[Severity], QIcon | None], titles: Callable[[Finding], str]) -> None:
-        """Where icons come from, and what the note of a finding is called."""
-        self._icon, self._titles = icon, titles
+    def set_titles(self, titles: Callable[[Finding], str]) -> None:
+        """What the note of a finding is called."""
+        self._titles = titles
 
     def set_findings(self, findings: Sequence[Finding], texts: Sequence[str] | None = None) -> None:
         """Show other findings, which are in order already; `texts` are their search texts."""
@@ -189,69 +187,26 @@ class ProblemTree(TreeModel[ProblemNode]):
 
     def findings(self) -> Iterator[Finding]:
         """The findings that are shown, in order."""
-        for severity in self._root.children:
-            for note in severity.children:
-                for leaf in note.children:
-                    if leaf.finding is not None:
-                        yield leaf.finding
+        return (row.finding for row in self.root.below() if row.finding is not None)
 
-    def index_of(self, finding: Finding | None) -> QModelIndex:
+    def index_of_finding(self, finding: Finding | None) -> QModelIndex:
         """The row of a finding that says the same, an invalid index where there is none."""
-        if finding is not None:
-            wanted = (finding.code, finding.note, finding.message)
-            for severity in self._root.children:
-                for note in severity.children:
-                    for leaf in note.children:
-                        found = leaf.finding
-                        if found is not None and (found.code, found.note, found.message) == wanted:
-                            return self.createIndex(leaf.row, 0, leaf)
-        return QModelIndex()
-
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
-    def columnCount(self, _parent: Index = NO_INDEX) -> int:
-        """Qt: what, and where."""
-        return 2
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
-        """Qt: the headings."""
-        if orientation == HORIZONTAL and role == DISPLAY:
-            return (tr("Problem"), tr("Where"))[section]
-        return None
-
-    def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: one cell."""
-        if not index.isValid():
-            return None
-        node = self.node(index)
-        if index.column() == 1:
-            return node.place if role in {DISPLAY, TOOLTIP} else None
-        finding = node.finding
         if finding is None:
-            return self._heading(node, role)
-        told: dict[int, object] = {
-            DISPLAY: node.title, ITEM: node, ENTRY_ID: finding.entry, TOOLTIP: finding.message,
-            ACCESSIBLE_TEXT: f"{tr(NAMES[node.severity][0])}: {node.title} {node.place}",
-            ACCESSIBLE_DESCRIPTION: finding.advice,
-        }  # fmt: skip
-        return self._icon(node.severity) if role == Qt.ItemDataRole.DecorationRole else told.get(role)
+            return QModelIndex()
+        wanted = (finding.code, finding.note, finding.message)
+        rows = (row for row in self.root.below() if row.finding is not None)
+        return self.index_of(
+            next((row for row in rows if (row.finding.code, row.finding.note, row.finding.message) == wanted), None)
+        )
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _heading(self, node: ProblemNode, role: int) -> object:
-        """What a severity or a note answers."""
-        if role == Qt.ItemDataRole.DecorationRole:
-            return self._icon(node.severity) if node.parent is self._root else None
-        told: dict[int, object] = {
-            DISPLAY: f"{node.title}   {number(node.amount)}" if node.amount else node.title,
-            ITEM: node, TOOLTIP: node.title,
-            ACCESSIBLE_TEXT: f"{node.title}: {count(node.amount, 'finding', 'findings')}",
-        }  # fmt: skip
-        return told.get(role)
+    def _icon_of(self, node: ProblemNode) -> tuple[str, str] | None:
+        return SIGNS[node.severity] if node.finding is not None or node.above is self.root else None
 
     def _rebuild(self) -> None:
         self.beginResetModel()
-        self._root = ProblemNode("", Severity.INFO)
+        self.root = ProblemNode("", Severity.INFO)
         self.shown = 0
         places = self._matching()
         for severity in Severity:
@@ -274,7 +229,7 @@ class ProblemTree(TreeModel[ProblemNode]):
         return self._findings[place].severity.rank
 
     def _add_severity(self, severity: Severity, places: Sequence[int]) -> None:
-        top = _add(self._root, ProblemNode(tr(NAMES[severity][1]).capitalize(), severity, amount=len(places)))
+        top = _add(self.root, ProblemNode(tr(NAMES[severity][1]).capitalize(), severity, amount=len(places)))
         self.shown += len(places)
         notes: dict[tuple[str, str], ProblemNode] = {}
         for finding in (self._findings[place] for place in places[:MOST]):
@@ -291,10 +246,19 @@ class ProblemTree(TreeModel[ProblemNode]):
             _add(top, ProblemNode(rest, severity))
 
 
-def _add(parent: ProblemNode, node: ProblemNode) -> ProblemNode:
-    node.parent, node.row = parent, len(parent.children)
-    parent.children.append(node)
+def _add(above: ProblemNode, node: ProblemNode) -> ProblemNode:
+    above.add(node)
     return node
+
+
+def _words(node: ProblemNode) -> str:
+    return f"{node.title}   {number(node.amount)}" if node.finding is None and node.amount else node.title
+
+
+def _spoken(node: ProblemNode) -> str:
+    if node.finding is None:
+        return f"{node.title}: {count(node.amount, 'finding', 'findings')}"
+    return f"{tr(NAMES[node.severity][0])}: {node.title} {node.place}"
 
 
 class ProblemFilter(QWidget):

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
-from PySide6.QtGui import QIcon, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QHeaderView,
     QSplitter,
     QStackedWidget,
-    QTreeView,
     QWidget,
 )
 
@@ -38,6 +37,7 @@ from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.tree import RecordTreeView
 
 SETTLE_MS: Final = 300
 """So long nothing may change before the checks begin, so that a burst of changes is looked at once."""
@@ -51,9 +51,6 @@ FLAT: Final = 1.3
 REPORT_SECONDS: Final = 0.1
 OPEN_UP_TO: Final = 300
 """A severity starts open while it has at most this many findings."""
-
-_ICONS: Final = {Severity.ERROR: ("error", "error"), Severity.WARNING: ("warning", "warning"),
-                 Severity.INFO: ("info", "neutral")}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +67,6 @@ class _Progress:
     token: CancelToken
     done: int
     total: int
-
-
-class _Tree(QTreeView):
-    """A tree whose chosen row is opened by Enter as by a double click."""
-
-    entered = Signal(QModelIndex)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: Enter goes to the spot."""
-        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.currentIndex().isValid():
-            self.entered.emit(self.currentIndex())
-        else:
-            super().keyPressEvent(event)
 
 
 class ProblemsPane(Pane):
@@ -121,12 +105,9 @@ class ProblemsPane(Pane):
     def _build(self) -> None:
         self.head = ProblemFilter(self)
         self.details = ProblemDetails(self.theme, self)
-        self.model = ProblemTree(self)
-        self.tree = _Tree(self)
-        self.tree.setModel(self.model)
-        self.tree.setUniformRowHeights(True)
+        self.model = ProblemTree(self, self.theme)
+        self.tree = RecordTreeView(self.theme, self.model, tr("Problems"), self)
         self.tree.setIndentation(14)
-        self.tree.setAccessibleName(tr("Problems"))
         self.tree.setExpandsOnDoubleClick(False)
         self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
         header = self.tree.header()
@@ -146,11 +127,10 @@ class ProblemsPane(Pane):
         self._pages.addWidget(self.empty)
         self.column.addWidget(self.head)
         self.column.addWidget(self._pages, 1)
-        self.model.set_look(self._icon, self._title)
+        self.model.set_titles(self._title)
         self.head.changed.connect(self._filter)
         self.tree.selectionModel().currentChanged.connect(lambda _new, _old: self._explain())
-        self.tree.doubleClicked.connect(self._go)
-        self.tree.entered.connect(self._go)
+        self.tree.pressed.connect(lambda _row: self._go(self.tree.currentIndex()))
         self.details.fix.clicked.connect(self.fix_chosen)
         self.details.fix_all.clicked.connect(self.fix_all)
 
@@ -226,7 +206,7 @@ class ProblemsPane(Pane):
 
     def choose(self, finding: Finding) -> None:
         """Choose a finding, where it is shown."""
-        index = self.model.index_of(finding)
+        index = self.model.index_of_finding(finding)
         if index.isValid():
             self.tree.setCurrentIndex(index)
             self.tree.scrollTo(index)
@@ -427,10 +407,6 @@ class ProblemsPane(Pane):
             return entry.title
         return finding.filename or tr("Settings, vault and chat")
 
-    def _icon(self, severity: Severity) -> QIcon | None:
-        return self._icons.get(severity)
-
     def _paint(self) -> None:
-        self._icons = {severity: self.theme.icon(*look) for severity, look in _ICONS.items()}
         self._explain()
         self.tree.viewport().update()

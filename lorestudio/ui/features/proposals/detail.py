@@ -8,13 +8,12 @@ Keys of now and proposed keys side by side, each with the messages of the open c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Final
 
-from PySide6.QtCore import QAbstractTableModel, QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QPlainTextEdit,
     QPushButton,
@@ -23,24 +22,21 @@ from PySide6.QtWidgets import (
     QSplitter,
     QStackedWidget,
     QTabWidget,
-    QTreeWidget,
-    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
 from lorestudio.studio.proposals.model import KeyCount, Proposal, ProposalKind, Value
 from lorestudio.ui.features.proposals.worker import Row, RowState
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, NO_INDEX, TOOLTIP, Index
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import html
+from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.diff_view import DiffView
 from lorestudio.ui.widgets.pane import EmptyState
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 ENTRY, WHAT, STATE = range(3)
-_HEADS: Final = ("Entry", "What", "State")
-_DECORATION: Final = Qt.ItemDataRole.DecorationRole
 
 _LOOKS: Final[Mapping[RowState, tuple[str, str, str]]] = {
     RowState.WAITING: ("pause", "text_faint", "waiting"),
@@ -57,71 +53,22 @@ _BLOCKED: Final = ("warning", "warning", "cannot be accepted yet")
 _DOUBTFUL: Final = ("warning", "warning", "look at it")
 
 
-class ProposalTable(QAbstractTableModel):
-    """Shows rows that somebody else changes; `touch` says which."""
+def proposal_table(theme: Theme, parent: QObject) -> RecordTable:
+    """The rows of a wish, which somebody else changes: entry, what, state."""
+    columns = (
+        Column("Entry", attrgetter("title")),
+        Column("What", what, width=110),
+        Column("State", lambda row: tr(look_of(row)[2]), width=112, icon=lambda row: look_of(row)[:2]),
+    )
+    return RecordTable(columns, theme=theme, spoken=_spoken, tip=_tip, parent=parent)
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._rows: Sequence[Row] = ()
-        self._places: dict[int, int] = {}
-        theme.changed.connect(self.touch_all)
 
-    def set_rows(self, rows: Sequence[Row]) -> None:
-        """Show other rows."""
-        self.beginResetModel()
-        self._rows = tuple(rows)
-        self._places = {id(row): place for place, row in enumerate(self._rows)}
-        self.endResetModel()
+def _tip(row: Row, _column: Column) -> str:
+    return "\n".join(filter(None, (row.filename, row.note)))
 
-    def touch(self, row: Row) -> None:
-        """A row has changed."""
-        place = self._places.get(id(row))
-        if place is not None:
-            self.dataChanged.emit(self.index(place, 0), self.index(place, STATE))
 
-    def touch_all(self) -> None:
-        """Many rows have changed."""
-        if self._rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, STATE))
-
-    def place_of(self, row: Row) -> int:
-        """Where a row is, -1 where it is not shown."""
-        return self._places.get(id(row), -1)
-
-    def row(self, place: int) -> Row | None:
-        """The row at a place, None outside."""
-        return self._rows[place] if 0 <= place < len(self._rows) else None
-
-    def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: how many notes."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: three."""
-        return len(_HEADS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
-        """Qt: what the columns are."""
-        return tr(_HEADS[section]) if orientation == HORIZONTAL and role == DISPLAY else None
-
-    def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: what a cell shows and says."""
-        row = self.row(index.row())
-        if row is None:
-            return None
-        if role == ITEM:
-            return row
-        icon, color, word = look_of(row)
-        if role == DISPLAY:
-            return (row.title, what(row), tr(word))[index.column()]
-        if role == _DECORATION and index.column() == STATE:
-            return self._theme.icon(icon, color)
-        if role == TOOLTIP:
-            return "\n".join(filter(None, (row.filename, row.note)))
-        if role == ACCESSIBLE_TEXT:
-            return ", ".join(filter(None, (row.title, what(row), tr(word), row.note)))
-        return None
+def _spoken(row: Row, _column: Column) -> str:
+    return ", ".join(filter(None, (row.title, what(row), tr(look_of(row)[2]), row.note)))
 
 
 def look_of(row: Row) -> tuple[str, str, str]:
@@ -158,49 +105,30 @@ def _keys(proposal: Proposal) -> str:
     return " ".join(parts)
 
 
-_KEY, _CHANGE, _FOUND = range(3)
 _MOST_NUMBERS: Final = 8
 
 
-class KeyCounts(QTreeWidget):
+class KeyCounts(RecordView):
     """A list to read; `show_counts` fills it."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._counts: tuple[KeyCount, ...] = ()
         self._searched = 0
-        self.setColumnCount(3)
-        self.setHeaderLabels([tr("Key"), tr("Change"), tr("Found in this chat")])
-        self.setRootIsDecorated(False)
-        self.setUniformRowHeights(True)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setAccessibleName(tr("Keys and what they find"))
-        self.header().setSectionResizeMode(_KEY, QHeaderView.ResizeMode.Stretch)
-        self.header().setSectionResizeMode(_CHANGE, QHeaderView.ResizeMode.ResizeToContents)
-        self.header().setSectionResizeMode(_FOUND, QHeaderView.ResizeMode.ResizeToContents)
-        self.header().setStretchLastSection(False)
-        theme.changed.connect(self._fill)
+        columns = (
+            Column("Key", attrgetter("key"), tone=lambda item: "" if item.proposed else "text_faint"),
+            Column("Change", lambda item: _change(item)[0], width=FIT, icon=lambda item: _change(item)[1:]),
+            Column("Found in this chat", self._found, width=FIT, tip=_numbers),
+        )
+        model = self.counted = RecordTable(columns, theme=theme, spoken=self._spoken)
+        super().__init__(theme, model, tr("Keys and what they find"), parent)
+        model.setParent(self)
 
     def show_counts(self, counts: Sequence[KeyCount], searched: int) -> None:
         """Show these keys; `searched` is how many messages were looked through."""
-        self._counts, self._searched = tuple(counts), searched
-        self._fill()
+        self._searched = searched
+        self.counted.set_rows(counts)
 
-    def _fill(self) -> None:
-        self.clear()
-        for item in self._counts:
-            change, icon, color = _change(item)
-            found = self._found(item)
-            line = QTreeWidgetItem([item.key, change, found])
-            line.setIcon(_CHANGE, self._theme.icon(icon, color))
-            if not item.proposed:
-                line.setForeground(_KEY, self._theme.color("text_faint"))
-            numbers = ", ".join(f"#{place}" for place in item.messages[:_MOST_NUMBERS])
-            more = "…" if len(item.messages) > _MOST_NUMBERS else ""
-            line.setToolTip(_FOUND, numbers + more)
-            line.setData(_KEY, Qt.ItemDataRole.AccessibleTextRole, f"{item.key}, {change}, {found}")
-            self.addTopLevelItem(line)
+    def _spoken(self, item: KeyCount, _column: Column) -> str:
+        return f"{item.key}, {_change(item)[0]}, {self._found(item)}"
 
     def _found(self, item: KeyCount) -> str:
         if not self._searched:
@@ -210,6 +138,11 @@ class KeyCounts(QTreeWidget):
         return tr(
             "in {found} of {all}", found=number(len(item.messages)), all=count(self._searched, "message", "messages")
         )
+
+
+def _numbers(item: KeyCount) -> str:
+    more = "…" if len(item.messages) > _MOST_NUMBERS else ""
+    return ", ".join(f"#{place}" for place in item.messages[:_MOST_NUMBERS]) + more
 
 
 def _change(item: KeyCount) -> tuple[str, str, str]:

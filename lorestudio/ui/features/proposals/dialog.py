@@ -8,19 +8,16 @@ from typing import Final
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QCheckBox,
     QComboBox,
     QDialog,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QMenu,
     QProgressBar,
     QPushButton,
     QSizePolicy,
     QSplitter,
-    QTableView,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -30,7 +27,7 @@ from lorestudio.studio.notes.change_set import ChangeSet
 from lorestudio.studio.project.answering import AnswerKind, Question, Source
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.model import ProposalKind
-from lorestudio.ui.features.proposals.detail import ENTRY, STATE, WHAT, ProposalDetail, ProposalTable
+from lorestudio.ui.features.proposals.detail import ProposalDetail, proposal_table
 from lorestudio.ui.features.proposals.worker import Proposing, Row, RowState, Tools, Wish
 from lorestudio.ui.features.providers.question_dialog import QuestionDialog
 from lorestudio.ui.shell.theme import Theme
@@ -39,6 +36,7 @@ from lorestudio.ui.state.choices import source_help, source_title
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.bars import MessageBar
+from lorestudio.ui.widgets.record_table import RecordView
 
 LONGEST_SOURCE: Final = 32
 _MODES: Final = (("keyword", "Keys alone decide: precise words"), ("two-stage", "Before AI selection: broader words"))
@@ -72,7 +70,7 @@ class ProposalsDialog(QDialog):
         self._session, self._theme = session, theme
         self.work = Proposing(session, project, wish, tools, self)
         self._question: QuestionDialog | None = None
-        self.model = ProposalTable(theme, self)
+        self.model = proposal_table(theme, self)
         column = QVBoxLayout(self)
         column.setSpacing(6)
         column.addLayout(self._make_head(project))
@@ -151,24 +149,8 @@ class ProposalsDialog(QDialog):
         row.addWidget(self.progress)
         return row
 
-    def _make_table(self) -> QTableView:
-        table = self.table = QTableView(self)
-        table.setModel(self.model)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(26)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(ENTRY, QHeaderView.ResizeMode.Stretch)
-        for section, width in ((WHAT, 110), (STATE, 112)):
-            header.setSectionResizeMode(section, QHeaderView.ResizeMode.Interactive)
-            header.resizeSection(section, width)
-        table.setAccessibleName(tr("Proposals"))
+    def _make_table(self) -> RecordView:
+        table = self.table = RecordView(self._theme, self.model, tr("Proposals"), self, height=26)
         table.setMinimumWidth(300)
         table.selectionModel().currentRowChanged.connect(self._chosen)
         return table
@@ -221,7 +203,8 @@ class ProposalsDialog(QDialog):
     @property
     def current(self) -> Row | None:
         """The chosen row."""
-        return self.model.row(self.table.currentIndex().row())
+        found: Row | None = self.model.row(self.table.currentIndex().row())
+        return found
 
     def choose(self, place: int) -> None:
         """Choose a row."""
@@ -306,7 +289,7 @@ class ProposalsDialog(QDialog):
     def _show_rows(self) -> None:
         before = self.current
         self.model.set_rows(self.work.rows)
-        place = self.model.place_of(before) if before is not None else -1
+        place = self.model.place_of(id(before)) if before is not None else -1
         if self.work.rows:
             self.choose(max(0, place))
         else:
@@ -326,7 +309,7 @@ class ProposalsDialog(QDialog):
         self._update()
 
     def _row_changed(self, row: Row) -> None:
-        self.model.touch(row)
+        self.model.touch(id(row))
         if row is self.current:
             self.detail.show_row(row, self._nothing())
         self._soon.start()

@@ -3,6 +3,8 @@
 What every page of the pane is: rows above, and below what there is to say about the chosen one.
 
 The versions of the running recap: which one goes into the prompt, and its text.
+
+What the reply that is looked at is given, and the walk over the recaps with its running total.
 """
 
 from __future__ import annotations
@@ -14,15 +16,26 @@ from typing import Any, Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
 
-from lorestudio.systems.recap.overview import MessageRow, RecapPicture, RecapState
+from lorestudio.systems.recap.overview import MessageRow, PromptAt, RecapPicture, RecapState
 from lorestudio.trace.explain import explain
+from lorestudio.trace.model import Trace
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, shorten, tr
+from lorestudio.ui.shell.words import count, number, shorten, tr
+from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.pane import EmptyState
-from lorestudio.ui.widgets.record_table import RowColumn, RowTable, RowView
-from lorestudio.ui.widgets.text_field import RecapText
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
+from lorestudio.ui.widgets.work_pane import RecapText, SmallText
 
 
 class Page(QWidget):
@@ -31,19 +44,18 @@ class Page(QWidget):
     def __init__(
         self,
         theme: Theme,
-        columns: Sequence[RowColumn],
+        columns: Sequence[Column],
         key: Callable[[Any], object],
         tip: Callable[[Any], str],
         name: str,
-        widths: Sequence[int],
     ) -> None:
         super().__init__()
         self.setAccessibleName(name)
         self.theme = theme
         self._path: Path | None = None
         self._divided = False
-        self.model = RowTable(theme, columns, key, tip, self)
-        self.view = RowView(theme, self.model, name, widths, self)
+        self.model = RecordTable(columns, theme=theme, key=key, tip=lambda row, _column: tip(row), parent=self)
+        self.view = RecordView(theme, self.model, name, self)
         self.empty = EmptyState(theme, "list", self)
         self.words = QLabel(self)
         self.words.setProperty("kind", "small")
@@ -68,7 +80,7 @@ class Page(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.splitter)
-        self.model.modelReset.connect(self._show_rows)
+        self.model.changed.connect(self._show_rows)
         self._show_rows()
 
     def say(self, text: str) -> None:
@@ -136,15 +148,13 @@ class MessagePage(Page):
 
     def __init__(self, theme: Theme) -> None:
         columns = (
-            RowColumn("#", lambda row: str(row.index), numeric=True),
-            RowColumn("Recap", self._state, icon=_icon, tone=lambda row: _STATES[row.state][3]),
-            RowColumn("Also", self._also),
-            RowColumn("Message", lambda row: shorten(f"{row.speaker}: {row.text}", 160)),
+            Column("#", lambda row: str(row.index), numeric=True, width=44),
+            Column("Recap", self._state, icon=_icon, tone=lambda row: _STATES[row.state][3], width=112),
+            Column("Also", self._also, width=92),
+            Column("Message", lambda row: shorten(f"{row.speaker}: {row.text}", 160)),
         )
         self._picture: RecapPicture | None = None
-        super().__init__(
-            theme, columns, lambda row: row.index, self._tip, tr("Messages and their recaps"), (44, 112, 92)
-        )
+        super().__init__(theme, columns, lambda row: row.index, self._tip, tr("Messages and their recaps"))
         self.text = RecapText(tr("Recap of the message"), self)
         self.exclude = QCheckBox(tr("Leave its recap out"), self)
         self.exclude.setToolTip(tr("Its recap stays in the file, and takes no part"))
@@ -240,15 +250,15 @@ class RunningPage(Page):
     def __init__(self, theme: Theme) -> None:
         self._current = -1
         columns = (
-            RowColumn("Version", lambda row: str(row.number), numeric=True),
-            RowColumn("", self._state, icon=self._icon),
-            RowColumn("Up to", lambda row: tr("#{number}", number=row.reaches), numeric=True),
-            RowColumn("Made", lambda row: _when(row.timestamp)),
-            RowColumn("Text", lambda row: shorten(row.content, 160)),
+            Column("Version", lambda row: str(row.number), numeric=True, width=56),
+            Column("", self._state, icon=self._icon, width=96),
+            Column("Up to", lambda row: tr("#{number}", number=row.reaches), numeric=True, width=52),
+            Column("Made", lambda row: _when(row.timestamp), width=112),
+            Column("Text", lambda row: shorten(row.content, 160)),
         )
         super().__init__(
             theme, columns, lambda row: row.number, lambda row: shorten(row.content, 400),
-            tr("Versions of the running recap"), (56, 96, 52, 112),
+            tr("Versions of the running recap"),
         )  # fmt: skip
         self.empty.say(
             tr("No running recap yet"),
@@ -310,3 +320,130 @@ class RunningPage(Page):
 
 def _when(ms: float | None) -> str:
     return f"{datetime.fromtimestamp(ms / 1000, UTC).astimezone():%Y-%m-%d %H:%M}" if ms else ""
+
+
+_PROMPT_STATES: Final = {
+    "included": ("Fits", "check", "good", ""),
+    "excluded": ("Left out", "slash", "text_muted", "text_muted"),
+    "no_memory": ("No recap", "dash", "text_faint", "text_muted"),
+    "over_limit": ("Does not fit", "cross", "error", "error"),
+    "after_limit": ("Not tried", "dot", "text_faint", "text_muted"),
+}
+
+
+class PromptPage(Page):
+    """Follows the reply that is looked at."""
+
+    def __init__(self, theme: Theme) -> None:
+        self._prompt: PromptAt | None = None
+        columns = (
+            Column("#", lambda row: str(row.index), numeric=True, width=44),
+            Column(
+                "",
+                lambda row: tr(_PROMPT_STATES[row.decision.value][0]),
+                icon=_prompt_icon,
+                tone=_prompt_tone,
+                width=108,
+            ),
+            Column("Total", self._total, numeric=True, tone=_prompt_tone, width=104),
+            Column("Recap", lambda row: shorten(row.recap, 160)),
+        )
+        super().__init__(
+            theme, columns, lambda row: row.index, self._why, tr("Recaps that take part, newest message first"),
+        )  # fmt: skip
+        self.empty.say(
+            tr("No reply chosen"),
+            tr("Choose a message in the chat to see what recap memory puts into the prompt of the reply."),
+        )
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(tr("Tokens of the recaps that fit, against the limit"))
+        self.why = QLabel(self)
+        self.why.setProperty("kind", "small")
+        self.why.setWordWrap(True)
+        self.text = SmallText(self)
+        self.text.setObjectName("Boxed")
+        self.text.setReadOnly(True)
+        self.text.setTabChangesFocus(True)
+        self.text.setAccessibleName(tr("What goes into the prompt"))
+        self.text.setPlaceholderText(tr("Nothing goes into the prompt: there is no running recap for this reply yet."))
+        self.below.addWidget(self.bar)
+        self.below.addWidget(self.why)
+        self.below.addWidget(self.text, 1)
+        self.view.chosen.connect(self._explain)
+        self.show_prompt(None)
+
+    def show_prompt(self, prompt: PromptAt | None) -> None:
+        """Show what one reply is given."""
+        self._prompt = prompt
+        self.model.set_rows(prompt.rows if prompt is not None else ())
+        self.text.setPlainText(prompt.text if prompt is not None else "")
+        limit = prompt.limit if prompt is not None else None
+        self.bar.setVisible(limit is not None)
+        if prompt is None:
+            self.say("")
+            return
+        if limit is not None:
+            self.bar.setRange(0, max(int(limit), 1))
+            self.bar.setValue(min(prompt.collected, max(int(limit), 1)))
+        self.say(" ".join(_prompt_sentences(prompt)))
+        self._explain(self.view.current)
+
+    @property
+    def _trace(self) -> Trace | None:
+        return self._prompt.trace if self._prompt is not None else None
+
+    def _total(self, row: Any) -> str:  # noqa: ANN401  # a `WalkRow`; models know no more
+        if row.after is None:
+            return ""
+        limit = self._prompt.limit if self._prompt is not None else None
+        return number(row.after) if limit is None else tr("{total} of {limit}", total=number(row.after),
+                                                          limit=number(limit))  # fmt: skip
+
+    def _explain(self, row: object) -> None:
+        text = self._why(row) if row is not None else ""
+        self.why.setText(text)
+        self.why.setVisible(bool(text))
+
+    def _why(self, row: Any) -> str:  # noqa: ANN401  # a `WalkRow`; models know no more
+        trace = self._trace
+        for name in ("inclusion walk", "exclusion tree"):
+            record = trace.stage(name) if trace is not None else None
+            for verdict in record.verdicts if record is not None else ():
+                if verdict.entry == row.index and trace is not None:
+                    said = explain(verdict, trace)
+                    return " ".join(part for part in (f"#{row.index}:", said.sentence, said.fix) if part)
+        return ""
+
+
+def _prompt_sentences(prompt: PromptAt) -> list[str]:
+    """The whole of it in words."""
+    if prompt.version is None:
+        told = [tr("Reply #{number} is given no running recap.", number=prompt.message)]
+    else:
+        told = [
+            tr(
+                "Reply #{number} is given version {version} of the running recap, {tokens}, {where}.",
+                number=prompt.message, version=prompt.version, tokens=count(prompt.tokens, "token", "tokens"),
+                where=prompt.where,
+            )
+        ]  # fmt: skip
+    if prompt.hidden:
+        told.append(tr("Messages before #{number} are hidden by scenes.", number=prompt.hidden))
+    total = count(prompt.collected, "token", "tokens")
+    if prompt.limit is None:
+        told.append(tr("Recaps that take part: {total}; nobody knows the model's room, so there is no limit. It is set "
+                       "at “Card, persona and prompt”.", total=total))  # fmt: skip
+    else:
+        told.append(
+            tr("Recaps of messages are for reading: {total} of {limit} fit.", total=total, limit=number(prompt.limit))
+        )
+    return told
+
+
+def _prompt_icon(row: Any) -> tuple[str, str]:  # noqa: ANN401  # a `WalkRow`; models know no more
+    return _PROMPT_STATES[row.decision.value][1], _PROMPT_STATES[row.decision.value][2]
+
+
+def _prompt_tone(row: Any) -> str:  # noqa: ANN401  # a `WalkRow`; models know no more
+    return _PROMPT_STATES[row.decision.value][3]

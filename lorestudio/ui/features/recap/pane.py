@@ -23,13 +23,11 @@ from PySide6.QtWidgets import (
 
 from lorestudio.systems.recap.overview import QueuePicture, RecapPicture, RecapState, SceneRow
 from lorestudio.ui.features.recap.memory import NoRecaps
-from lorestudio.ui.features.recap.pages import MessagePage, Page, RunningPage
-from lorestudio.ui.features.recap.prompt_page import PromptPage
+from lorestudio.ui.features.recap.pages import MessagePage, Page, PromptPage, RunningPage
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, shorten, tr
-from lorestudio.ui.widgets.record_table import RowColumn
-from lorestudio.ui.widgets.text_field import RecapText
-from lorestudio.ui.widgets.work_pane import WorkPane
+from lorestudio.ui.widgets.cells import Column
+from lorestudio.ui.widgets.work_pane import RecapText, WorkPane
 
 LOGGED: Final = 50
 _RETRY: Final = re.compile(r"^Retry [^:]*: ")
@@ -66,13 +64,18 @@ class QueuePage(Page):
 
     def __init__(self, theme: Theme) -> None:
         columns = (
-            RowColumn("", lambda row: tr(_STATES[row.state][0]), icon=lambda row: _STATES[row.state][1:], tone=_tone),
-            RowColumn("Step", lambda row: row.words, tone=_tone),
-            RowColumn("", lambda row: shorten(row.remark, 200), tone=_tone),
+            Column(
+                "",
+                lambda row: tr(_STATES[row.state][0]),
+                icon=lambda row: _STATES[row.state][1:],
+                tone=_tone,
+                width=104,
+            ),
+            Column("Step", lambda row: row.words, tone=_tone, width=180),
+            Column("", lambda row: shorten(row.remark, 200), tone=_tone),
         )
         super().__init__(
             theme, columns, lambda row: row.key, lambda row: row.remark or row.words, tr("Queue of recap work"),
-            (104, 180),
         )  # fmt: skip
         self._queue = QueuePicture()
         self.empty.say(
@@ -195,14 +198,13 @@ class ScenePage(Page):
 
     def __init__(self, theme: Theme) -> None:
         columns = (
-            RowColumn("Messages", lambda row: tr("#{first} to #{last}", first=row.where[0], last=row.where[1])),
-            RowColumn("Recap", _state, icon=_icon),
-            RowColumn("Version", lambda row: row.versions, numeric=True),
-            RowColumn("Scene", lambda row: shorten(row.name, 120)),
+            Column("Messages", lambda row: tr("#{first} to #{last}", first=row.where[0], last=row.where[1]), width=96),
+            Column("Recap", _state, icon=_icon, width=116),
+            Column("Version", lambda row: row.versions, numeric=True, width=58),
+            Column("Scene", lambda row: shorten(row.name, 120)),
         )
         super().__init__(
             theme, columns, lambda row: row.index, lambda row: shorten(row.recap or row.name, 400), tr("Scenes"),
-            (96, 116, 58),
         )  # fmt: skip
         self.empty.say(
             tr("No scenes yet"),

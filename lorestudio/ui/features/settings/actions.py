@@ -234,7 +234,7 @@ class SettingsCommands(CommandGroup):
 
     def change_shortcuts(self) -> None:
         """Show the actions with their shortcuts to change."""
-        dialog = ShortcutsDialog(self._table, self.shortcuts.load(self._table), self._window)
+        dialog = ShortcutsDialog(self._window.theme, self._table, self.shortcuts.load(self._table), self._window)
         dialog.changed.connect(self._shortcuts_changed)
         self._open(dialog)
 

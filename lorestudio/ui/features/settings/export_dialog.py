@@ -47,7 +47,7 @@ from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.bars import MessageBar
-from lorestudio.ui.widgets.check_table import CheckList, CheckTable, setting_rows
+from lorestudio.ui.widgets.check_table import CheckList, change_columns, change_table, setting_rows
 
 
 class Target(StrEnum):
@@ -131,8 +131,8 @@ class ExportDialog(QDialog):
         self.target = QComboBox(self)
         self.place = QLineEdit(self)
         self.choose_place = QPushButton(tr("Choose…"), self)
-        self.model = CheckTable(("Setting", "There", "Here"), self)
-        self.list = CheckList(self.model, tr("Settings that differ"), self)
+        self.model = change_table(("Setting", "There", "Here"), self)
+        self.list = CheckList(theme, self.model, tr("Settings that differ"), self)
         self.preview = QPlainTextEdit(self)
         self.losses = QLabel(self)
         self.copy = QPushButton(tr("Copy"), self)
@@ -184,7 +184,7 @@ class ExportDialog(QDialog):
         self.target.currentIndexChanged.connect(lambda _place: self._show_target())
         self.place.textChanged.connect(lambda _text: self._delay.start())
         self.choose_place.clicked.connect(self._ask_place)
-        self.model.chosen_changed.connect(self._show_preview)
+        self.model.ticked.connect(self._show_preview)
         self.copy.clicked.connect(self._copy)
         self.save.clicked.connect(self._ask_file)
         self.write.clicked.connect(self._write)
@@ -255,7 +255,8 @@ class ExportDialog(QDialog):
         wanted = [each.declaration.alias for each in by_default(known)]
         if self.chosen_target is Target.SILLYTAVERN and self._changed_here is not None:
             wanted = [alias for alias in wanted if alias in self._changed_here]
-        self.model.set_rows(setting_rows(known), wanted, heads)
+        self.model.set_rows(setting_rows(known), change_columns(heads))
+        self.model.choose(wanted)
 
     # ---- what would be written --------------------------------------------------------------------------------------
 

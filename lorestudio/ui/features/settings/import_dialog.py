@@ -17,7 +17,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import sentence_of, shorten, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.bars import MessageBar
-from lorestudio.ui.widgets.check_table import CheckList, CheckTable, setting_rows
+from lorestudio.ui.widgets.check_table import CheckList, change_table, setting_rows
 
 _LAYOUTS = {
     Layout.PLAIN: "A snippet: it speaks only about the settings that it holds.",
@@ -39,8 +39,8 @@ class ImportDialog(QDialog):
         self._number = 0
         self.bar = MessageBar(theme, self)
         self.place = QLineEdit(self)
-        self.model = CheckTable(("Setting", "Here", "There"), self)
-        self.list = CheckList(self.model, tr("Settings that differ"), self)
+        self.model = change_table(("Setting", "Here", "There"), self)
+        self.list = CheckList(theme, self.model, tr("Settings that differ"), self)
         self.said = QLabel(self)
         self.take = QPushButton(tr("Take over"), self)
         self._delay = QTimer(self)
@@ -83,7 +83,7 @@ class ImportDialog(QDialog):
         paste.clicked.connect(self.paste)
         cancel.clicked.connect(self.reject)
         self.take.clicked.connect(self._take)
-        self.model.chosen_changed.connect(lambda: self.take.setEnabled(bool(self.model.chosen)))
+        self.model.ticked.connect(lambda: self.take.setEnabled(bool(self.model.chosen)))
         self.resize(720, 480)
 
     def done(self, result: int) -> None:
@@ -132,7 +132,8 @@ class ImportDialog(QDialog):
         self._imported = imported
         changes = imported.changes(self._settings)
         wanted = [each.declaration.alias for each in by_default(changes)]
-        self.model.set_rows(setting_rows(changes), wanted)
+        self.model.set_rows(setting_rows(changes))
+        self.model.choose(wanted)
         if imported.problems:
             self.bar.say(shorten(" ".join(imported.problems), 400), "warning", details="\n".join(imported.problems))
         else:

@@ -32,7 +32,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.check_table import CheckList, CheckTable, setting_rows
+from lorestudio.ui.widgets.check_table import CheckList, change_columns, change_table, setting_rows
 
 _KEY: Final = "settings_profiles/{chat}"
 
@@ -236,8 +236,8 @@ class SettingsProfilesDialog(QDialog):
         self._theme, self._session, self._desk = theme, session, desk
         self.list = QListWidget(self)
         self.other = QComboBox(self)
-        self.model = CheckTable(("Setting", "This profile", "The other"), self, checkable=False)
-        self.differences = CheckList(self.model, tr("Differences"), self, checkable=False)
+        self.model = change_table(("Setting", "This profile", "The other"), self, checkable=False)
+        self.differences = CheckList(theme, self.model, tr("Differences"), self)
         self.hint = QLabel(self)
         self.use = QPushButton(tr("Use"), self)
         self.rename = QPushButton(tr("Rename…"), self)
@@ -356,7 +356,7 @@ class SettingsProfilesDialog(QDialog):
             return
         self.hint.hide()
         heads = ("Setting", profile.name, self.other.currentText())
-        self.model.set_rows(setting_rows(differences(profile.settings, other)), heads=heads)
+        self.model.set_rows(setting_rows(differences(profile.settings, other)), change_columns(heads))
 
     def _other(self) -> DeepLoreSettings | None:
         name = self.other.currentData()

@@ -7,26 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Final
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSettings, QSortFilterProxyModel, Qt, Signal
-from PySide6.QtGui import QFont, QKeySequence
+from PySide6.QtCore import QSettings, Signal
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
-    QHeaderView,
     QKeySequenceEdit,
     QLabel,
     QLineEdit,
     QPushButton,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from lorestudio.ui.shell.actions import Action, Where, conflicts
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, NO_INDEX, Index
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import sentence_case, tr
+from lorestudio.ui.widgets.cells import FIT, Column
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 _GROUP: Final = "shortcuts"
 _PORTABLE: Final = QKeySequence.SequenceFormat.PortableText
@@ -118,55 +119,12 @@ class ShortcutStore:
         self._settings.sync()
 
 
-_HEADS = ("Action", "Menu", "Works", "Shortcuts")
-_SEARCHED = int(Qt.ItemDataRole.UserRole) + 20
+def _title(action: Action) -> str:
+    return tr(action.title).rstrip("…")
 
 
-class _Actions(QAbstractTableModel):
-    """The actions with their shortcuts of now; those that were changed are bold."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._rows: tuple[Action, ...] = ()
-        self._changed: frozenset[str] = frozenset()
-
-    def show_actions(self, rows: Sequence[Action], changed: frozenset[str]) -> None:
-        same = len(rows) == len(self._rows)
-        if not same:
-            self.beginResetModel()
-        self._rows, self._changed = tuple(rows), changed
-        if not same:
-            self.endResetModel()
-        elif rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(_HEADS) - 1))
-
-    def rowCount(self, parent: Index = NO_INDEX) -> int:
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = NO_INDEX) -> int:
-        return len(_HEADS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
-        return tr(_HEADS[section]) if orientation == HORIZONTAL and role == DISPLAY else None
-
-    def data(self, index: Index, role: int = DISPLAY) -> object:
-        action = self._rows[index.row()]
-        title, menu = tr(action.title).rstrip("…"), action.menu.replace("/", " › ")
-        keys = shown(action.shortcuts)
-        if role == DISPLAY:
-            return (title, menu, sentence_case(tr(action.where.value)), keys)[index.column()]
-        if role == ITEM:
-            return action
-        if role == _SEARCHED:
-            return f"{title} {menu} {keys} {' '.join(action.shortcuts)}"
-        if role == ACCESSIBLE_TEXT:
-            parts = [title, keys or tr("no shortcut"), tr(action.where.value)]
-            return ", ".join([*parts, tr("changed")] if action.id in self._changed else parts)
-        if role == Qt.ItemDataRole.FontRole and action.id in self._changed:
-            font = QFont()
-            font.setBold(True)
-            return font
-        return None
+def _menu(action: Action) -> str:
+    return action.menu.replace("/", " › ")
 
 
 class ShortcutsDialog(QDialog):
@@ -174,16 +132,27 @@ class ShortcutsDialog(QDialog):
 
     changed = Signal(object)
 
-    def __init__(self, table: Sequence[Action], chosen: Shortcuts, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, table: Sequence[Action], chosen: Shortcuts, parent: QWidget | None = None) -> None:
         """`table` is as it comes with the program, `chosen` what the person has changed of it."""
         super().__init__(parent)
         self.setWindowTitle(tr("Change keyboard shortcuts"))
         self._table = tuple(table)
         self.chosen: dict[str, tuple[str, ...]] = dict(chosen)
         self.search = QLineEdit(self)
-        self.model = _Actions(self)
-        self.filtered = QSortFilterProxyModel(self)
-        self.view = QTableView(self)
+        columns = (
+            Column("Action", _title, bold=self._is_changed),
+            Column("Menu", _menu, width=FIT, bold=self._is_changed),
+            Column("Works", lambda one: sentence_case(tr(one.where.value)), width=FIT, bold=self._is_changed),
+            Column("Shortcuts", lambda one: shown(one.shortcuts), width=FIT, bold=self._is_changed),
+        )
+        self.model = RecordTable(
+            columns,
+            key=attrgetter("id"),
+            spoken=self._spoken,
+            text=lambda one: f"{_title(one)} {_menu(one)} {shown(one.shortcuts)} {' '.join(one.shortcuts)}",
+            parent=self,
+        )
+        self.view = RecordView(theme, self.model, tr("Actions"), self)
         self.field = QKeySequenceEdit(self)
         self.said = QLabel(self)
         self.set = QPushButton(tr("Set"), self)
@@ -203,21 +172,6 @@ class ShortcutsDialog(QDialog):
         self.search.setAccessibleName(tr("Search actions"))
         self.search.setClearButtonEnabled(True)
         column.addWidget(self.search)
-        self.filtered.setSourceModel(self.model)
-        self.filtered.setFilterRole(_SEARCHED)
-        self.filtered.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self.view.setModel(self.filtered)
-        self.view.setAccessibleName(tr("Actions"))
-        self.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.view.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        self.view.setShowGrid(False)
-        self.view.setTabKeyNavigation(False)
-        self.view.verticalHeader().hide()
-        self.view.verticalHeader().setDefaultSectionSize(self.view.fontMetrics().lineSpacing() + 8)
-        header = self.view.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         column.addWidget(self.view, 1)
         self._build_field(column)
         self._connect()
@@ -253,8 +207,8 @@ class ShortcutsDialog(QDialog):
         close.clicked.connect(self.reject)
 
     def _connect(self) -> None:
-        self.search.textChanged.connect(self.filtered.setFilterFixedString)
-        self.view.selectionModel().currentRowChanged.connect(lambda *_rows: self._settle())
+        self.search.textChanged.connect(self.model.set_filter)
+        self.view.chosen.connect(lambda _row: self._settle())
         self.field.keySequenceChanged.connect(lambda _sequence: self._settle())
         self.set.clicked.connect(lambda: self._use((self._typed(),)))
         self.add.clicked.connect(self._add)
@@ -273,14 +227,13 @@ class ShortcutsDialog(QDialog):
     @property
     def action(self) -> Action | None:
         """The chosen action as it is at present."""
-        found = self.view.currentIndex().data(ITEM)
-        return found if isinstance(found, Action) else None
+        found: Action | None = self.view.current
+        return found
 
     def choose(self, name: str) -> None:
         """Choose an action by its id."""
         self.search.clear()
-        place = next((row for row, action in enumerate(self._table) if action.id == name), 0)
-        self.view.setCurrentIndex(self.filtered.mapFromSource(self.model.index(place, 0)))
+        self.view.choose(name)
 
     def type(self, shortcut: str) -> None:
         """Put a shortcut into the field."""
@@ -342,11 +295,15 @@ class ShortcutsDialog(QDialog):
         self.changed.emit(dict(self.chosen))
 
     def _fill(self) -> None:
-        current: QModelIndex = self.view.currentIndex()
-        self.model.show_actions(self.now, frozenset(self.chosen))
-        if current.isValid():
-            self.view.setCurrentIndex(current)
+        self.model.set_rows(self.now)
         self._settle()
+
+    def _is_changed(self, action: Action) -> bool:
+        return action.id in self.chosen
+
+    def _spoken(self, action: Action, _column: Column) -> str:
+        parts = [_title(action), shown(action.shortcuts) or tr("no shortcut"), tr(action.where.value)]
+        return ", ".join([*parts, tr("changed")] if self._is_changed(action) else parts)
 
     def _settle(self) -> None:
         action, typed = self.action, self._typed()

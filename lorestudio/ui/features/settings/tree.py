@@ -6,10 +6,11 @@ The list of settings with its search line: words, grouping, only what was change
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -27,30 +28,42 @@ from lorestudio.settings.declaration import NO_STAGE, Declaration, Grouping, Set
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations, same, setting_value
 from lorestudio.settings.differences import value_text
 from lorestudio.studio.project.settings import SettingWarning
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, NO_INDEX, TOOLTIP, Index
+from lorestudio.ui.shell.qt import Index
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_case, tr
+from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.pane import EmptyState
+from lorestudio.ui.widgets.tree import RecordTree, TreeRow
 
 SETTING, VALUE = range(2)
-_HEADS: Final = ("Setting", "Value")
-_DECORATION: Final = Qt.ItemDataRole.DecorationRole
-_FONT: Final = Qt.ItemDataRole.FontRole
 
 
-class SettingsTree(QAbstractItemModel):
-    """Two levels. The `ITEM` of a row is its `Declaration`, None for a heading."""
+@dataclass(slots=True, eq=False)
+class SettingRow(TreeRow):
+    """A setting, or a heading with the settings below it."""
+
+    setting: Declaration | None = None
+    heading: str = ""
+
+
+class SettingsTree(RecordTree[SettingRow]):
+    """Two levels: headings, and the settings below them."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        columns = (
+            Column("Setting", self._title, icon=self._icon, bold=self._stands_out),
+            Column("Value", self._value_words, bold=lambda row: row.setting is not None and self._stands_out(row)),
+        )
+        super().__init__(
+            SettingRow(), columns, theme=theme, spoken=lambda row, _column: self._spoken(row), tip=self._tip,
+            parent=parent,
+        )  # fmt: skip
         self._settings = DeepLoreSettings()
         self._values: dict[str, Value] = {}
         self._warnings: dict[str, list[SettingWarning]] = {}
         self._tried: tuple[str, Value] | None = None
         self._words, self._by, self._changed_only = "", Grouping.SECTION, False
         self.groups: tuple[SettingGroup, ...] = ()
-        theme.changed.connect(self._repaint)
         self._fill()
 
     # ---- content ----------------------------------------------------------------------------------------------------
@@ -65,12 +78,12 @@ class SettingsTree(QAbstractItemModel):
         if self._changed_only:
             self._fill()
         else:
-            self._repaint()
+            self.refresh()
 
     def try_value(self, declaration: Declaration | None, value: Value = 0) -> None:
         """Show a value that is tried out in place of the setting's own; None shows them all as they are."""
         self._tried = None if declaration is None else (declaration.name, value)
-        self._repaint()
+        self.refresh()
 
     def show_only(self, words: str = "", by: Grouping = Grouping.SECTION, *, changed: bool = False) -> None:
         """Choose what is shown: settings with these words, grouped, only those that differ from their default."""
@@ -111,111 +124,66 @@ class SettingsTree(QAbstractItemModel):
 
     def place_of(self, name: str) -> QModelIndex:
         """The first row of a setting, an invalid index where it is not shown."""
-        for number, group in enumerate(self.groups):
-            for row, each in enumerate(group.settings):
-                if each.name == name:
-                    return self.createIndex(row, SETTING, number + 1)
-        return QModelIndex()
+        rows = (row for row in self.root.below() if row.setting is not None and row.setting.name == name)
+        return self.index_of(next(rows, None))
+
+    def setting(self, index: Index) -> Declaration | None:
+        """The setting of a row, None for a heading."""
+        return self.node(index).setting
 
     def _fill(self) -> None:
-        self.beginResetModel()
         found: Sequence[Declaration] = matching(self._words, declarations())
         if self._changed_only:
             found = [each for each in found if self.is_changed(each)]
         self.groups = grouped(found, self._by)
-        self.endResetModel()
+        root = SettingRow()
+        for group in self.groups:
+            title = tr("No stage of a run") if group.title == NO_STAGE else sentence_case(tr(group.title))
+            heading = SettingRow(heading=title)
+            heading.add(*map(SettingRow, group.settings))
+            root.add(heading)
+        self.show_root(root)
 
-    def _repaint(self) -> None:
-        for number, group in enumerate(self.groups):
-            first, last = self.createIndex(0, SETTING, number + 1), len(group.settings) - 1
-            self.dataChanged.emit(first, self.createIndex(last, VALUE, number + 1))
-            self.dataChanged.emit(self.createIndex(number, SETTING, 0), self.createIndex(number, VALUE, 0))
+    # ---- cells ------------------------------------------------------------------------------------------------------
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
+    def _changes(self, row: SettingRow) -> int:
+        """How many settings of a heading differ from their default; of a setting 1 or 0."""
+        if row.setting is not None:
+            return int(self.is_changed(row.setting))
+        return sum(map(self._changes, row.children))
 
-    def index(self, row: int, column: int, parent: Index = NO_INDEX) -> QModelIndex:
-        """Qt: the internal id is 0 for a heading, else the heading's number from 1."""
-        if not self.hasIndex(row, column, parent):
-            return QModelIndex()
-        return self.createIndex(row, column, parent.row() + 1 if parent.isValid() else 0)
+    def _stands_out(self, row: SettingRow) -> bool:
+        return row.setting is None or self.is_changed(row.setting)
 
-    def parent(self, index: Index = NO_INDEX) -> QModelIndex:  # type: ignore[override]  # Qt's has a second meaning
-        """Qt: the heading of a setting."""
-        number = index.internalId() if index.isValid() else 0
-        return self.createIndex(number - 1, 0, 0) if number else QModelIndex()
+    def _title(self, row: SettingRow) -> str:
+        return tr(row.setting.title) if row.setting is not None else row.heading
 
-    def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: the headings, or the settings under one."""
-        if not parent.isValid():
-            return len(self.groups)
-        if parent.internalId() or parent.column():
-            return 0
-        return len(self.groups[parent.row()].settings)
+    def _value_words(self, row: SettingRow) -> str:
+        if row.setting is not None:
+            return value_text(row.setting, self.value(row.setting))
+        changed = self._changes(row)
+        return tr("{amount} changed", amount=changed) if changed else ""
 
-    def columnCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: the setting and its value."""
-        return len(_HEADS)
+    def _tip(self, row: SettingRow, _column: Column) -> str:
+        each = row.setting
+        return "" if each is None else "\n".join((tr(each.help), *(w.text for w in self.warnings(each)), each.alias))
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
-        """Qt: what the columns are."""
-        return tr(_HEADS[section]) if orientation == HORIZONTAL and role == DISPLAY else None
-
-    def setting(self, index: Index) -> Declaration | None:
-        """The setting of a row, None for a heading."""
-        number = index.internalId() if index.isValid() else 0
-        return self.groups[number - 1].settings[index.row()] if number else None
-
-    def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: what a cell shows and says."""
-        each = self.setting(index)
+    def _icon(self, row: SettingRow) -> tuple[str, str]:
+        each, changed = row.setting, self._changes(row) > 0
         if each is None:
-            return self._heading(index, role)
-        if role == DISPLAY:
-            return tr(each.title) if index.column() == SETTING else value_text(each, self.value(each))
-        if role == ITEM:
-            return each
-        if role == TOOLTIP:
-            told = [tr(each.help), *(one.text for one in self.warnings(each)), each.alias]
-            return "\n".join(told)
-        if role == ACCESSIBLE_TEXT:
-            return self._spoken(each)
-        if role == _DECORATION and index.column() == SETTING:
-            return self._icon(each)
-        if role == _FONT and self.is_changed(each):
-            font = QFont()
-            font.setBold(True)
-            return font
-        return None
+            return "folder", "accent" if changed else "text_muted"
+        if warnings := self.warnings(each):
+            return ("error", "error") if any(one.is_error for one in warnings) else ("warning", "warning")
+        return ("pencil", "accent") if changed else ("dot", "text_faint")
 
-    def _icon(self, each: Declaration) -> object:
-        warnings = self.warnings(each)
-        if warnings:
-            bad = any(one.is_error for one in warnings)
-            return self._theme.icon("error" if bad else "warning", "error" if bad else "warning")
-        return self._theme.icon("pencil", "accent") if self.is_changed(each) else self._theme.icon("dot", "text_faint")
-
-    def _spoken(self, each: Declaration) -> str:
-        parts = [tr(each.title), value_text(each, self.value(each))]
+    def _spoken(self, row: SettingRow) -> str:
+        each, parts = row.setting, [self._title(row), self._value_words(row)]
+        if each is None:
+            parts.insert(1, count(len(row.children), "setting", "settings"))
+            return ", ".join(filter(None, parts))
         if self.is_changed(each):
             parts.append(tr("not the default"))
         return ", ".join([*parts, *(one.text for one in self.warnings(each))])
-
-    def _heading(self, index: Index, role: int) -> object:
-        group = self.groups[index.row()]
-        changed = sum(self.is_changed(each) for each in group.settings)
-        title = tr("No stage of a run") if group.title == NO_STAGE else sentence_case(tr(group.title))
-        told = tr("{amount} changed", amount=changed) if changed else ""
-        if role == DISPLAY:
-            return title if index.column() == SETTING else told
-        if role == ACCESSIBLE_TEXT:
-            return ", ".join(filter(None, (title, count(len(group.settings), "setting", "settings"), told)))
-        if role == _DECORATION and index.column() == SETTING:
-            return self._theme.icon("folder", "accent" if changed else "text_muted")
-        if role == _FONT and index.column() == SETTING:
-            font = QFont()
-            font.setWeight(QFont.Weight.DemiBold)
-            return font
-        return None
 
 
 _GROUPINGS: Final = {Grouping.SECTION: "By section", Grouping.STAGE: "By stage"}

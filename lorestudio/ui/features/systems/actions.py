@@ -25,12 +25,12 @@ from lorestudio.ui.features.compare.systems_pane import BUTTONS, SystemsPane
 from lorestudio.ui.features.settings.trial import SystemTrial
 from lorestudio.ui.features.systems.books_dialog import BooksDialog
 from lorestudio.ui.features.systems.settings_dialog import SystemSettingsDialog
-from lorestudio.ui.features.timeline.export import csv_bytes
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.command_group import CommandGroup, Situation
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.choices import system_help, system_title
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.record_table import csv_bytes
 
 if TYPE_CHECKING:
     from lorestudio.ui.shell.main_window import MainWindow

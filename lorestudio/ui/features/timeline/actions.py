@@ -13,9 +13,8 @@ from PySide6.QtWidgets import QFileDialog
 
 from lorestudio.domain.chat import Generation
 from lorestudio.ui.features.compare.runs_pane import ComparePane, copy_markdown
-from lorestudio.ui.features.timeline import export
+from lorestudio.ui.features.timeline import drawing
 from lorestudio.ui.features.timeline.pane import TimelinePane
-from lorestudio.ui.features.timeline.tables import EntryTable, TurnTable, as_rows
 from lorestudio.ui.shell.command_group import CommandGroup
 from lorestudio.ui.shell.words import Notice, sentence_case, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
@@ -157,11 +156,9 @@ class TimelineCommands(CommandGroup):
         timeline, kind = self.timeline, path.suffix.lower()
         try:
             if kind == ".csv":
-                model = EntryTable() if entries else TurnTable()
-                model.set_content(timeline.content, timeline.names)
-                data = export.csv_bytes(as_rows(model))
+                data = timeline.as_csv(entries=entries)
             else:
-                data = export.picture(self._window.theme, timeline.font(), timeline.content, timeline.map.cell, kind)
+                data = drawing.picture(self._window.theme, timeline.font(), timeline.content, timeline.map.cell, kind)
         except ValueError as error:
             self._window.say(Notice(sentence_of(error), "error", key="timeline"))
             return
@@ -172,7 +169,7 @@ class TimelineCommands(CommandGroup):
 
         self._window.session.jobs.start(
             tr("Saving {name}", name=path.name),
-            lambda _report: export.write(path, data),
+            lambda _report: drawing.write(path, data),
             done=lambda _none: self._window.status.flash(tr("{name} was saved.", name=path.name)),
             failed=failed,
         )

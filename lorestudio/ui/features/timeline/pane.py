@@ -11,12 +11,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QMenu,
     QSizePolicy,
     QStackedWidget,
-    QTableView,
     QTabWidget,
     QToolButton,
     QVBoxLayout,
@@ -25,29 +23,30 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.replay.timeline_grid import RowOrder
-from lorestudio.trace.prompt_cache import CauseTotal
 from lorestudio.ui.features.timeline.heat_map import HeatMap
 from lorestudio.ui.features.timeline.map_content import MapContent, Shown, make_content, shown_generations
 from lorestudio.ui.features.timeline.minimap import CacheBars, Minimap, Sparkline
 from lorestudio.ui.features.timeline.tables import (
-    CauseTable,
-    EntryTable,
+    TOTALS,
     Names,
-    TurnTable,
     advice,
     cache_text,
+    cause_columns,
     changes_html,
     changes_text,
+    entry_columns,
     how_many,
+    place_table,
     totals_text,
+    turn_columns,
 )
 from lorestudio.ui.features.timeline.turns import TimelineFeed
-from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView, csv_bytes
 
 REFRESH_MS: Final = 120
 """While turns come in the views are filled at most so often."""
@@ -106,7 +105,7 @@ class TimelinePane(Pane):
         self.map = HeatMap(theme, self)
         self.minimap = Minimap(theme, self.map, self)
         self.spark = Sparkline(theme, self)
-        self.turn_table, self.entry_table, self.cause_table = TurnTable(self), EntryTable(self), CauseTable(self)
+        self.turn_table, self.entry_table, self.cause_table = (place_table(self) for _ in range(3))
         self.turns = self._table(self.turn_table, tr("Turns as a table"))
         self.entries = self._table(self.entry_table, tr("Entries and turns as a table"))
         self.causes = self._table(self.cause_table, tr("What costs the prompt cache"))
@@ -174,20 +173,8 @@ class TimelinePane(Pane):
         column.addWidget(self.causes, 1)
         return page
 
-    def _table(self, model: TurnTable | EntryTable | CauseTable, name: str) -> QTableView:
-        table = QTableView(self)
-        table.setModel(model)
-        table.setAccessibleName(name)
-        table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        table.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
-        table.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(24)
-        table.horizontalHeader().setHighlightSections(False)
+    def _table(self, model: RecordTable, name: str) -> RecordView:
+        table = RecordView(self.theme, model, name, self)
         table.activated.connect(self._row_entered)
         table.clicked.connect(self._row_entered)
         return table
@@ -287,6 +274,16 @@ class TimelinePane(Pane):
         self.injected.setChecked(self.shown.only_injected)
         self._fill()
 
+    def as_csv(self, *, entries: bool) -> bytes:
+        """The table of entries or of turns as a file for spreadsheets, with a byte order mark."""
+        content = self.content
+        columns = entry_columns(content) if entries else turn_columns(content, self._names)
+        table = place_table(self, columns)
+        table.set_rows(range(len(content.rows if entries else content.turns)))
+        found = csv_bytes(table.texts())
+        table.deleteLater()
+        return found
+
     # ---- filling ----------------------------------------------------------------------------------------------------
 
     def _later(self) -> None:
@@ -357,15 +354,17 @@ class TimelinePane(Pane):
         if page in {TURNS, ENTRIES}:
             view, model = (self.turns, self.turn_table) if page == TURNS else (self.entries, self.entry_table)
             places = view.horizontalScrollBar().value(), view.verticalScrollBar().value()
-            model.set_content(self.content, self._names)
-            for column, wide in enumerate(_TURN_WIDTHS if page == TURNS else _ENTRY_WIDTHS):
-                view.setColumnWidth(column, wide)
+            turns, rows = len(self.content.turns), len(self.content.rows)
+            if page == TURNS:
+                model.set_rows(range(turns), turn_columns(self.content, self._names))
+            else:
+                model.set_rows(range(rows), entry_columns(self.content))
             view.horizontalScrollBar().setValue(places[0])
             view.verticalScrollBar().setValue(places[1])
             self._show_rows()
         elif page == CACHE:
             totals = self.feed.totals
-            self.cause_table.set_totals(totals)
+            self.cause_table.set_rows(totals.causes, cause_columns(totals))
             self.totals.setText(totals_text(totals))
             bars = tr(
                 "Each prompt, from below: kept, new messages (blue), read again because of placed texts (purple)."
@@ -378,10 +377,6 @@ class TimelinePane(Pane):
             self.advice.setText(advice(totals.causes))
             self.advice.setVisible(bool(totals.causes))
             self.cache_bars.set_content(self.content)
-            header = self.causes.horizontalHeader()
-            for column in range(1, self.cause_table.columnCount()):
-                header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-            header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
             self.causes.setVisible(bool(totals.causes))
 
     def _show_chosen(self) -> None:
@@ -441,14 +436,15 @@ class TimelinePane(Pane):
             self.wanted.emit("trace.why")
 
     def _row_entered(self, index: QModelIndex) -> None:
-        about = index.data(ITEM)
-        if isinstance(about, Generation):
-            self.jump.emit(about, None)
-        elif isinstance(about, tuple):
-            entry, generation = about
-            self.jump.emit(generation if generation is not None else self._selection.generation, entry)
-        elif isinstance(about, CauseTotal) and about.key is not None:
-            self.jump.emit(self._selection.generation, self._names.id(about.key))
+        content, view = self.content, self.sender()
+        if view is self.turns:
+            self.jump.emit(content.generations[index.row()], None)
+        elif view is self.entries:
+            place = index.column() - TOTALS
+            turn = content.generations[place] if place >= 0 else self._selection.generation
+            self.jump.emit(turn, content.entry(index.row()))
+        elif (key := self.cause_table.row(index.row()).key) is not None:
+            self.jump.emit(self._selection.generation, self._names.id(key))
 
     def _link(self, link: str) -> None:
         number = link.removeprefix("entry:")
@@ -484,7 +480,3 @@ class TimelinePane(Pane):
         self._show_lines()
         if self._session.project is not None and self._session.project.chat is not None:
             self._show_page()
-
-
-_TURN_WIDTHS: Final = (72, 40, 60, 70, 60, 44, 260, 76, 76, 64, 220)
-_ENTRY_WIDTHS: Final = (170, 40, 74, 64, 64)

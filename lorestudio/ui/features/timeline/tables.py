@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from typing import Final
 
-from PySide6.QtCore import QAbstractTableModel, QObject, Qt
+from PySide6.QtCore import QObject
 
-from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.replay.timeline import TimelineTurn
 from lorestudio.trace.diff import InjectionChanges, Key
 from lorestudio.trace.prompt_cache import CacheTotals, CacheTurn, Cause, CauseKind, CauseTotal
 from lorestudio.ui.features.timeline.map_content import MapContent
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, ITEM, NO_INDEX, TOOLTIP, Index
 from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets.cells import FIT, Column, same_words, titled
+from lorestudio.ui.widgets.record_table import RecordTable
 
 _LISTED: Final = 6
 _LINKED: Final = 3
@@ -169,11 +170,6 @@ def advice(causes: Iterable[CauseTotal]) -> str:
     )
 
 
-_RIGHT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
-_LEFT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-_ALIGN: Final = int(Qt.ItemDataRole.TextAlignmentRole)
-
-
 @dataclass(frozen=True, slots=True)
 class Names:
     """Titles of entries by vault and file name."""
@@ -198,223 +194,102 @@ class Names:
         return self.ids.get(key)
 
 
-class _Table(QAbstractTableModel):
-    """A table of texts. Rows are computed when they are looked at."""
+def turn_columns(content: MapContent, names: Names) -> list[Column]:
+    """What is said of a turn by its place: what went in, what changed, and what the prompt cache kept.
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.content = MapContent()
-        self.names = Names()
+    A turn that was not run has a name only.
+    """
 
-    def headings(self) -> Sequence[tuple[str, bool]]:
-        """Each column's heading, and whether it holds numbers."""
-        return ()
+    def of_turn(read: Callable[[TimelineTurn], str], nothing: str = "") -> Callable[[int], str]:
+        def words(place: int) -> str:
+            turn = content.turns[place]
+            return read(turn) if turn is not None else nothing
 
-    def text(self, row: int, column: int) -> str:
-        """The text of a cell."""
-        return ""
+        return words
 
-    def rows(self) -> int:
-        """How many rows there are."""
-        return 0
+    def of_cache(read: Callable[[CacheTurn], str]) -> Callable[[int], str]:
+        return of_turn(lambda turn: read(turn.cache) if turn.cache is not None else "")
 
-    def item(self, row: int, column: int) -> object:
-        """What a cell is about."""
-        return None
+    def share(turn: TimelineTurn) -> str:
+        return f"{turn.summary.used / turn.summary.budget:.0%}" if turn.summary.budget else ""
 
-    def set_content(self, content: MapContent, names: Names) -> None:
-        """Show another timeline."""
-        self.beginResetModel()
-        self.content, self.names = content, names
-        self.endResetModel()
+    def cause(cache: CacheTurn) -> str:
+        return cause_text(cache.cause) if cache.cause is not None else tr("new messages") if cache.missed else ""
 
-    def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: the rows."""
-        return 0 if parent.isValid() else self.rows()
-
-    def columnCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: the headings."""
-        return 0 if parent.isValid() else len(self.headings())
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
-        """Qt: headings; rows have none."""
-        if orientation is not HORIZONTAL or not 0 <= section < len(self.headings()):
-            return None
-        heading, right = self.headings()[section]
-        if role == _ALIGN:
-            return _RIGHT if right else _LEFT
-        return heading if role in {DISPLAY, ACCESSIBLE_TEXT, TOOLTIP} else None
-
-    def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: a cell."""
-        row, column = index.row(), index.column()
-        if not (0 <= row < self.rows() and 0 <= column < len(self.headings())):
-            return None
-        if role in {DISPLAY, TOOLTIP}:
-            return self.text(row, column)
-        if role == ACCESSIBLE_TEXT:
-            return f"{self.headings()[column][0]}: {self.text(row, column) or tr('nothing')}"
-        if role == ITEM:
-            return self.item(row, column)
-        if role == _ALIGN:
-            return _RIGHT if self.headings()[column][1] else _LEFT
-        return None
-
-
-class TurnTable(_Table):
-    """A row for each turn: what went in, what changed, and what the prompt cache kept. `ITEM` is its generation."""
-
-    _HEADINGS = (
-        ("Reply", False), ("In", True), ("Tokens", True), ("Of budget", True), ("Entered", True), ("Left", True),
-        ("What changed", False), ("Cache kept", True), ("Read again", True), ("By placed texts", True),
-        ("Because", False),
-    )  # fmt: skip
-
-    def headings(self) -> Sequence[tuple[str, bool]]:
-        """Each column's heading, and whether it holds numbers."""
-        return tuple((tr(heading), right) for heading, right in self._HEADINGS)
-
-    def rows(self) -> int:
-        """A row for each turn."""
-        return len(self.content.turns)
-
-    def item(self, row: int, column: int) -> Generation:
-        """The turn's generation."""
-        return self.content.generations[row]
-
-    def text(self, row: int, column: int) -> str:
-        """One cell; a turn that was not run has a name only."""
-        turn = self.content.turns[row]
-        if column == 0:
-            return self.content.label(row)
-        if turn is None:
-            return tr("not run yet") if column == 1 else ""
-        summary, changes, cache = turn.summary, turn.changes, turn.cache
-        share = f"{summary.used / summary.budget:.0%}" if summary.budget else ""
-        cells = (
-            number(len(summary.injected)),
-            number(summary.tokens),
-            share,
-            number(len(changes.entered)),
-            number(len(changes.left)),
-        )
-        if column <= len(cells):
-            return cells[column - 1]
-        if column == 6:
-            return changes_text(changes, self.names.title)
-        if cache is None:
-            return ""
-        cause = cause_text(cache.cause) if cache.cause is not None else tr("new messages") if cache.missed else ""
-        return (number(cache.kept), number(cache.missed), number(cache.by_lore), cause)[column - 7]
-
-
-class EntryTable(_Table):
-    """A row for each entry of the heat map, with a column for each turn behind its totals. `ITEM` is the entry's id."""
-
-    _FIXED = (("Entry", False), ("In", True), ("Candidate", True), ("First in", False), ("Last in", False))
-
-    def set_content(self, content: MapContent, names: Names) -> None:
-        """Show another timeline."""
-        self._injected = content.grid.injected(content.columns)
-        self._candidates = content.grid.candidates(content.columns)
-        super().set_content(content, names)
-
-    def headings(self) -> Sequence[tuple[str, bool]]:
-        """Each column's heading, and whether it holds numbers."""
-        return tuple((tr(heading), right) for heading, right in self._FIXED)
-
-    def columnCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: the totals and the turns."""
-        return 0 if parent.isValid() else len(self._FIXED) + len(self.content.columns)
-
-    def rows(self) -> int:
-        """A row for each entry."""
-        return len(self.content.rows)
-
-    def item(self, row: int, column: int) -> object:
-        """The entry, and for a turn's column its generation."""
-        place = column - len(self._FIXED)
-        return self.content.entry(row), self.content.generations[place] if place >= 0 else None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
-        """Qt: headings, then the turns."""
-        place = section - len(self._FIXED)
-        if place < 0 or orientation is not HORIZONTAL:
-            return super().headerData(section, orientation, role)
-        return self.content.label(place) if role in {DISPLAY, ACCESSIBLE_TEXT} else None
-
-    def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: a total, or how a turn ended for the entry."""
-        row, place = index.row(), index.column() - len(self._FIXED)
-        if place < 0 or not (0 <= row < self.rows() and place < len(self.content.columns)):
-            return super().data(index, role)
-        if role == DISPLAY:
-            ending = self.content.ending(row, place)
-            return self.content.word(row, place) if ending is not None or self.content.turns[place] is None else ""
-        if role in {ACCESSIBLE_TEXT, TOOLTIP}:
-            return self.content.describe(row, place)
-        return self.item(row, index.column()) if role == ITEM else None
-
-    def text(self, row: int, column: int) -> str:
-        """A total."""
-        content = self.content
-        place = content.rows[row]
-        if column == 0:
-            return content.titles[row]
-        if column == 1:
-            return number(int(self._injected[place]))
-        if column == 2:
-            return number(int(self._candidates[place]))
-        turns = [
-            at for at in range(len(content.columns)) if (end := content.ending(row, at)) is not None and end.injected
-        ]
-        return content.label(turns[0 if column == 3 else -1]) if turns else ""
-
-
-class CauseTable(_Table):
-    """What costs prompt caches, the worst first. `ITEM` is a `CauseTotal`."""
-
-    _HEADINGS = (("Because", False), ("Turns", True), ("Tokens read again", True), ("Share", True))
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._causes: tuple[CauseTotal, ...] = ()
-        self._missed = 0
-
-    def set_totals(self, totals: CacheTotals) -> None:
-        """Show other totals."""
-        self.beginResetModel()
-        self._causes, self._missed = totals.causes, totals.missed
-        self.endResetModel()
-
-    def headings(self) -> Sequence[tuple[str, bool]]:
-        """Each column's heading, and whether it holds numbers."""
-        return tuple((tr(heading), right) for heading, right in self._HEADINGS)
-
-    def rows(self) -> int:
-        """A row for each cause."""
-        return len(self._causes)
-
-    def item(self, row: int, column: int) -> CauseTotal:
-        """The cause."""
-        return self._causes[row]
-
-    def text(self, row: int, column: int) -> str:
-        """One cell."""
-        cause = self._causes[row]
-        share = f"{cause.tokens / self._missed:.0%}" if self._missed else ""
-        return (cause_text(cause), number(cause.turns), number(cause.tokens), share)[column]
-
-
-def as_rows(model: QAbstractTableModel) -> list[list[str]]:
-    """Everything that a table shows, headings first, for files."""
-    columns = range(model.columnCount())
-    found = [[str(model.headerData(column, HORIZONTAL, DISPLAY) or "") for column in columns]]
-    found += [
-        [str(model.data(model.index(row, column), DISPLAY) or "") for column in columns]
-        for row in range(model.rowCount())
+    return [
+        Column("Reply", content.label, width=72),
+        Column(
+            "In", of_turn(lambda turn: number(len(turn.summary.injected)), tr("not run yet")), width=40, numeric=True
+        ),
+        Column("Tokens", of_turn(lambda turn: number(turn.summary.tokens)), width=60, numeric=True),
+        Column("Of budget", of_turn(share), width=70, numeric=True),
+        Column("Entered", of_turn(lambda turn: number(len(turn.changes.entered))), width=60, numeric=True),
+        Column("Left", of_turn(lambda turn: number(len(turn.changes.left))), width=44, numeric=True),
+        Column("What changed", of_turn(lambda turn: changes_text(turn.changes, names.title)), width=260),
+        Column("Cache kept", of_cache(lambda cache: number(cache.kept)), width=76, numeric=True),
+        Column("Read again", of_cache(lambda cache: number(cache.missed)), width=76, numeric=True),
+        Column("By placed texts", of_cache(lambda cache: number(cache.by_lore)), width=64, numeric=True),
+        Column("Because", of_cache(cause), width=220),
     ]
-    return found
+
+
+def entry_columns(content: MapContent) -> list[Column]:
+    """What is said of an entry by its place: its totals, and behind them how each turn ended for it."""
+    injected, candidates = content.grid.injected(content.columns), content.grid.candidates(content.columns)
+
+    def edge(place: int) -> Callable[[int], str]:
+        def words(row: int) -> str:
+            endings = ((at, content.ending(row, at)) for at in range(len(content.columns)))
+            turns = [at for at, end in endings if end is not None and end.injected]
+            return content.label(turns[place]) if turns else ""
+
+        return words
+
+    def turn(at: int) -> Column:
+        def words(row: int) -> str:
+            there = content.ending(row, at) is not None or content.turns[at] is None
+            return content.word(row, at) if there else ""
+
+        told = partial(_described, content, at)
+        return Column(content.label(at), words, width=_TURN_WIDTH, spoken=told, tip=told)
+
+    return [
+        Column("Entry", lambda row: content.titles[row], width=170),
+        Column("In", lambda row: number(int(injected[content.rows[row]])), width=40, numeric=True),
+        Column("Candidate", lambda row: number(int(candidates[content.rows[row]])), width=74, numeric=True),
+        Column("First in", edge(0), width=64),
+        Column("Last in", edge(-1), width=64),
+        *map(turn, range(len(content.columns))),
+    ]
+
+
+TOTALS: Final = 5
+"""Columns of an entry's totals; those of the turns come behind them."""
+
+_TURN_WIDTH: Final = 100
+
+
+def _described(content: MapContent, at: int, row: int) -> str:
+    return content.describe(row, at)
+
+
+def cause_columns(totals: CacheTotals) -> list[Column]:
+    """What is said of a cause."""
+
+    def share(cause: CauseTotal) -> str:
+        return f"{cause.tokens / totals.missed:.0%}" if totals.missed else ""
+
+    return [
+        Column("Because", cause_text),
+        Column("Turns", lambda cause: number(cause.turns), width=FIT, numeric=True),
+        Column("Tokens read again", lambda cause: number(cause.tokens), width=FIT, numeric=True),
+        Column("Share", share, width=FIT, numeric=True),
+    ]
+
+
+def place_table(parent: QObject | None = None, columns: Sequence[Column] = ()) -> RecordTable:
+    """A table whose rows are places in a timeline, or causes; cells are worked out when they are looked at."""
+    return RecordTable(columns, key=lambda row: row, spoken=titled(), tip=same_words, parent=parent)
 
 
 def how_many(content: MapContent) -> str:

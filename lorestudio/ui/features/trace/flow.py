@@ -3,16 +3,19 @@
 The stream of a run as a table: what came in, joined, left and went on at every stage.
 
 Where the candidates of a run came from and went: picture and table, in entries or tokens, to see and to save.
+
+The stages of a run as steps of a funnel: how many came in, how many went on, and what took the others.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QBuffer,
     QByteArray,
     QEvent,
@@ -44,13 +47,11 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
     QHBoxLayout,
-    QHeaderView,
     QListView,
     QMenu,
     QScrollArea,
     QSizePolicy,
     QStackedWidget,
-    QTableView,
     QToolButton,
     QToolTip,
     QVBoxLayout,
@@ -66,56 +67,181 @@ from lorestudio.studio.report.pictures import (
     lay_out,
     ribbon_words,
 )
-from lorestudio.trace.flow import SANKEY_FROM, TABLE_COLUMNS, Flow, Measure, Ribbon, flow, flow_csv, flow_rows
-from lorestudio.trace.model import Trace
-from lorestudio.ui.features.trace.funnel import FunnelList
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, NO_INDEX, TOOLTIP, Index
+from lorestudio.trace.explain import explain_stage
+from lorestudio.trace.flow import (
+    SANKEY_FROM,
+    TABLE_COLUMNS,
+    Direction,
+    Flow,
+    FlowStage,
+    Measure,
+    Ribbon,
+    flow,
+    flow_csv,
+    flow_rows,
+)
+from lorestudio.trace.model import Outcome, Phase, Trace
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.state.ai_calls import stage_failure
+from lorestudio.ui.widgets.cells import FIT, Bar, Column, Glyph, Look, Piece, Strip, Words, same_words, titled
 from lorestudio.ui.widgets.paint import draw_focus, hairline
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
-_RIGHT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stage. `share` is its candidates, or their tokens, as a part of the most there ever were, 0 to 1."""
+
+    stage: str
+    phase: Phase
+    left: int
+    added: int
+    removed: int
+    share: float
+    removed_share: float
+    why: str
+    error: str
+    running: bool = False
+    measure: Measure = Measure.ENTRIES
+
+    def describe(self) -> str:
+        """The step in words."""
+        tokens = self.measure is Measure.TOKENS
+        parts = [count(self.left, "token", "tokens") if tokens else count(self.left, "candidate", "candidates")]
+        if self.added:
+            parts.append(tr("{amount} added", amount=number(self.added)))
+        if self.removed:
+            parts.append(tr("{amount} removed", amount=number(self.removed)))
+        if self.error:
+            parts.append(tr("failed: {error}", error=self.error))
+        if self.running:
+            parts.append(tr("running"))
+        return f"{self.stage}: {', '.join(parts)}" + (f" ({self.why})" if self.why else "")
 
 
-class FlowTable(QAbstractTableModel):
-    """Rows of `trace.flow.flow_rows`."""
+def steps(
+    trace: Trace,
+    *,
+    everything: bool = False,
+    running: str = "",
+    measure: Measure = Measure.ENTRIES,
+    stream: Flow | None = None,
+) -> tuple[Step, ...]:
+    """The steps of a run; without `everything`, only those that changed the number of candidates, or failed.
+
+    `running` is the stage of a run under way that has not decided yet; it is the last one. `stream` is the same trace
+    as a flow, where it was read already.
+    """
+    stream = stream or flow(trace)
+    most = stream.widest(measure) or 1
+    found = []
+    for record, stage in zip(trace.stages, stream.stages, strict=True):
+        error = record.error or stage_failure(record, trace)
+        undecided = bool(running) and record is trace.stages[-1]
+        if record.added or record.removed or error or undecided or everything:
+            reasons = Counter(
+                verdict.reason for verdict in record.verdicts if verdict.outcome in {Outcome.ADDED, Outcome.REMOVED}
+            )
+            why = ", ".join(f"{_label(code)} × {number(amount)}" for code, amount in reasons.most_common(3))
+            removed = _amount(stage, measure, Direction.LEAVES) + _amount(stage, measure, Direction.SHORTENED)
+            found.append(
+                Step(
+                    record.name,
+                    record.phase,
+                    stage.amount(measure),
+                    _amount(stage, measure, Direction.JOINS),
+                    removed,
+                    stage.amount(measure) / most,
+                    removed / most,
+                    tr("Running…") if undecided else why or explain_stage(record, trace),
+                    error,
+                    undecided,
+                    measure,
+                )
+            )
+    return tuple(found)
+
+
+def _amount(stage: FlowStage, measure: Measure, direction: Direction) -> int:
+    return sum(ribbon.amount(measure) for ribbon in stage.going(direction))
+
+
+class FunnelList(RecordTable):
+    """A step a row: a bar as long as its candidates, what was added and what was taken away, hatched, and why."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._rows: tuple[tuple[str | int, ...], ...] = ()
+        column = Column("", Step.describe, look=_look)
+        super().__init__([column], key=lambda step: step.stage, tip=same_words, parent=parent)
+        self._measure = Measure.ENTRIES
+        self._shown: tuple[Trace | None, bool, str, Flow | None] = (None, False, "", None)
 
-    def set_flow(self, stream: Flow | None, trace: Trace | None, *, everything: bool = False) -> None:
-        """Show another run."""
-        self.beginResetModel()
-        shown = stream is not None and trace is not None
-        self._rows = flow_rows(stream, trace, everything=everything) if shown and stream and trace else ()
-        self.endResetModel()
+    def set_measure(self, measure: Measure) -> None:
+        """Count entries or tokens."""
+        if measure is not self._measure:
+            self._measure = measure
+            trace, everything, running, stream = self._shown
+            self.set_trace(trace, everything=everything, running=running, stream=stream)
 
-    def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: stages and ribbons."""
-        return 0 if parent.isValid() else len(self._rows)
+    def set_trace(
+        self, trace: Trace | None, *, everything: bool = False, running: str = "", stream: Flow | None = None
+    ) -> None:
+        """Show another run; `running` is the stage that has not decided yet."""
+        self._shown = trace, everything, running, stream
+        found: tuple[Step, ...] = ()
+        if trace is not None:
+            found = steps(trace, everything=everything, running=running, measure=self._measure, stream=stream)
+        self.set_rows(found)
 
-    def columnCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: as the export has them."""
-        return 0 if parent.isValid() else len(TABLE_COLUMNS)
+    def set_elapsed(self, text: str) -> None:
+        """Say of the running step how long it has taken."""
+        if self.rows and self.rows[-1].running:
+            self.set_rows((*self.rows[:-1], replace(self.rows[-1], why=tr("Running, {time}", time=text))))
 
-    def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: a cell."""
-        if not (0 <= index.row() < len(self._rows) and 0 <= index.column() < len(TABLE_COLUMNS)):
-            return None
-        value = self._rows[index.row()][index.column()]
-        text = number(value) if isinstance(value, int) else value
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if isinstance(value, int) else None
-        if role == ACCESSIBLE_TEXT:
-            return f"{tr(TABLE_COLUMNS[index.column()])}: {text}"
-        return text if role in {DISPLAY, TOOLTIP} else None
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
-        """Qt: names of the columns."""
-        if role == DISPLAY and orientation == HORIZONTAL:
-            return tr(TABLE_COLUMNS[section])
-        return None
+def _label(code: str) -> str:
+    reason = REASONS.get(code)
+    return reason.label if reason is not None else code.replace("_", " ")
+
+
+_FILL: Final = {Phase.MATCH: "yellow", Phase.SELECT: "sky", Phase.GATE: "orange", Phase.BUDGET: "purple"}
+_NAME: Final = 136
+
+
+def _look(step: Step) -> Look:
+    """Two lines: the stage with its bar and numbers, then the phase and what took the others."""
+    changes = [f"+{number(step.added)}"] if step.added else []
+    changes += [f"\N{MINUS SIGN}{number(step.removed)}"] if step.removed else []
+    fill = "green" if step.phase in {Phase.LOAD, Phase.INJECT} else _FILL[step.phase]
+    bar = Bar(((0, step.share, fill), (step.share, step.share + step.removed_share, "")), track=True)
+    first = Strip(
+        (Words(step.stage, bold=True, width=_NAME, gap=4), bar),
+        (
+            Words(number(step.left), bold=True, width=34, right=True),
+            Words("  ".join(changes), tone="text_muted", scale=0.93, width=66, gap=4),
+        ),
+        20,
+    )
+    sign: tuple[Piece, ...] = ()
+    if step.error or step.running:
+        sign = (Glyph("error", "error", 13, 18) if step.error else Glyph("live", "accent", 13, 18, steady=True),)
+    why = Words(step.error or step.why, tone="error" if step.error else "text_muted", scale=0.88)
+    phase = Words(step.phase.value, tone="text_muted", scale=0.88, width=_NAME, gap=4)
+    return Look((first, Strip((phase, *sign, why), height=18)), left=10, right=0, top=3, ring=True)
+
+
+def flow_table(parent: QObject) -> RecordTable:
+    """Rows of `trace.flow.flow_rows`."""
+
+    def column(place: int, title: str) -> Column:
+        def words(row: tuple[str | int, ...]) -> str:
+            value = row[place]
+            return number(value) if isinstance(value, int) else value
+
+        return Column(title, words, width=FIT if title != "Titles" else 0, numeric=title in {"Entries", "Tokens"})
+
+    columns = [column(place, title) for place, title in enumerate(TABLE_COLUMNS)]
+    return RecordTable(columns, spoken=titled(""), tip=same_words, parent=parent)
 
 
 _V_LEFT: Final = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
@@ -374,18 +500,8 @@ class FlowPage(QWidget):
         self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         self._scroll.setFocusProxy(self.view)
         self.view.moved.connect(self._keep_in_sight)
-        self.table_model = FlowTable(self)
-        self.table = QTableView(self)
-        self.table.setModel(self.table_model)
-        self.table.setAccessibleName(tr("Stages and reasons as a table"))
-        self.table.verticalHeader().hide()
-        self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.table.horizontalHeader().setStretchLastSection(True)
-        self.table.setWordWrap(False)
-        self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self.table.verticalHeader().setDefaultSectionSize(24)
-        self.table.setShowGrid(False)
+        self.table_model = flow_table(self)
+        self.table = RecordView(theme, self.table_model, tr("Stages and reasons as a table"), self)
         self._pages = QStackedWidget(self)
         for page in (funnel, self._scroll, self.table):
             self._pages.addWidget(page)
@@ -491,8 +607,10 @@ class FlowPage(QWidget):
     def _show(self) -> None:
         self._model.set_measure(self.measure)
         self.view.set_flow(self.flow, self.measure, everything=self._everything)
-        wanted = self.flow if self.table_button.isChecked() else None  # its titles cost more than the picture
-        self.table_model.set_flow(wanted, self._trace, everything=self._everything)
+        rows: tuple[tuple[str | int, ...], ...] = ()
+        if self.table_button.isChecked() and self.flow is not None and self._trace is not None:
+            rows = flow_rows(self.flow, self._trace, everything=self._everything)  # they cost more than the picture
+        self.table_model.set_rows(rows)
         page: QWidget = self._scroll if self.is_flow else self._funnel
         self._pages.setCurrentWidget(self.table if self.table_button.isChecked() else page)
 

@@ -25,10 +25,8 @@ from lorestudio.trace.summary import summary_pieces
 from lorestudio.trace.text import as_markdown, as_text, turn_words
 from lorestudio.ui.features.prompt.page import PromptPage
 from lorestudio.ui.features.trace.ai_page import AiPage, remedy
-from lorestudio.ui.features.trace.flow import FlowPage
-from lorestudio.ui.features.trace.funnel import FunnelDelegate, FunnelList, Step
-from lorestudio.ui.features.trace.journey_table import JourneyTable, cell_sentence
-from lorestudio.ui.features.trace.journey_view import JourneyView
+from lorestudio.ui.features.trace.flow import FlowPage, FunnelList, Step
+from lorestudio.ui.features.trace.journey import JourneyTable, JourneyView, cell_sentence
 from lorestudio.ui.features.trace.summary import LiveBar, RunRemarks, SummaryLine, broken_words, nothing_words
 from lorestudio.ui.shell.qt import ENTRY_ID, ITEM
 from lorestudio.ui.shell.theme import Theme, fixed_font
@@ -40,6 +38,7 @@ from lorestudio.ui.state.live_run import LiveRun, live_trace
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.bars import FilterStrip, MessageBar
+from lorestudio.ui.widgets.cells import CellDelegate
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 
 PROMPT, LOG, AI = 2, 3, 4
@@ -138,7 +137,7 @@ class TracePane(Pane):
         self.funnel_model = FunnelList(self)
         self.funnel = QListView(self)
         self.funnel.setModel(self.funnel_model)
-        self.funnel.setItemDelegate(FunnelDelegate(theme, self.funnel))
+        self.funnel.setItemDelegate(CellDelegate(theme, self.funnel, 44, 240))
         self.funnel.setAccessibleName(tr("Funnel: candidates by stage"))
         self.flow = FlowPage(theme, self.funnel, self.funnel_model, self)
         self.flow.listed.connect(self.show_only)

@@ -26,8 +26,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Trace
 from lorestudio.ui.features.vault.table import Note, VaultTable, note_key
-from lorestudio.ui.features.vault.table_view import NoteTable
-from lorestudio.ui.features.vault.tree import Branch, VaultDelegate, VaultTree
+from lorestudio.ui.features.vault.tree import Branch, TitleDelegate, VaultTree
 from lorestudio.ui.shell.qt import ENTRY_ID, ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
@@ -37,6 +36,7 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.marks import Mark, fate_mark
 from lorestudio.ui.widgets.pane import EmptyState, Pane
+from lorestudio.ui.widgets.record_table import RecordView
 
 FILTER_DELAY_MS: Final = 120
 OPEN_UP_TO: Final = 400
@@ -78,12 +78,13 @@ class VaultPane(Pane):
         """What a file is called now, for finding the selected notes again after they were renamed."""
         self.model = VaultTree(self)
         self.model.set_marks(self._mark, self._is_dirty)
-        self.table_model = VaultTable(self)
-        self.table_model.set_sources(self._firing.of, self._mark, self._is_dirty)
+        self.table_model = VaultTable(self, self._firing.of, self._mark, self._is_dirty)
         self.filter = _Filter(self)
         self.matches = QLabel(self)
         self.tree = QTreeView(self)
-        self.table = NoteTable(theme, self.table_model, self)
+        self.table = RecordView(
+            theme, self.table_model, tr("Notes of the vault, as a table"), self, many=True, arranged=True
+        )
         self.tree_button, self.table_button, self.columns_button = (QToolButton(self) for _ in range(3))
         self.empty = EmptyState(theme, "search", self)
         self._pages = QStackedWidget(self)
@@ -104,7 +105,7 @@ class VaultPane(Pane):
         tree.setHeaderHidden(True)
         tree.setUniformRowHeights(True)
         tree.setIndentation(13)
-        tree.setItemDelegate(VaultDelegate(self.theme, tree))
+        tree.setItemDelegate(TitleDelegate(self.theme, tree))
         tree.setAccessibleName(tr("Notes of the vault"))
         tree.setMouseTracking(True)
         tree.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)
@@ -163,7 +164,7 @@ class VaultPane(Pane):
     def keep_in(self, settings: QSettings) -> None:
         """Look as remembered: tree or table, and the table's columns."""
         self._settings = settings
-        self.table.keep_in(settings)
+        self.table.keep_in(settings, "vault/columns")
         if str(settings.value("vault/view", "")) == "table":
             self.table_button.setChecked(True)
 
@@ -195,7 +196,7 @@ class VaultPane(Pane):
     def step(self, steps: int) -> None:
         """Choose the next or previous entry of the list as it is shown."""
         if self.view is self.table:
-            shown = [note.id for note in self.table_model.notes() if isinstance(note, Entry)]
+            shown = [note.id for note in self.table_model.rows if isinstance(note, Entry)]
         else:
             shown = self.model.entries()
         if shown:
@@ -239,7 +240,7 @@ class VaultPane(Pane):
     def beside(self, gone: Sequence[Path]) -> Path | None:
         """The note that takes the place of those that are gone: the next one of the list, else the one before."""
         table = self.view is self.table
-        shown = list(self.table_model.notes()) if table else self.model.notes_below(QModelIndex())
+        shown = list(self.table_model.rows) if table else self.model.notes_below(QModelIndex())
         paths = [self._session.note_path(note) for note in shown]
         lost = set(gone)
         places = [place for place, path in enumerate(paths) if path in lost]
@@ -260,8 +261,8 @@ class VaultPane(Pane):
 
     def _selected_in(self, view: QAbstractItemView) -> list[Note]:
         if view is self.table:
-            rows = self.table.selected_rows()
-            return [note for row in rows if (note := self.table_model.note(row)) is not None]
+            rows = self.table.selected_places()
+            return [note for row in rows if (note := self.table_model.row(row)) is not None]
         found: dict[tuple[str, str], Note] = {}
         for index in self.tree.selectionModel().selectedIndexes():
             found |= {note_key(note): note for note in self.model.notes_below(index)}
@@ -273,9 +274,9 @@ class VaultPane(Pane):
         self._quiet = True
         try:
             if self.view is self.table:
-                rows = [row for note in notes if (row := self.table_model.row_of(note)) >= 0]
-                current = self.table_model.row_of(now)
-                self.table.select_rows(rows or ([current] if current >= 0 else []), current)
+                rows = [row for note in notes if (row := self.table_model.place_of(note_key(note))) >= 0]
+                current = self.table_model.place_of(note_key(now) if now is not None else None)
+                self.table.select_places(rows or ([current] if current >= 0 else []), current)
             elif len(notes) > 1:
                 model, flags = self.tree.selectionModel(), QItemSelectionModel.SelectionFlag
                 selection = QItemSelection()
@@ -315,7 +316,7 @@ class VaultPane(Pane):
                 self.tree.setExpanded(row, True)
         wanted = {self.now_called(path) for path in paths}
         if len(wanted) > 1:
-            notes = (note for note in self.table_model.notes() if self._session_path(note) in wanted)
+            notes = (note for note in self.table_model.rows if self._session_path(note) in wanted)
             self._select(list(notes))
         else:
             self._select([])
@@ -346,8 +347,10 @@ class VaultPane(Pane):
             self.empty.say(tr("No vault"), tr("Open the folder with your notes to begin."))
         else:
             total = count(len(project.index.entries), "entry", "entries")
-            shown = self.table_model if self.view is self.table else self.model
-            found = tr("{matches} of {total}", matches=number(shown.matches), total=total)
+            table, model = self.view is self.table, self.table_model
+            shown = model if table else self.model
+            amount = len(model.rows) if table else self.model.matches
+            found = tr("{matches} of {total}", matches=number(amount), total=total)
             self.matches.setText(found if shown.filtered else total)
             if shown.filtered:
                 self.empty.say(tr("Nothing found"), tr("No title, key, tag or file name has all these words."))
@@ -375,9 +378,9 @@ class VaultPane(Pane):
         elif note is None:
             self.tree.selectionModel().clear()
             self.table.selectionModel().clear()
-        row = self.table_model.row_of(note)
+        row = self.table_model.place_of(note_key(note) if note is not None else None)
         if row >= 0 and self.table.currentIndex().row() != row:
-            self.table.select_rows([row], row)
+            self.table.select_places([row], row)
             self.table.scrollTo(self.table_model.index(row, 0))
 
     def _chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:

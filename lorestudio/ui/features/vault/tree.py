@@ -1,37 +1,23 @@
-"""The vault as a tree: folders, entries with their state, and at the end the notes that gave no entry.
-
-Rows of the vault tree: glyph, title, and on the right what matters this turn.
-"""
+"""The vault as a tree: folders, entries with their state, and at the end the notes that gave no entry."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from operator import attrgetter
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QObject, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QObject, Qt, Signal
+from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
-from lorestudio.ui.shell.qt import (
-    ACCESSIBLE_DESCRIPTION,
-    ACCESSIBLE_TEXT,
-    DISPLAY,
-    EDIT,
-    ENTRY_ID,
-    ITEM,
-    MARK,
-    NO_INDEX,
-    TOOLTIP,
-    Index,
-)
-from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.features.vault.table import QUIET, search_text
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, EDIT, MARK, Index
 from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets.cells import CellDelegate, Column, Glyph, Look, Marked, Piece, Strip, Words
 from lorestudio.ui.widgets.marks import Mark, entry_kind
-from lorestudio.ui.widgets.paint import draw_glyph, draw_mark
-from lorestudio.ui.widgets.tree import TreeModel
+from lorestudio.ui.widgets.tree import RecordTree, TreeRow
 
 NOTES_TYPE: Final = "application/x-lorestudio-notes"
 """What dragged notes are called while they are dragged."""
@@ -47,15 +33,12 @@ class Branch(StrEnum):
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class Node(TreeRow):
     """One row; `item` is the entry or left-out note behind it."""
 
     kind: Branch
     title: str
-    parent: Node | None = None
     item: Entry | LeftOutNote | None = None
-    children: list[Node] = field(default_factory=list)
-    row: int = 0
     amount: int = 0
     place: tuple[str, str] | None = None
     """The vault ("" where there is only one) and the path of a folder's row."""
@@ -76,7 +59,7 @@ class Node:
         return "broken" if isinstance(note, LeftOutNote) and note.problem.broken else "left-out"
 
 
-class VaultTree(TreeModel[Node]):
+class VaultTree(RecordTree[Node]):
     """`DISPLAY` is the title, `ITEM` the node, `MARK` what became of the entry in the chosen generation.
 
     Notes can be dragged into folders: `dropped` carries them, the vault ("" where there is only one) and the folder.
@@ -89,7 +72,11 @@ class VaultTree(TreeModel[Node]):
     retitled = Signal(object, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(Node(Branch.FOLDER, ""), parent)
+        column = Column("", attrgetter("title"), look=self._look, spoken=self._spoken, mark=self._mark_of)
+        super().__init__(
+            Node(Branch.FOLDER, ""), [column], tip=lambda node, _column: _tooltip(node), about=_tooltip,
+            entry=lambda node: node.item.id if isinstance(node.item, Entry) else None, parent=parent,
+        )  # fmt: skip
         self._index = VaultIndex()
         self._words: tuple[str, ...] = ()
         self._texts: dict[int, str] = {}
@@ -125,34 +112,34 @@ class VaultTree(TreeModel[Node]):
 
     def refresh_marks(self) -> None:
         """The marks may have changed; views repaint what they show."""
-        if self._root.children:
-            last = len(self._root.children) - 1
+        if self.root.children:
+            last = len(self.root.children) - 1
             self.dataChanged.emit(self.index(0, 0), self.index(last, 0), [MARK, ACCESSIBLE_TEXT])
 
     def entries(self) -> list[int]:
         """Ids of all shown entries, in the tree's order."""
-        return [node.item.id for node in _walk(self._root) if isinstance(node.item, Entry)]
+        return [node.item.id for node in self.root.below() if isinstance(node.item, Entry)]
 
-    def index_of(self, entry: int | None) -> QModelIndex:
+    def index_of_entry(self, entry: int | None) -> QModelIndex:
         """The row of an entry, an invalid index where the filter hides it."""
         node = self._by_id.get(entry) if entry is not None else None
-        return self.createIndex(node.row, 0, node) if node is not None else QModelIndex()
+        return self.index_of(node)
 
     def index_of_note(self, note: Entry | LeftOutNote) -> QModelIndex:
         """The row of a note of any kind."""
         if isinstance(note, Entry):
-            return self.index_of(note.id)
-        node = next((node for node in _walk(self._root) if node.item is note), None)
-        return self.createIndex(node.row, 0, node) if node is not None else QModelIndex()
+            return self.index_of_entry(note.id)
+        node = next((node for node in self.root.below() if node.item is note), None)
+        return self.index_of(node)
 
     def ranges_of(self, notes: Sequence[Entry | LeftOutNote]) -> list[tuple[QModelIndex, QModelIndex]]:
         """The rows of notes as ranges, first and last row of each; notes that are not shown are passed over."""
         wanted = {id(note) for note in notes}
         ranges: list[list[Node]] = []
-        for node in _walk(self._root):
+        for node in self.root.below():
             if node.item is None or id(node.item) not in wanted:
                 continue
-            if ranges and ranges[-1][1].parent is node.parent and ranges[-1][1].row == node.row - 1:
+            if ranges and ranges[-1][1].above is node.above and ranges[-1][1].row == node.row - 1:
                 ranges[-1][1] = node
             else:
                 ranges.append([node, node])
@@ -161,21 +148,17 @@ class VaultTree(TreeModel[Node]):
     def notes_below(self, index: Index) -> list[Entry | LeftOutNote]:
         """The note of a row, or all notes that are shown below a folder's."""
         node = self.node(index)
-        return [node.item] if node.item is not None else [one.item for one in _walk(node) if one.item is not None]
+        return [node.item] if node.item is not None else [one.item for one in node.below() if one.item is not None]
 
     def folder_rows(self) -> list[QModelIndex]:
         """All rows of folders and groups."""
-        return [self.createIndex(node.row, 0, node) for node in _walk(self._root) if node.children]
+        return [self.createIndex(node.row, 0, node) for node in self.root.below() if node.children]
 
     def is_dirty(self, node: Node) -> bool:
         """Whether the row's note has unsaved text."""
         return node.item is not None and self._is_dirty(node.item)
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
-
-    def columnCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: one column."""
-        return 1
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Qt: every row can be chosen, so that the keyboard reaches it; notes are dragged, folders take them."""
@@ -213,24 +196,6 @@ class VaultTree(TreeModel[Node]):
         self.dropped.emit(self._dragged, *place)
         return False  # Qt would take the rows away itself
 
-    def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: what a row shows and says."""
-        node = self.node(index)
-        if role in {DISPLAY, EDIT}:
-            return node.title
-        if role == ITEM:
-            return node
-        entry = node.entry
-        if role == ENTRY_ID:
-            return entry.id if entry is not None else None
-        if role == MARK:
-            return self._fate(entry.id) if entry is not None else None
-        if role == ACCESSIBLE_TEXT:
-            return self._spoken(node)
-        if role in {TOOLTIP, ACCESSIBLE_DESCRIPTION}:
-            return _tooltip(node)
-        return None
-
     def setData(self, index: Index, value: object, role: int = EDIT) -> bool:
         """Qt: a title was typed; whoever hears `retitled` renames the note, and the tree follows."""
         entry, title = self.node(index).entry, str(value).strip()
@@ -238,7 +203,32 @@ class VaultTree(TreeModel[Node]):
             self.retitled.emit(entry, title)
         return False  # the row keeps its title until the note has the new one
 
+    def data(self, index: Index, role: int = DISPLAY) -> object:
+        """Qt: a title is typed over as it is shown."""
+        return super().data(index, DISPLAY if role == EDIT else role)
+
     # ---- inside -----------------------------------------------------------------------------------------------------
+
+    def _mark_of(self, node: Node) -> Mark | None:
+        return self._fate(node.item.id) if isinstance(node.item, Entry) else None
+
+    def _look(self, node: Node) -> Look:
+        """Glyph, title, and on the right what matters this turn."""
+        note, folder = node.item, node.kind in {Branch.FOLDER, Branch.GROUP}
+        tone = {"broken": "error", "constant": "accent"}.get(node.icon, "text_muted")
+        pieces: list[Piece] = [Glyph(node.icon, tone, width=22, steady=True)]
+        pieces.append(Words(node.title, "text_muted" if isinstance(note, LeftOutNote) else "text", bold=folder))
+        if isinstance(note, LeftOutNote):
+            pieces.append(Words(note.message, "text_faint", 0.9, steady=True, gap=0))
+        if folder:
+            return _line(pieces, [Words(number(node.amount), "text_faint", steady=True, gap=0)])
+        mark = self._mark_of(node)
+        right: list[Piece] = [Glyph("constant", "accent", 11, 15, steady=True)] if self.is_dirty(node) else []
+        if isinstance(note, Entry) and note.warnings:
+            right.append(Glyph("warning", "warning", 13, 17, steady=True))
+        if mark is not None and mark.word not in QUIET:
+            right.append(Marked(mark, 16, 17))
+        return _line(pieces, right)
 
     def _spoken(self, node: Node) -> str:
         entry = node.entry
@@ -257,7 +247,7 @@ class VaultTree(TreeModel[Node]):
 
     def _rebuild(self) -> None:
         self.beginResetModel()
-        self._root = Node(Branch.FOLDER, "")
+        self.root = Node(Branch.FOLDER, "")
         self._by_id = {}
         folders: dict[tuple[str, str], Node] = {}
         several = len(self._index.vaults) > 1
@@ -265,47 +255,40 @@ class VaultTree(TreeModel[Node]):
         self.matches = len(shown)
         for entry in shown:
             home = self._folder(folders, entry.vault if several else "", entry.filename.rpartition("/")[0])
-            node = Node(Branch.ENTRY, entry.title, home, entry)
-            home.children.append(node)
+            node = Node(Branch.ENTRY, entry.title, entry)
+            home.add(node)
             self._by_id[entry.id] = node
         for title, broken in ((tr("Broken notes"), True), (tr("Left out"), False)):
             self._add_group(title, [note for note in self._index.left_out if note.problem.broken is broken])
-        _arrange(self._root)
+        _arrange(self.root)
         self.endResetModel()
 
     def _found(self, entry: Entry) -> bool:
         """Whether the filter lets an entry through."""
         text = self._texts.get(entry.id)
         if text is None:
-            text = self._texts[entry.id] = _search_text(entry)
+            text = self._texts[entry.id] = search_text(entry)
         return all(word in text for word in self._words)
 
     def _folder(self, folders: dict[tuple[str, str], Node], vault: str, path: str) -> Node:
         if not path and not vault:
-            return self._root
+            return self.root
         known = folders.get((vault, path))
         if known is None:
             above, _, name = path.rpartition("/")
-            home = self._folder(folders, vault, above) if path else self._root
-            known = folders[vault, path] = Node(Branch.FOLDER, name or vault, home, place=(vault, path))
-            home.children.append(known)
+            home = self._folder(folders, vault, above) if path else self.root
+            known = folders[vault, path] = Node(Branch.FOLDER, name or vault, place=(vault, path))
+            home.add(known)
         return known
 
     def _add_group(self, title: str, notes: list[LeftOutNote]) -> None:
-        shown = [note for note in notes if all(word in _left_out_text(note) for word in self._words)]
+        shown = [note for note in notes if all(word in search_text(note) for word in self._words)]
         if shown:
             self.matches += len(shown)
-            group = Node(Branch.GROUP, title, self._root)
-            group.children = [
-                Node(Branch.LEFT_OUT, note.filename.rpartition("/")[2] or note.filename, group, note) for note in shown
-            ]
-            self._root.children.append(group)
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    for child in node.children:
-        yield child
-        yield from _walk(child)
+            group = Node(Branch.GROUP, title)
+            names = (note.filename.rpartition("/")[2] or note.filename for note in shown)
+            group.add(*(Node(Branch.LEFT_OUT, name, note) for name, note in zip(names, shown, strict=True)))
+            self.root.add(group)
 
 
 _ORDER = {Branch.FOLDER: 0, Branch.ENTRY: 1, Branch.LEFT_OUT: 1, Branch.GROUP: 2}
@@ -313,7 +296,7 @@ _ORDER = {Branch.FOLDER: 0, Branch.ENTRY: 1, Branch.LEFT_OUT: 1, Branch.GROUP: 2
 
 def _arrange(node: Node) -> int:
     """Folders first, then notes by title, groups last; returns how many notes are below."""
-    if node.parent is None or node.kind is not Branch.GROUP:
+    if node.above is None or node.kind is not Branch.GROUP:
         node.children.sort(
             key=lambda child: (_ORDER[child.kind], "" if child.kind is Branch.GROUP else child.title.casefold())
         )
@@ -322,15 +305,6 @@ def _arrange(node: Node) -> int:
         child.row = row
         node.amount += _arrange(child) if child.children else 1
     return node.amount
-
-
-def _search_text(entry: Entry) -> str:
-    parts = (entry.title, entry.filename, *entry.keys, *entry.refine_keys, *entry.tags)
-    return "\n".join(parts).casefold()
-
-
-def _left_out_text(note: LeftOutNote) -> str:
-    return f"{note.filename}\n{note.message}\n{note.problem.value}".casefold()
 
 
 def _tooltip(node: Node) -> str:
@@ -348,81 +322,17 @@ def _tooltip(node: Node) -> str:
     return "\n".join(lines)
 
 
-_GLYPH_WIDTH: Final = 22
-_QUIET = {"not a candidate", "refused"}
+def _line(left: Sequence[Piece], right: Sequence[Piece]) -> Look:
+    return Look((Strip(tuple(left), tuple(right)),), left=2, right=6)
 
 
-class VaultDelegate(QStyledItemDelegate):
-    """Draws one `Node` with its mark; colours are the theme's."""
+_GLYPH_WIDTH: Final = 24
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Qt: all rows are equally tall."""
-        return QSize(120, max(24, round(QFontMetricsF(option.font).height()) + 7))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Qt: draw a row."""
-        node, mark = index.data(ITEM), index.data(MARK)
-        if not isinstance(node, Node):
-            return
-        theme, palette = self._theme, self._theme.palette
-        primitive = QStyle.PrimitiveElement.PE_PanelItemViewItem
-        option.widget.style().drawPrimitive(primitive, option, painter, option.widget)
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        ink = palette.on_accent_soft if chosen else palette.text
-        broken = isinstance(node.item, LeftOutNote) and node.item.problem.broken
-        left_out = node.kind is Branch.LEFT_OUT
-        icon_ink = palette.error if broken or node.icon == "broken" else palette.text_muted
-        if node.icon == "constant":
-            icon_ink = palette.accent
-        box = QRectF(option.rect).adjusted(2, 0, -6, 0)
-        draw_glyph(painter, QRectF(box.left(), box.top(), 18, box.height()), node.icon, icon_ink, 14)
-        box.setLeft(box.left() + _GLYPH_WIDTH)
-        box.setRight(self._right_side(painter, box, node, mark, index))
-        painter.save()
-        painter.setFont(scaled(option.font, 1.0, bold=node.kind in {Branch.FOLDER, Branch.GROUP}))
-        painter.setPen(theme.color("text_muted") if left_out and not chosen else ink)
-        metrics = QFontMetricsF(painter.font())
-        text = metrics.elidedText(node.title, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), text)
-        if left_out and isinstance(node.item, LeftOutNote):
-            used = metrics.horizontalAdvance(text) + 8
-            rest = box.adjusted(used, 0, 0, 0)
-            painter.setPen(theme.color("text_faint"))
-            painter.setFont(scaled(option.font, 0.9))
-            why = QFontMetricsF(painter.font()).elidedText(
-                node.item.message, Qt.TextElideMode.ElideRight, max(rest.width(), 0)
-            )
-            painter.drawText(rest, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), why)
-        painter.restore()
+class TitleDelegate(CellDelegate):
+    """The field for a new title begins where the title does, and takes the rest of the row."""
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
-        """Qt: the field for a new title begins where the title does, and takes the rest of the row."""
+        """Qt: see the class."""
         del index
         editor.setGeometry(option.rect.adjusted(_GLYPH_WIDTH, 0, 0, 0))
-
-    def _right_side(self, painter: QPainter, box: QRectF, node: Node, mark: object, index: Index) -> float:
-        """Draw what stands on the right; returns where the title has to end."""
-        palette, right = self._theme.palette, box.right()
-        if node.kind in {Branch.FOLDER, Branch.GROUP}:
-            text = number(node.amount)
-            painter.save()
-            painter.setPen(self._theme.color("text_faint"))
-            painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), text)
-            painter.restore()
-            return right - QFontMetricsF(painter.font()).horizontalAdvance(text) - 8
-        if isinstance(mark, Mark) and mark.word not in _QUIET:
-            draw_mark(painter, QRectF(right - 17, box.top(), 17, box.height()), mark, self._theme, 16)
-            right -= 21
-        entry = node.entry
-        if entry is not None and entry.warnings:
-            draw_glyph(painter, QRectF(right - 14, box.top(), 14, box.height()), "warning", palette.warning, 13)
-            right -= 17
-        model = index.model()
-        if hasattr(model, "is_dirty") and model.is_dirty(node):
-            draw_glyph(painter, QRectF(right - 12, box.top(), 12, box.height()), "constant", palette.accent, 11)
-            right -= 15
-        return right - 4

@@ -16,7 +16,7 @@ from lorestudio.trace.model import StageRecord, Trace
 from lorestudio.trace.similarity import similarities
 from lorestudio.trace.text import entry_as_text
 from lorestudio.trace.vocabulary import Explanation
-from lorestudio.ui.features.trace.journey_table import cell_sentence
+from lorestudio.ui.features.trace.journey import cell_sentence
 from lorestudio.ui.features.why_not.page import WhyNotPage
 from lorestudio.ui.features.why_not.scores import ScorePage, SimilarityPage
 from lorestudio.ui.features.why_not.search import WhyNotSearch, WouldWork

@@ -20,7 +20,7 @@ from lorestudio.studio.tryout.preview import NoteText
 from lorestudio.trace.diff import compare
 from lorestudio.ui.features.compare.runs_pane import ComparePane
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ITEM
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
 from tests.ui.features.timeline.test_pane import long_chat, project_with
 
 MakeWindow = Callable[..., MainWindow]
@@ -54,10 +54,10 @@ def go(window: MainWindow, message: int, swipe: int = 0) -> None:
 def groups(pane: ComparePane) -> dict[str, list[list[str]]]:
     """The rows of each group as texts."""
     found = {}
-    for place in range(pane.model.rowCount()):
-        group = pane.model.item(place)
-        rows = range(group.rowCount())
-        found[group.text()] = [[group.child(row, column).text() for column in range(5)] for row in rows]
+    model = pane.model
+    for group in (model.index(place, 0) for place in range(model.rowCount())):
+        rows = range(model.rowCount(group))
+        found[group.data()] = [[model.index(row, column, group).data() for column in range(5)] for row in rows]
     return found
 
 
@@ -204,20 +204,17 @@ def test_a_row_goes_to_its_entry_and_a_group_folds(window: MainWindow, qtbot: Qt
     window.run("compare.before")
     settle(window, qtbot)
     pane = pane_of(window)
-    group = next(
-        pane.model.item(place)
-        for place in range(pane.model.rowCount())
-        if pane.model.item(place).text().startswith("+")
-    )
-    row = group.child(0, 0)
-    pane._go(row.index())
+    tops = (pane.model.index(place, 0) for place in range(pane.model.rowCount()))
+    group = next(top for top in tops if str(top.data()).startswith("+"))
+    row = pane.model.index(0, 0, group)
+    pane._go(row)
     entry = window.session.entry(window.selection.entry)
     assert entry is not None
-    assert (entry.vault, entry.filename) == tuple(row.data(ITEM))
+    assert (entry.vault, entry.filename) == pane.model.node(row).key
     assert str(row.data(ACCESSIBLE_TEXT)).startswith("Entry: ")
-    assert pane.tree.isExpanded(group.index())
-    pane._go(group.index())
-    assert not pane.tree.isExpanded(group.index())
+    assert pane.tree.isExpanded(group)
+    pane._go(group)
+    assert not pane.tree.isExpanded(group)
 
 
 def test_unchanged_entries_are_folded(window: MainWindow, qtbot: QtBot) -> None:
@@ -226,7 +223,7 @@ def test_unchanged_entries_are_folded(window: MainWindow, qtbot: QtBot) -> None:
     settle(window, qtbot)
     pane = pane_of(window)
     last = pane.model.rowCount() - 1
-    assert pane.model.item(last).text().startswith("= Unchanged")
+    assert str(pane.model.index(last, 0).data()).startswith("= Unchanged")
     assert not pane.tree.isExpanded(pane.model.index(last, 0, QModelIndex()))
 
 

@@ -76,7 +76,7 @@ def test_turns_and_totals_stand_side_by_side(compared: MainWindow) -> None:
     ]  # fmt: skip
     own = compared.session.runs.trace(Generation(5))
     assert own is not None
-    row = pane.turns.row_of(Generation(5))
+    row = pane.turns.place_of(Generation(5))
     assert pane.turns.index(row, 2).data(DISPLAY) == f"{len(own.injections)} · {own.total_tokens}"
     assert pane.totals.rowCount() == 3
     assert pane.totals.index(0, 6).data(DISPLAY) == "100%"
@@ -85,11 +85,11 @@ def test_turns_and_totals_stand_side_by_side(compared: MainWindow) -> None:
 
 def test_going_to_a_turn_goes_to_its_message_and_back(compared: MainWindow) -> None:
     pane = compared.systems.compare
-    pane.turns_view.setCurrentIndex(pane.turns.index(pane.turns.row_of(Generation(5)), 0))
+    pane.turns_view.setCurrentIndex(pane.turns.index(pane.turns.place_of(Generation(5)), 0))
     assert compared.selection.generation == Generation(5)
     compared.chat.show_generation(Generation(2, 0))
-    assert pane.turns_view.currentIndex().row() == pane.turns.row_of(Generation(2, 0))
-    assert pane.chart.row == pane.turns.row_of(Generation(2, 0))
+    assert pane.turns_view.currentIndex().row() == pane.turns.place_of(Generation(2, 0))
+    assert pane.chart.row == pane.turns.place_of(Generation(2, 0))
 
 
 def test_the_chart_is_walked_with_keys_and_clicked(compared: MainWindow, qtbot: QtBot) -> None:

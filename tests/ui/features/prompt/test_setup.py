@@ -25,7 +25,7 @@ from lorestudio.trace.assembled_prompt import (
     Section,
 )
 from lorestudio.trace.model import RunOutcome, Trace, Turn
-from lorestudio.ui.features.prompt.rows import prompt_rows
+from lorestudio.ui.features.prompt.page import prompt_rows
 from lorestudio.ui.features.prompt.setup import PromptSetupDialog, script_words
 
 

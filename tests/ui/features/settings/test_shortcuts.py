@@ -76,7 +76,7 @@ def test_what_was_chosen_is_kept_and_only_that(tmp_path) -> None:
 
 @pytest.fixture
 def dialog(qtbot, theme):
-    made = ShortcutsDialog(ACTIONS, {})
+    made = ShortcutsDialog(theme, ACTIONS, {})
     qtbot.addWidget(made)
     made.told = []
     made.changed.connect(made.told.append)
@@ -130,9 +130,9 @@ def test_taking_a_shortcut_from_another(dialog) -> None:
 
 def test_searching_by_name_and_by_key(dialog) -> None:
     dialog.search.setText("ctrl+g")
-    assert [dialog.filtered.index(row, 0).data() for row in range(dialog.filtered.rowCount())] == ["Relationship graph"]
+    assert [dialog.model.index(row, 0).data() for row in range(dialog.model.rowCount())] == ["Relationship graph"]
     dialog.search.setText("nothing at all")
-    assert dialog.filtered.rowCount() == 0
+    assert dialog.model.rowCount() == 0
     assert dialog.action is None
     assert not dialog.set.isEnabled()
 

@@ -23,7 +23,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline_grid import RowOrder
 from lorestudio.trace.journey import fates
 from lorestudio.ui.features.timeline.actions import TimelineCommands
-from lorestudio.ui.features.timeline.export import csv_bytes, picture
+from lorestudio.ui.features.timeline.drawing import picture
 from lorestudio.ui.features.timeline.heat_map import USUAL, ZOOMS, HeatMap
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.features.timeline.minimap import Minimap
@@ -32,6 +32,7 @@ from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.marks import fate_mark
+from lorestudio.ui.widgets.record_table import csv_bytes
 from tests.ui.worlds import ENTRIES as NOTES
 from tests.ui.worlds import make_project
 

@@ -258,7 +258,7 @@ def test_the_choice_of_the_model_has_its_marks(real, tmp_path, qtbot, client) ->
     assert model.index(model.row_of(SKARN), column).data(MARK).word == "chosen by AI"
     assert model.index(model.row_of(DAWNKEEP), column).data(MARK).word == "not selected"
     assert model.result(DAWNKEEP).word == "not selected"
-    steps = [step.stage for step in window.trace.funnel_model._steps]
+    steps = [step.stage for step in window.trace.funnel_model.rows]
     assert "AI selection" in steps
 
 
@@ -372,7 +372,7 @@ def test_a_failed_stage_is_red_with_its_error_and_the_fallback(real, tmp_path, q
     asked = next(button for button in window.trace.failure.findChildren(QPushButton) if button.text() == "Ask again")
     model = window.trace.model
     assert model.headerData(model.column_of("AI selection"), HORIZONTAL, MARK) is BROKEN
-    assert any(step.stage == "AI selection" and step.error for step in window.trace.funnel_model._steps)
+    assert any(step.stage == "AI selection" and step.error for step in window.trace.funnel_model.rows)
     window.trace.failure.pressed.emit("trace.ai")
     assert "half-open" in window.trace.ai.plain
     assert "Taken instead" in window.trace.ai.plain
@@ -410,7 +410,7 @@ def test_the_trace_fills_while_the_model_is_asked(real, tmp_path, qtbot, client)
     assert "Under way" in window.trace.summary.text()
     assert "AI selection" in window.chat.strip.label.text()
     window.trace.tabs.setCurrentIndex(1)
-    qtbot.waitUntil(lambda: "Running, " in window.trace.funnel_model._steps[-1].why)
+    qtbot.waitUntil(lambda: "Running, " in window.trace.funnel_model.rows[-1].why)
     window.trace.tabs.setCurrentIndex(AI)
     window.trace.ai.show_part(REPLY)
     qtbot.waitUntil(lambda: window.trace.ai.plain.startswith('[{"title"'))

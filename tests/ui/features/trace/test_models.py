@@ -12,8 +12,8 @@ from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.journey import fates
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Verdict
 from lorestudio.ui.features.chat.model import ChatList, Speaker
-from lorestudio.ui.features.trace.funnel import FunnelList, steps
-from lorestudio.ui.features.trace.journey_table import RESULT_COLUMN, JourneyTable
+from lorestudio.ui.features.trace.flow import FunnelList, steps
+from lorestudio.ui.features.trace.journey import RESULT_COLUMN, JourneyTable
 from lorestudio.ui.features.vault.tree import Branch, VaultTree
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL, MARK, TOOLTIP, VERTICAL
 from lorestudio.ui.widgets.marks import KeyQuery, cell_mark, entry_kind, fate_mark
@@ -95,9 +95,9 @@ def test_a_row_says_what_it_is_and_what_became_of_it() -> None:
     model.set_index(INDEX)
     marks = {entry: fate_mark(end) for entry, end in ends.items()}
     model.set_marks(marks.get, lambda note: note is ENTRIES[CROWN])
-    crown = model.index_of(CROWN)
+    crown = model.index_of_entry(CROWN)
     assert crown.data(ACCESSIBLE_TEXT) == "Crown, normal, 1 warning, unsaved changes, this turn: cut"
-    assert model.index_of(RULES).data(ACCESSIBLE_TEXT) == "Rules, constant, always in, this turn: injected"
+    assert model.index_of_entry(RULES).data(ACCESSIBLE_TEXT) == "Rules, constant, always in, this turn: injected"
     assert "priority is no number" in crown.data(TOOLTIP)
     assert model.is_dirty(model.node(crown))
     broken = model.index(0, 0, model.index(5, 0))
@@ -240,7 +240,7 @@ def test_funnel_rows_are_words_too() -> None:
     model = FunnelList()
     check(model)
     model.set_trace(make_trace())
-    assert model.index(1).data(ACCESSIBLE_TEXT) == "keywords: 4 candidates, 3 added (Key found × 3)"
+    assert model.index(1, 0).data(ACCESSIBLE_TEXT) == "keywords: 4 candidates, 3 added (Key found × 3)"
 
 
 def test_the_budget_in_injection_order_with_what_was_cut() -> None:

@@ -89,11 +89,11 @@ def test_few_drops_are_a_list_and_many_are_a_flow(window) -> None:
 
 def test_the_funnel_in_tokens(window) -> None:
     window.trace.tabs.setCurrentIndex(1)
-    budget = [step for step in window.trace.funnel_model._steps if step.stage == "budget"]
+    budget = [step for step in window.trace.funnel_model.rows if step.stage == "budget"]
     assert (budget[0].left, budget[0].removed) == (3, 1)
     window.run("flow.measure")
     assert window.trace.flow.measure is Measure.TOKENS
-    (step,) = [step for step in window.trace.funnel_model._steps if step.stage == "budget"]
+    (step,) = [step for step in window.trace.funnel_model.rows if step.stage == "budget"]
     assert (step.left, step.removed) == (100, 158 + 10)  # Crown, and what Dawnkeep was shortened by
     assert "100 tokens" in step.describe()
     window.run("flow.measure")
@@ -160,7 +160,7 @@ def prompt_of(window):
 
 def test_the_prompt_has_the_chat_and_the_lore_in_order(window) -> None:
     page = prompt_of(window)
-    rows = page.model._rows
+    rows = page.model.rows
     texts = [row.text for row in rows if row.text]
     assert (
         texts.index("A dragon.") < texts.index("Tell me about the fortress.") < texts.index("And Skarn? And the crown?")
@@ -178,7 +178,7 @@ def test_choosing_an_entry_shows_its_part_and_back(window) -> None:
     page = prompt_of(window)
     window.selection.choose_entry(SKARN)
     assert page.view.currentIndex().data(ENTRY_ID) == SKARN
-    page.view.setCurrentIndex(page.model.index(page.model.row_of(RULES)))
+    page.view.setCurrentIndex(page.model.index(page.model.place_of_entry(RULES), 0))
     assert window.selection.entry == RULES
     window.selection.choose_entry(CROWN)
     assert not page.view.currentIndex().isValid()
@@ -188,13 +188,13 @@ def test_another_card_or_frame_is_another_prompt(window) -> None:
     page = prompt_of(window)
     window.session.parts.take_setup(PromptSetup(main="You are the fog."))
     settle(window)
-    assert "You are the fog." in [row.text for row in page.model._rows]
+    assert "You are the fog." in [row.text for row in page.model.rows]
 
 
 def test_lore_only_and_copies(window) -> None:
     page = prompt_of(window)
     page._shown.button(LORE).click()
-    assert {row.entry for row in page.model._rows if not row.head} == {RULES, SKARN}
+    assert {row.entry for row in page.model.rows if not row.head} == {RULES, SKARN}
     window.run("prompt.copy_text")
     assert "--- user, chat history" in QGuiApplication.clipboard().text()
     window.run("prompt.copy_markdown")
@@ -203,14 +203,14 @@ def test_lore_only_and_copies(window) -> None:
 
 def test_a_part_of_the_chat_leads_to_its_message(window) -> None:
     page = prompt_of(window)
-    row = next(at for at, each in enumerate(page.model._rows) if each.message == 4)
-    page.view.setCurrentIndex(page.model.index(row))
+    row = next(at for at, each in enumerate(page.model.rows) if each.message == 4)
+    page.view.setCurrentIndex(page.model.index(row, 0))
     page.view.setFocus()
     QTest.keyClick(page.view, Qt.Key.Key_Return)
     assert window.chat.delegate._pointed == 4
     assert window.selection.generation == Generation(5, 0)  # the run that is looked at stays
     QTest.keyClick(page.view, Qt.Key.Key_X)
-    assert page.model._rows[row].expanded
+    assert page.model.is_open(row)
 
 
 # ---- why -----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 
 from lorestudio.ui.features.notes.batch_dialog import Operation
-from lorestudio.ui.features.vault.table import COLUMNS, Column
+from lorestudio.ui.features.vault.table import note_key
 from lorestudio.ui.widgets.picker import Picker
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.writer import temporary_name
@@ -187,12 +187,12 @@ def test_notes_are_moved_to_another_folder_and_stay_selected(window, vault) -> N
 def test_notes_are_dragged_into_a_folder_of_the_tree(window, vault) -> None:
     tree = window.vault.model
     note = next(entry for entry in window.session.project.index.entries if entry.title == "Bell")
-    data = tree.mimeData([tree.index_of(note.id)])
+    data = tree.mimeData([tree.index_of_entry(note.id)])
     places = next(
         tree.index(row, 0) for row in range(tree.rowCount()) if tree.node(tree.index(row, 0)).title == "places"
     )
     assert tree.flags(places) & Qt.ItemFlag.ItemIsDropEnabled
-    assert tree.flags(tree.index_of(note.id)) & Qt.ItemFlag.ItemIsDragEnabled
+    assert tree.flags(tree.index_of_entry(note.id)) & Qt.ItemFlag.ItemIsDragEnabled
     tree.dropMimeData(data, Qt.DropAction.MoveAction, -1, -1, places)
     settle(window)
     assert contents(vault)["places/Bell.md"] == NOTES["Bell.md"]
@@ -279,9 +279,9 @@ def test_a_draft_without_the_lorebook_tag_is_not_switched_on(window, vault) -> N
 
 def batch(window, *names):
     window.vault.show_table(True)
-    rows = [window.vault.table_model.row_of(window.session.note_at(window.vault_commands.work.folders[0] / name))
-            for name in names]  # fmt: skip
-    window.vault.table.select_rows(rows, rows[0])
+    paths = (window.vault_commands.work.folders[0] / name for name in names)
+    rows = [window.vault.table_model.place_of(note_key(window.session.note_at(path))) for path in paths]
+    window.vault.table.select_places(rows, rows[0])
     settle(window)
     window.run("note.batch")
     dialog = dialog_of()
@@ -508,9 +508,9 @@ def test_the_table_counts_the_problems_that_were_found(window, qtbot) -> None:
     assert found is not None
     expected = sum(finding.filename == "items/Crown.md" for finding in found.findings)
     model = window.vault.table_model
-    row = model.row_of(window.session.note_at(window.vault_commands.work.folders[0] / "items/Crown.md"))
+    row = model.place_of(note_key(window.session.note_at(window.vault_commands.work.folders[0] / "items/Crown.md")))
     assert expected > 0
-    assert model.index(row, COLUMNS.index(Column.PROBLEMS)).data() == str(expected)
+    assert model.index(row, model.column_of("problems")).data() == str(expected)
 
 
 def test_that_links_are_read_is_said_only_while_they_are(window) -> None:

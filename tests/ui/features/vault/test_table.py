@@ -8,7 +8,7 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.trace.timeline import Fired, fired_in
-from lorestudio.ui.features.vault.table import COLUMNS, Column, VaultTable
+from lorestudio.ui.features.vault.table import VaultTable, note_key
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
 from lorestudio.ui.state.firing_counts import FiringCounts
 from tests.ui.vaults import choose, open_vault, settle, write_vault
@@ -38,15 +38,15 @@ def titles(model) -> list[str]:
 
 
 def cell(model, title, column) -> str:
-    return model.index(titles(model).index(title), COLUMNS.index(column)).data()
+    return model.index(titles(model).index(title), model.column_of(column)).data()
 
 
 def test_entries_and_other_notes_are_rows(table) -> None:
     assert titles(table) == ["bad", "Bell", "Crown", "Dawnkeep", "README", "Rules", "Skarn"]
-    assert cell(table, "Crown", Column.FOLDER) == "items"
-    assert cell(table, "Crown", Column.TOKENS) == "158"
-    assert cell(table, "Dawnkeep", Column.KEYS) == "2"
-    assert [cell(table, title, Column.STATE) for title in ("Rules", "Skarn", "bad", "README")] == [
+    assert cell(table, "Crown", "folder") == "items"
+    assert cell(table, "Crown", "tokens") == "158"
+    assert cell(table, "Dawnkeep", "keys") == "2"
+    assert [cell(table, title, "state") for title in ("Rules", "Skarn", "bad", "README")] == [
         "constant", "normal", "broken", "no lorebook tag",
     ]  # fmt: skip
 
@@ -54,30 +54,30 @@ def test_entries_and_other_notes_are_rows(table) -> None:
 def test_a_disabled_note_says_so(qapp) -> None:
     model = VaultTable()
     model.set_index(VaultIndex((), (LeftOutNote("a/Off.md", "v", NoteProblem.DISABLED, "off"),), vaults=("v",)))
-    assert (cell(model, "Off", Column.STATE), cell(model, "Off", Column.FOLDER)) == ("disabled", "a")
+    assert (cell(model, "Off", "state"), cell(model, "Off", "folder")) == ("disabled", "a")
 
 
 @pytest.mark.parametrize(
     ("column", "descending", "first"),
     [
-        (Column.TOKENS, True, ["Crown", "Skarn", "Dawnkeep", "Rules", "Bell"]),
-        (Column.TOKENS, False, ["Bell", "Rules", "Dawnkeep", "Skarn", "Crown"]),
-        (Column.PRIORITY, False, ["Skarn", "Bell"]),
-        (Column.TITLE, True, ["Skarn", "Rules", "README"]),
+        ("tokens", True, ["Crown", "Skarn", "Dawnkeep", "Rules", "Bell"]),
+        ("tokens", False, ["Bell", "Rules", "Dawnkeep", "Skarn", "Crown"]),
+        ("priority", False, ["Skarn", "Bell"]),
+        ("title", True, ["Skarn", "Rules", "README"]),
     ],
 )
 def test_sorting_keeps_notes_without_the_number_at_the_end(table, column, descending, first) -> None:
     order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
-    table.sort(COLUMNS.index(column), order)
+    table.sort(table.column_of(column), order)
     assert titles(table)[: len(first)] == first
 
 
 def test_a_selection_stays_on_its_notes_when_sorted_anew(window) -> None:
     pane = window.vault
     pane.show_table(True)
-    rows = [pane.table_model.row_of(ENTRIES[SKARN]), pane.table_model.row_of(ENTRIES[BELL])]
-    pane.table.select_rows(rows, rows[0])
-    pane.table_model.sort(COLUMNS.index(Column.TOKENS), Qt.SortOrder.AscendingOrder)
+    rows = [pane.table_model.place_of(note_key(ENTRIES[SKARN])), pane.table_model.place_of(note_key(ENTRIES[BELL]))]
+    pane.table.select_places(rows, rows[0])
+    pane.table_model.sort(pane.table_model.column_of("tokens"), Qt.SortOrder.AscendingOrder)
     assert {note.filename for note in pane.chosen} == {"Skarn.md", "Bell.md"}
 
 
@@ -87,14 +87,14 @@ def test_the_filter_asks_for_every_word(table) -> None:
     table.set_filter("utf-8")
     assert titles(table) == ["bad"]
     table.set_filter("")
-    assert table.matches == 7
+    assert len(table.rows) == 7
 
 
 def test_problems_are_the_readers_warnings_until_somebody_counts_better(table) -> None:
-    assert cell(table, "Crown", Column.PROBLEMS) == "1"
+    assert cell(table, "Crown", "problems") == "1"
     table.set_problems({("vault", "items/Crown.md"): 4, ("vault", "bad.md"): 1})
-    assert cell(table, "Crown", Column.PROBLEMS) == "4"
-    assert cell(table, "bad", Column.PROBLEMS) == "1"
+    assert cell(table, "Crown", "problems") == "4"
+    assert cell(table, "bad", "problems") == "1"
     assert "4 problems" in table.index(titles(table).index("Crown"), 0).data(ACCESSIBLE_TEXT)
 
 
@@ -127,9 +127,9 @@ def test_the_table_counts_the_runs_of_the_chat(window) -> None:
     model = window.vault.table_model
     runs = [trace for trace in window.session.runs.traces.values() if trace.injections]
     assert runs
-    assert cell(model, "Skarn", Column.INJECTED) == str(len(runs))
-    assert cell(model, "Crown", Column.INJECTED) == ""
-    assert cell(model, "Crown", Column.MATCHED) == str(len(runs))
+    assert cell(model, "Skarn", "injected") == str(len(runs))
+    assert cell(model, "Crown", "injected") == ""
+    assert cell(model, "Crown", "matched") == str(len(runs))
 
 
 # ---- in the window --------------------------------------------------------------------------------------------------
@@ -140,23 +140,25 @@ def test_the_table_takes_the_place_of_the_tree_and_remembers_it(make_window, tmp
     window.run("vault.table")
     assert window.vault.table.isVisible()
     assert window.commands.actions["vault.table"].isChecked()
-    window.vault.table.show_column(Column.TAGS, shown=True)
-    window.vault.table.show_column(Column.FOLDER, shown=False)
-    window.vault.table.horizontalHeader().setSortIndicator(COLUMNS.index(Column.TOKENS), Qt.SortOrder.DescendingOrder)
+    window.vault.table.show_column("tags", shown=True)
+    window.vault.table.show_column("folder", shown=False)
+    window.vault.table.horizontalHeader().setSortIndicator(
+        window.vault.table_model.column_of("tokens"), Qt.SortOrder.DescendingOrder
+    )
     window.close()
     other = make_window(make_project(tmp_path / "vault"))
     assert other.vault.table.isVisible()
-    assert Column.TAGS in other.vault.table.shown_columns()
-    assert Column.FOLDER not in other.vault.table.shown_columns()
-    assert other.vault.table_model.sorted_by == (Column.TOKENS, True)
+    assert "tags" in other.vault.table.shown_columns()
+    assert "folder" not in other.vault.table.shown_columns()
+    assert other.vault.table_model.sorted_by == (other.vault.table_model.column_of("tokens"), True)
     assert titles(other.vault.table_model)[0] == "Crown"
 
 
 def test_tree_and_table_share_what_is_selected(window) -> None:
     pane = window.vault
     flags = QItemSelectionModel.SelectionFlag
-    pane.tree.setCurrentIndex(pane.model.index_of(SKARN))
-    pane.tree.selectionModel().select(pane.model.index_of(BELL), flags.Select)
+    pane.tree.setCurrentIndex(pane.model.index_of_entry(SKARN))
+    pane.tree.selectionModel().select(pane.model.index_of_entry(BELL), flags.Select)
     pane.show_table(True)
     assert {note.filename for note in pane.chosen} == {"Skarn.md", "Bell.md"}
     pane.show_table(False)
@@ -173,11 +175,11 @@ def test_a_selected_folder_stands_for_its_notes(window) -> None:
 def test_a_row_of_the_table_is_looked_at_everywhere(window) -> None:
     pane = window.vault
     pane.show_table(True)
-    pane.table.setCurrentIndex(pane.table_model.index(pane.table_model.row_of(ENTRIES[CROWN]), 3))
+    pane.table.setCurrentIndex(pane.table_model.index(pane.table_model.place_of(note_key(ENTRIES[CROWN])), 3))
     assert window.selection.entry == CROWN
     assert window.entry.heading.text() == "Crown"
     window.selection.choose_entry(BELL)
-    assert pane.table.currentIndex().row() == pane.table_model.row_of(ENTRIES[BELL])
+    assert pane.table.currentIndex().row() == pane.table_model.place_of(note_key(ENTRIES[BELL]))
 
 
 def test_when_the_files_were_changed_is_shown(make_window, tmp_path) -> None:
@@ -187,7 +189,7 @@ def test_when_the_files_were_changed_is_shown(make_window, tmp_path) -> None:
     window.run("vault.table")
     settle(window)
     choose(window, "Bell.md")
-    shown = cell(window.vault.table_model, "Bell", Column.MODIFIED)
+    shown = cell(window.vault.table_model, "Bell", "modified")
     assert len(shown) == len("2026-01-01 00:00")
 
 

@@ -51,7 +51,7 @@ def test_every_scored_candidate_has_a_bar(hybrid: MainWindow) -> None:
     assert scores == sorted(scores, reverse=True)
     assert page.model.index(0, RESULT).data(DISPLAY) == "Taken"
     assert "threshold -1" in str(page.model.index(0, SCORE).data(ACCESSIBLE_TEXT))
-    assert page.view.currentIndex().row() == page.model.row_of(SKARN)
+    assert page.view.currentIndex().row() == page.model.place_of(SKARN)
     assert hybrid.why.focus_target() is page.view
 
 

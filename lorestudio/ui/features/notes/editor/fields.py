@@ -28,11 +28,10 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.javascript import Json, number_text, to_number, to_string
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.ui.features.notes.editor import property_values as reading
+from lorestudio.ui.features.notes.editor import schema as reading
 from lorestudio.ui.features.notes.editor.chips_field import ChipsField
 from lorestudio.ui.features.notes.editor.completion import TitleBook, offering
-from lorestudio.ui.features.notes.editor.property_values import FIRES_WORDS, Fires, TagNames
-from lorestudio.ui.features.notes.editor.schema import FieldKind, FieldSpec, general_value
+from lorestudio.ui.features.notes.editor.schema import FIRES_WORDS, FieldKind, FieldSpec, Fires, TagNames, general_value
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.vault.entries import ParseRules

@@ -19,10 +19,9 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QMenu, QPushButt
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, ParserWarning
 from lorestudio.domain.javascript import Json, number, to_number, to_string
-from lorestudio.ui.features.notes.editor import property_values as reading
+from lorestudio.ui.features.notes.editor import schema as reading
 from lorestudio.ui.features.notes.editor.fields import Field
-from lorestudio.ui.features.notes.editor.property_values import FIRES_WORDS, Fires, TagNames
-from lorestudio.ui.features.notes.editor.schema import FieldKind, FieldSpec
+from lorestudio.ui.features.notes.editor.schema import FIRES_WORDS, FieldKind, FieldSpec, Fires, TagNames
 from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import count, shorten, tr
 from lorestudio.vault.entries import ParseRules

@@ -1,0 +1,560 @@
+"""How cells look: a `Look` says what is drawn in a cell, piece by piece, and one delegate draws it.
+
+How cells are read: a `Column` says what is read off a row, and `Cells` answer for a table or a tree of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionButton,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from lorestudio.ui.shell.qt import (
+    ACCESSIBLE_DESCRIPTION,
+    ACCESSIBLE_TEXT,
+    ALIGNMENT,
+    CHECK,
+    DISPLAY,
+    ENTRY_ID,
+    ITEM,
+    LOOK,
+    MARK,
+    TOOLTIP,
+    V_LEFT,
+    V_RIGHT,
+    Index,
+)
+from lorestudio.ui.shell.theme import Theme, scaled
+from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.marks import Mark
+from lorestudio.ui.widgets.paint import (
+    Line,
+    Wrapper,
+    chip_width,
+    draw_chip,
+    draw_focus,
+    draw_glyph,
+    draw_mark,
+    hairline,
+    hatch,
+)
+
+FIT: Final = -1
+"""The width of a column that is as wide as its content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What is read off a row: `words` is shown, `spoken` said where that differs, `tip` told to whoever points at it.
+
+    `name` names the column for programs. `sort` is what rows are ordered by, their words where there is none; None
+    stays at the end. `icon` is a glyph with a palette's colour, `tone` such a colour for the words ("" for that of all
+    text), `bold` says whether they stand out. `look` is drawn by a `CellDelegate` in place of all that. A `width` of 0
+    takes what the others leave; `hidden` ones have to be asked for.
+    """
+
+    title: str
+    words: Callable[[Any], str]
+    name: str = ""
+    help: str = ""
+    width: int = 0
+    numeric: bool = False
+    hidden: bool = False
+    sort: Callable[[Any], Any] | None = None
+    icon: Callable[[Any], tuple[str, str] | None] | None = None
+    tone: Callable[[Any], str] | None = None
+    bold: Callable[[Any], bool] | None = None
+    mark: Callable[[Any], Mark | None] | None = None
+    look: Callable[[Any], Look | None] | None = None
+    spoken: Callable[[Any], str] | None = None
+    tip: Callable[[Any], str] | None = None
+
+
+def titled(nothing: str = "nothing") -> Callable[[Any, Column], str]:
+    """Cells that say their column's title first; `nothing` is said of empty ones."""
+    return lambda row, column: f"{tr(column.title)}: {column.words(row) or tr(nothing)}"
+
+
+def same_words(row: Any, column: Column) -> str:  # noqa: ANN401  # whatever the table is made of
+    """Tips that say what the cell shows, for columns that are too narrow for it."""
+    return column.words(row)
+
+
+@dataclass(slots=True)
+class Cells:
+    """The cells of rows. `spoken`, `tip`, `about` and `entry` hold for all columns that say nothing of their own.
+
+    `about` is what a screen reader says in addition, `entry` the id of the entry behind a row.
+    """
+
+    columns: tuple[Column, ...]
+    theme: Theme | None = None
+    spoken: Callable[[Any, Column], str] | None = None
+    tip: Callable[[Any, Column], str] | None = None
+    about: Callable[[Any], str] | None = None
+    entry: Callable[[Any], int | None] | None = None
+
+    def heading(self, section: int, role: int) -> object:
+        """What the head of a column answers."""
+        if not 0 <= section < len(self.columns):
+            return None
+        column = self.columns[section]
+        if role in {DISPLAY, ACCESSIBLE_TEXT}:
+            return tr(column.title)
+        if role == TOOLTIP:
+            return tr(column.help or column.title) or None
+        return (V_RIGHT if column.numeric else V_LEFT) if role == ALIGNMENT else None
+
+    def answer(self, row: Any, place: int, role: int) -> object:  # noqa: ANN401, PLR0911  # a table of roles
+        """What the cell of a row in a column answers."""
+        if not 0 <= place < len(self.columns):
+            return None
+        column = self.columns[place]
+        if role == DISPLAY:
+            return column.words(row)
+        if role == ITEM:
+            return row
+        if role == ALIGNMENT:
+            return V_RIGHT if column.numeric else V_LEFT
+        if role == TOOLTIP:
+            if column.tip is not None:
+                return column.tip(row) or None
+            return (self.tip(row, column) or None) if self.tip is not None else None
+        if role == ACCESSIBLE_TEXT:
+            if column.spoken is not None:
+                return column.spoken(row)
+            return self.spoken(row, column) if self.spoken is not None else column.words(row)
+        read = {
+            LOOK: column.look, MARK: column.mark, ENTRY_ID: self.entry, ACCESSIBLE_DESCRIPTION: self.about,
+        }.get(role)  # fmt: skip
+        if read is not None:
+            return read(row)
+        if role == Qt.ItemDataRole.FontRole and column.bold is not None and column.bold(row):
+            font = QFont()
+            font.setWeight(QFont.Weight.DemiBold)
+            return font
+        return self._coloured(row, column, role)
+
+    def _coloured(self, row: Any, column: Column, role: int) -> object:  # noqa: ANN401
+        theme = self.theme
+        if theme is None:
+            return None
+        if role == Qt.ItemDataRole.DecorationRole and column.icon is not None:
+            found = column.icon(row)
+            return theme.icon(*found) if found is not None else None
+        if role == Qt.ItemDataRole.ForegroundRole and column.tone is not None and (tone := column.tone(row)):
+            return theme.color(tone)
+        return None
+
+
+# ---- what is drawn --------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Canvas:
+    """What pieces are drawn with: on a chosen row all colours are those for its ground."""
+
+    painter: QPainter
+    theme: Theme
+    font: QFont
+    chosen: bool
+
+    def ink(self, tone: str, *, steady: bool = False) -> QColor:
+        """A colour of the palette as it is on this row; a `steady` one does not change."""
+        return self.theme.color("on_accent_soft" if self.chosen and not steady else tone)
+
+
+class Piece(ABC):
+    """Something in a line of a cell."""
+
+    @abstractmethod
+    def room(self, canvas: Canvas) -> float | None:
+        """How wide it is with the gap behind it; None for what is left."""
+
+    @abstractmethod
+    def draw(self, canvas: Canvas, box: QRectF) -> None:
+        """Draw it in a box of that width, or of what there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words(Piece):
+    """Words in a colour of the palette, shortened where there is no room; `share` is the most that they take of it.
+
+    With a `width` they take that, whatever they say. `ground` is a colour behind them.
+    """
+
+    text: str
+    tone: str = "text"
+    scale: float = 1.0
+    bold: bool = False
+    steady: bool = False
+    width: float = 0
+    share: float = 1.0
+    gap: float = 8
+    right: bool = False
+    middle: bool = False
+    ground: str = ""
+    struck: bool = False
+
+    def room(self, canvas: Canvas) -> float | None:
+        """See `Piece`."""
+        return (self.width or QFontMetricsF(self._font(canvas)).horizontalAdvance(self.text)) + self.gap
+
+    def draw(self, canvas: Canvas, box: QRectF) -> None:
+        """See `Piece`."""
+        font = self._font(canvas)
+        metrics = QFontMetricsF(font)
+        area = QRectF(box)
+        whole = metrics.horizontalAdvance(self.text)
+        area.setWidth(max(0.0, box.width() - self.gap if box.width() < whole + self.gap or self.width else whole + 1))
+        painter = canvas.painter
+        if self.ground:
+            top = area.center().y() - metrics.height() / 2
+            painter.fillRect(QRectF(area.left() - 1, top, min(whole, area.width()) + 2, metrics.height()),
+                             canvas.theme.color(self.ground))  # fmt: skip
+        painter.setFont(font)
+        painter.setPen(canvas.ink(self.tone, steady=self.steady))
+        mode = Qt.TextElideMode.ElideMiddle if self.middle else Qt.TextElideMode.ElideRight
+        shown = self.text if whole <= area.width() else metrics.elidedText(self.text, mode, area.width())
+        painter.drawText(area, V_RIGHT if self.right else V_LEFT, shown)
+
+    def _font(self, canvas: Canvas) -> QFont:
+        font = scaled(canvas.font, self.scale, bold=self.bold)
+        font.setStrikeOut(self.struck)
+        return font
+
+
+@dataclass(frozen=True, slots=True)
+class Glyph(Piece):
+    """An icon in a colour of the palette."""
+
+    icon: str
+    tone: str = "text_muted"
+    size: int = 14
+    width: float = 20
+    steady: bool = False
+
+    def room(self, canvas: Canvas) -> float | None:
+        """See `Piece`."""
+        return self.width
+
+    def draw(self, canvas: Canvas, box: QRectF) -> None:
+        """See `Piece`."""
+        square = QRectF(box.left(), box.top(), min(self.width, self.size + 2), box.height())
+        draw_glyph(canvas.painter, square, self.icon, canvas.ink(self.tone, steady=self.steady).name(), self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Marked(Piece):
+    """A mark: a glyph on its fill."""
+
+    mark: Mark
+    size: int = 18
+    width: float = 25
+
+    def room(self, canvas: Canvas) -> float | None:
+        """See `Piece`."""
+        return self.width
+
+    def draw(self, canvas: Canvas, box: QRectF) -> None:
+        """See `Piece`."""
+        square = QRectF(box.left(), box.top(), self.size + 1, box.height())
+        draw_mark(canvas.painter, square, self.mark, canvas.theme, self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Swatch(Piece):
+    """A small square: of a fill with its letter, or hatched with an icon where `icon` names one."""
+
+    fill: str
+    letter: str = ""
+    icon: str = ""
+
+    def room(self, canvas: Canvas) -> float | None:
+        """See `Piece`."""
+        return 22
+
+    def draw(self, canvas: Canvas, box: QRectF) -> None:
+        """See `Piece`."""
+        painter, theme = canvas.painter, canvas.theme
+        square = QRectF(box.left(), box.center().y() - 7, 14, 14)
+        ground, ink = theme.fill(self.fill)
+        painter.setPen(hairline(theme.color("fill_edge")))
+        painter.setBrush(theme.color("panel") if self.icon else ground)
+        painter.drawRect(square)
+        if self.icon:
+            painter.setBrush(hatch(ground, theme))
+            painter.drawRect(square)
+            draw_glyph(painter, square, self.icon, theme.palette.text, 12)
+        painter.setFont(scaled(canvas.font, 0.76, bold=True))
+        painter.setPen(ink)
+        painter.drawText(square, Qt.AlignmentFlag.AlignCenter, self.letter)
+
+
+@dataclass(frozen=True, slots=True)
+class Chip(Piece):
+    """A rounded word on a `fill`, or on a `ground` of the palette; it takes at most 60 % of the room."""
+
+    text: str
+    fill: str = ""
+    ground: str = "neutral_soft"
+    share: float = 0.6
+
+    def room(self, canvas: Canvas) -> float | None:
+        """See `Piece`."""
+        return chip_width(QFontMetricsF(scaled(canvas.font, 0.86)), self.text) + 8
+
+    def draw(self, canvas: Canvas, box: QRectF) -> None:
+        """See `Piece`."""
+        theme, painter = canvas.theme, canvas.painter
+        painter.setFont(scaled(canvas.font, 0.86))
+        chip = QRectF(box.left(), box.center().y() - 8, box.width() - 8, 16)
+        told = QFontMetricsF(painter.font()).elidedText(self.text, Qt.TextElideMode.ElideRight, chip.width() - 12)
+        ground, ink = theme.fill(self.fill) if self.fill else (theme.color(self.ground), theme.color("text"))
+        draw_chip(painter, chip, told, ground, ink, theme.color("fill_edge" if self.fill else "border_strong"))
+
+
+@dataclass(frozen=True, slots=True)
+class Bar(Piece):
+    """Parts from `start` to `end` (0 to 1) in a fill, or hatched where that is ""; it takes what is left.
+
+    `line` is a place that a dashed line marks from top to bottom, `track` draws the whole length behind the parts.
+    """
+
+    parts: tuple[tuple[float, float, str], ...]
+    height: float = 14
+    track: bool = False
+    line: float | None = None
+    after: float = 8
+    edge: str = "fill_edge"
+
+    def room(self, canvas: Canvas) -> float | None:
+        """See `Piece`."""
+        return None
+
+    def draw(self, canvas: Canvas, box: QRectF) -> None:
+        """See `Piece`."""
+        painter, theme = canvas.painter, canvas.theme
+        wide, round_ = max(1.0, box.width() - self.after), 3 if self.track else 0
+        whole = QRectF(box.left(), box.center().y() - self.height / 2, wide, self.height)
+        if self.track:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("sunken"))
+            painter.drawRoundedRect(whole, round_, round_)
+        painter.setPen(hairline(theme.color(self.edge)))
+        for start, end, fill in self.parts:
+            if end <= start and self.track:
+                continue
+            part = QRectF(whole.left() + wide * start, whole.top(), max(1.0, wide * (end - start)), whole.height())
+            painter.setBrush(theme.fill(fill)[0] if fill else hatch(theme.color("text_muted"), theme))
+            painter.drawRoundedRect(part.adjusted(0.5, 0.5, -0.5, -0.5), round_, round_)
+        if self.line is not None:
+            pen = hairline(theme.color("text"), 1.5)
+            pen.setStyle(Qt.PenStyle.DashLine)
+            painter.setPen(pen)
+            at = whole.left() + wide * self.line
+            painter.drawLine(QPointF(at, box.top()), QPointF(at, box.bottom()))
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One line of a cell: pieces from the left, and pieces at the right end. A `height` of 0 is that of the cell."""
+
+    left: tuple[Piece, ...]
+    right: tuple[Piece, ...] = ()
+    height: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Wrapped text below the strips; with `most`, so many lines and then `more` in place of the rest."""
+
+    text: str
+    tone: str = "text"
+    most: int = 0
+    more: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is drawn in a cell: strips from top to bottom, then a wrapped body.
+
+    `left` and `right` are margins. `side` is a fill (or a ground of the palette) for a thin bar along the left,
+    "hatched" for one that is hatched. `ground` is a colour behind it all, `rule` a line at the "top" or "bottom". A
+    `ring` is drawn around the row that the keyboard is on.
+    """
+
+    strips: tuple[Strip, ...]
+    left: float = 6
+    right: float = 6
+    top: float = 0
+    side: str = ""
+    ground: str = ""
+    rule: str = ""
+    ring: bool = False
+    body: Body | None = None
+
+
+def one_line(*left: Piece, right: Sequence[Piece] = (), margin: float = 6, ring: bool = False, rule: str = "") -> Look:
+    """A cell of one line."""
+    return Look((Strip(left, tuple(right)),), margin, margin, ring=ring, rule=rule)
+
+
+_SIDE: Final = 4.0
+_CHECK_ROOM: Final = 20.0
+_REMEMBERED: Final = 4000
+
+
+@dataclass(slots=True)
+class _Wrapped:
+    wrapper: Wrapper
+    lines: dict[tuple[str, int, int], tuple[tuple[Line, ...], bool]] = field(default_factory=dict)
+
+
+class CellDelegate(QStyledItemDelegate):
+    """Draws cells that have a `Look`, and leaves the others to Qt.
+
+    `height` is that of a row in pixels; 0 for as tall as the font asks and the strips and the body of a cell need.
+    """
+
+    def __init__(self, theme: Theme, parent: QAbstractItemView, height: int = 0, width: int = 120) -> None:
+        super().__init__(parent)
+        self._theme, self._height, self._width = theme, height, width
+        self._wrapped: _Wrapped | None = None
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Qt: what the strips and the wrapped text need."""
+        look = index.data(LOOK)
+        if not isinstance(look, Look):
+            return super().sizeHint(option, index)
+        if self._height:
+            return QSize(self._width, self._height)
+        least = max(23, round(QFontMetricsF(option.font).height()) + 7)
+        tall = sum(strip.height for strip in look.strips)
+        if look.body is not None:
+            lines, folded = self._broken(look, option)
+            tall += (self._line_height() * (len(lines) + folded) if look.body.text else 0) + 8
+        return QSize(self._width, round(tall) or least)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Qt: draw a cell."""
+        look, view, rect = index.data(LOOK), option.widget, QRectF(option.rect)
+        if not isinstance(look, Look):
+            super().paint(painter, option, index)
+            return
+        theme = self._theme
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.save()
+        if look.ground and not chosen:
+            painter.fillRect(rect, theme.color(look.ground))
+        view.style().drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, view)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = rect.adjusted(look.left, look.top, -look.right, 0)
+        state = index.data(CHECK)
+        if state is not None:
+            _draw_check(painter, option, Qt.CheckState(state), view)
+            box.setLeft(box.left() + _CHECK_ROOM)
+        if look.rule:
+            painter.setPen(hairline(theme.color("border")))
+            at = rect.top() + 0.5 if look.rule == "top" else rect.bottom()
+            painter.drawLine(QPointF(rect.left(), at), QPointF(rect.right(), at))
+        if look.side:
+            self._draw_side(painter, QRectF(box.left(), rect.top() + 3, _SIDE, rect.height() - 6), look.side)
+            box.setLeft(box.left() + _SIDE + 8)
+        canvas = Canvas(painter, theme, option.font, chosen)
+        for strip in look.strips:
+            _draw_strip(canvas, QRectF(box.left(), box.top(), box.width(), strip.height or box.height()), strip)
+            box.setTop(box.top() + strip.height)
+        if look.body is not None and look.body.text:
+            self._draw_body(canvas, box, look, option)
+        if look.ring and chosen and option.state & QStyle.StateFlag.State_HasFocus:
+            draw_focus(painter, rect, theme)
+        painter.restore()
+
+    def _draw_side(self, painter: QPainter, bar: QRectF, side: str) -> None:
+        theme = self._theme
+        if side == "hatched":
+            painter.fillRect(bar, hatch(theme.color("text_muted"), theme))
+            return
+        filled = side in theme.palette.fills
+        painter.setPen(hairline(theme.color("fill_edge" if filled else "border_strong")))
+        painter.setBrush(theme.fill(side)[0] if filled else theme.color(side))
+        painter.drawRect(bar.adjusted(0.5, 0.5, -0.5, -0.5))
+
+    # ---- wrapped text -----------------------------------------------------------------------------------------------
+
+    def _draw_body(self, canvas: Canvas, box: QRectF, look: Look, option: QStyleOptionViewItem) -> None:
+        body = look.body
+        if body is None:
+            return
+        lines, folded = self._broken(look, option)
+        painter, height, top = canvas.painter, self._line_height(), box.top()
+        painter.setFont(canvas.font)
+        painter.setPen(canvas.ink(body.tone))
+        for start, end in lines:
+            painter.drawText(QRectF(box.left(), top, 4000, height), V_LEFT, body.text[start:end])
+            top += height
+        if folded:
+            painter.setPen(self._theme.color("accent"))
+            painter.drawText(QRectF(box.left(), top, 4000, height), V_LEFT, tr(body.more))
+
+    def _broken(self, look: Look, option: QStyleOptionViewItem) -> tuple[tuple[Line, ...], bool]:
+        """The lines that are shown, and whether there are more."""
+        body, view = look.body, option.widget
+        if body is None or not isinstance(view, QAbstractItemView):
+            return (), False
+        if self._wrapped is None or self._wrapped.wrapper.font != view.font():
+            self._wrapped = _Wrapped(Wrapper(view.font()))
+        wide, known = view.viewport().width(), self._wrapped.lines
+        key = (body.text, wide, body.most)
+        if key not in known:
+            if len(known) > _REMEMBERED:
+                known.clear()
+            room = max(40.0, wide - look.left - look.right - (_SIDE + 8 if look.side else 0))
+            lines = self._wrapped.wrapper.lines(body.text, room, body.most + 2 if body.most else None)
+            folded = bool(body.most) and len(lines) > body.most + 1
+            known[key] = tuple(lines[: body.most] if folded else lines), folded
+        return known[key]
+
+    def _line_height(self) -> float:
+        return self._wrapped.wrapper.metrics.height() * 1.1 if self._wrapped is not None else 0.0
+
+
+def _draw_strip(canvas: Canvas, box: QRectF, strip: Strip) -> None:
+    """Pieces at the right end have their room first; those on the left share what remains."""
+    right = box.right()
+    for piece in reversed(strip.right):
+        wide = min(piece.room(canvas) or 0.0, max(0.0, (right - box.left()) * getattr(piece, "share", 1.0)))
+        piece.draw(canvas, QRectF(right - wide, box.top(), wide, box.height()))
+        right -= wide
+    left = box.left()
+    for piece in strip.left:
+        room, wanted = max(0.0, right - left), piece.room(canvas)
+        wide = room if wanted is None else min(wanted, room * getattr(piece, "share", 1.0))
+        if wide >= 1:
+            piece.draw(canvas, QRectF(left, box.top(), wide, box.height()))
+        left += wide
+
+
+def _draw_check(painter: QPainter, option: QStyleOptionViewItem, state: Qt.CheckState, view: QWidget) -> None:
+    button, size = QStyleOptionButton(), 15
+    button.rect = QRect(option.rect.left() + 3, option.rect.center().y() - size // 2, size, size)
+    on = {
+        Qt.CheckState.Checked: QStyle.StateFlag.State_On,
+        Qt.CheckState.Unchecked: QStyle.StateFlag.State_Off,
+        Qt.CheckState.PartiallyChecked: QStyle.StateFlag.State_NoChange,
+    }
+    button.state = QStyle.StateFlag.State_Enabled | on[state]
+    view.style().drawPrimitive(QStyle.PrimitiveElement.PE_IndicatorItemViewItemCheck, button, painter, view)

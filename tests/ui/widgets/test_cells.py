@@ -1,0 +1,135 @@
+"""The one delegate draws what a cell's look says: pieces from both ends, bars, wrapped text, the ring."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QListView, QStyleOptionViewItem
+
+from lorestudio.ui.shell.qt import LOOK
+from lorestudio.ui.widgets.cells import (
+    Bar,
+    Body,
+    CellDelegate,
+    Chip,
+    Column,
+    Glyph,
+    Look,
+    Marked,
+    Piece,
+    Strip,
+    Swatch,
+    Words,
+    one_line,
+)
+from lorestudio.ui.widgets.marks import Mark
+from lorestudio.ui.widgets.record_table import RecordTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.ui.shell.theme import Theme
+
+
+@pytest.fixture
+def shown(qtbot: QtBot, theme: Theme) -> Callable[[Look], tuple[QListView, QImage]]:
+    def show(look: Look) -> tuple[QListView, QImage]:
+        view = QListView()
+        qtbot.addWidget(view)
+        view.model_of_test = RecordTable([Column("", str, look=lambda _row: look)])
+        view.model_of_test.set_rows(["row"])
+        view.setModel(view.model_of_test)
+        view.setItemDelegate(CellDelegate(theme, view))
+        view.resize(300, 160)
+        return view, view.viewport().grab().toImage()
+
+    return show
+
+
+def colours(image: QImage, left: int, right: int, top: int = 0, bottom: int = 24) -> set[str]:
+    return {image.pixelColor(x, y).name() for x in range(left, right) for y in range(top, bottom)}
+
+
+@pytest.mark.parametrize(
+    ("piece", "fill"),
+    [
+        (Marked(Mark("check", "green", "in")), "green"),
+        (Swatch("sky", "P"), "sky"),
+        (Chip("pinned", "yellow"), "yellow"),
+        (Bar(((0, 0.5, "orange"),)), "orange"),
+    ],
+)
+def test_pieces_are_drawn_in_their_fill(
+    shown: Callable[[Look], tuple[QListView, QImage]], theme: Theme, piece: Piece, fill: str
+) -> None:
+    _view, image = shown(one_line(piece))
+    assert theme.fill(fill)[0].name() in colours(image, 0, 150)
+
+
+def test_what_stands_at_the_right_end_keeps_its_room(
+    shown: Callable[[Look], tuple[QListView, QImage]], theme: Theme
+) -> None:
+    mark = Marked(Mark("check", "green", "in"), 16, 17)
+    view, image = shown(one_line(Words("a title that is far too long for this narrow row " * 3), right=(mark,)))
+    wide = view.viewport().width()
+    assert theme.fill("green")[0].name() in colours(image, wide - 26, wide)
+    assert theme.fill("green")[0].name() not in colours(image, 0, wide - 30)
+
+
+def test_a_ground_marks_words_and_a_chosen_row_has_its_own_ink(
+    shown: Callable[[Look], tuple[QListView, QImage]], theme: Theme
+) -> None:
+    look = one_line(Words("found", ground="mark", gap=0), Glyph("warning", "error", steady=True), ring=True)
+    view, image = shown(look)
+    assert theme.color("mark").name() in colours(image, 0, 60)
+    view.setCurrentIndex(view.model().index(0, 0))
+    chosen = view.viewport().grab().toImage()
+    assert theme.color("accent_soft").name() in colours(chosen, 100, 200)
+    assert theme.color("error").name() in colours(chosen, 0, 120)  # a steady glyph keeps its colour
+
+
+def test_a_bar_has_its_line_through_the_whole_row(
+    shown: Callable[[Look], tuple[QListView, QImage]], theme: Theme
+) -> None:
+    view, image = shown(one_line(Bar(((0, 1, "green"),), line=0.5, after=0), margin=0))
+    middle = view.viewport().width() // 2
+    above = colours(image, middle - 3, middle + 4, 0, 4)
+    assert theme.color("panel").name() in above
+    assert len(above) > 1  # above the bar, which is lower than the row
+
+
+def test_wrapped_text_folds_and_makes_the_row_taller(
+    shown: Callable[[Look], tuple[QListView, QImage]], theme: Theme
+) -> None:
+    heights = []
+    for most in (0, 3):
+        body = Body("word " * 200, most=most, more="… more")
+        view, _image = shown(Look((Strip((Words("title"),), height=24),), side="green", body=body))
+        option = QStyleOptionViewItem()
+        view.initViewItemOption(option)
+        heights.append(view.itemDelegate().sizeHint(option, view.model().index(0, 0)).height())
+    assert heights[0] > heights[1] > 24 + 3 * theme_line(view)
+    view, image = shown(Look((Strip((Words("title"),), height=24),), side="green", body=Body("short")))
+    assert theme.fill("green")[0].name() in colours(image, 6, 12, 4, 30)
+
+
+def theme_line(view: QListView) -> float:
+    return view.fontMetrics().height()
+
+
+def test_a_cell_without_a_look_is_left_to_qt(qtbot: QtBot, theme: Theme) -> None:
+    view = QListView()
+    qtbot.addWidget(view)
+    model = RecordTable([Column("", str)], parent=view)
+    model.set_rows(["plain"])
+    view.setModel(model)
+    view.setItemDelegate(CellDelegate(theme, view, 44))
+    assert model.index(0, 0).data(LOOK) is None
+    assert view.sizeHintForRow(0) < 44
+    assert view.viewport().grab().toImage().format() is not QImage.Format.Format_Invalid
+    assert model.flags(model.index(0, 0)) & Qt.ItemFlag.ItemIsSelectable

@@ -1,0 +1,322 @@
+"""The one table: sorting, filtering, changes that keep what is chosen, ticks, copying, what is said."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+
+from lorestudio.ui.shell.qt import (
+    ACCESSIBLE_TEXT,
+    ALIGNMENT,
+    CHECK,
+    DISPLAY,
+    ENTRY_ID,
+    HORIZONTAL,
+    ITEM,
+    TOOLTIP,
+    V_LEFT,
+    V_RIGHT,
+)
+from lorestudio.ui.widgets.cells import Column, same_words, titled
+from lorestudio.ui.widgets.check_table import CheckList, CheckRow, change_table
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView, as_markdown, as_text, csv_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.ui.shell.theme import Theme
+
+
+@dataclass(frozen=True)
+class Ship:
+    id: int
+    name: str
+    crew: int | None = None
+    port: str = "Saltmouth"
+
+
+SHIPS = (
+    Ship(1, "Patient Margaret", 40),
+    Ship(2, "Gull", 3, "Dawnkeep"),
+    Ship(3, "Heron"),
+    Ship(4, "albatross", 12, ""),
+)
+
+COLUMNS = (
+    Column("Ship", attrgetter("name"), "name", "What it is called", 150, bold=lambda ship: ship.id == 2),
+    Column(
+        "Crew",
+        lambda ship: "" if ship.crew is None else str(ship.crew),
+        "crew",
+        width=60,
+        numeric=True,
+        sort=attrgetter("crew"),
+        icon=lambda ship: ("warning", "warning") if ship.crew == 3 else None,
+        tone=lambda ship: "error" if ship.crew == 3 else "",
+    ),
+    Column("Port", attrgetter("port"), "port", spoken=lambda ship: f"lies in {ship.port}", tip=lambda _ship: "a port"),
+)
+
+
+def make(theme: Theme | None = None, **more: object) -> RecordTable:
+    model = RecordTable(COLUMNS, theme=theme, **{"key": attrgetter("id"), "entry": attrgetter("id")} | more)
+    model.tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    model.set_rows(SHIPS)
+    return model
+
+
+def names(model: RecordTable) -> list[str]:
+    return [model.index(row, 0).data() for row in range(model.rowCount())]
+
+
+def test_cells_are_read_off_the_rows(theme: Theme) -> None:
+    model = make(theme, spoken=titled(), tip=same_words)
+    cell = model.index(1, 1)
+    assert [cell.data(role) for role in (DISPLAY, TOOLTIP, ACCESSIBLE_TEXT, ENTRY_ID)] == ["3", "3", "Crew: 3", 2]
+    assert cell.data(ITEM) is SHIPS[1]
+    assert (cell.data(ALIGNMENT), model.index(1, 0).data(ALIGNMENT)) == (V_RIGHT, V_LEFT)
+    assert cell.data(Qt.ItemDataRole.ForegroundRole) == theme.color("error")
+    assert not cell.data(Qt.ItemDataRole.DecorationRole).isNull()
+    assert model.index(0, 1).data(Qt.ItemDataRole.DecorationRole) is None
+    assert model.index(0, 1).data(Qt.ItemDataRole.ForegroundRole) is None
+    assert model.index(2, 1).data(ACCESSIBLE_TEXT) == "Crew: nothing"
+    assert model.index(0, 2).data(ACCESSIBLE_TEXT) == "lies in Saltmouth"  # a column's own words come first
+    assert model.index(0, 2).data(TOOLTIP) == "a port"
+    assert model.index(1, 0).data(Qt.ItemDataRole.FontRole).bold()
+    assert model.index(0, 0).data(Qt.ItemDataRole.FontRole) is None
+
+
+def test_headings_say_what_columns_are(qapp: object) -> None:
+    model = make()
+    assert [model.headerData(place, HORIZONTAL) for place in range(3)] == ["Ship", "Crew", "Port"]
+    assert model.headerData(0, HORIZONTAL, TOOLTIP) == "What it is called"
+    assert model.headerData(1, HORIZONTAL, ALIGNMENT) == V_RIGHT
+    assert model.headerData(3, HORIZONTAL) is None
+    assert model.headerData(0, Qt.Orientation.Vertical) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "descending", "expected"),
+    [
+        (0, False, ["albatross", "Gull", "Heron", "Patient Margaret"]),
+        (0, True, ["Patient Margaret", "Heron", "Gull", "albatross"]),
+        (1, False, ["Gull", "albatross", "Patient Margaret", "Heron"]),
+        (1, True, ["Patient Margaret", "albatross", "Gull", "Heron"]),
+        (2, False, ["albatross", "Gull", "Patient Margaret", "Heron"]),
+    ],
+)
+def test_rows_are_sorted_those_without_a_value_last(
+    qapp: object, column: int, descending: bool, expected: list[str]
+) -> None:
+    model = make()
+    model.sort(column, Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder)
+    assert names(model) == expected
+    model.set_rows((*SHIPS[1:], SHIPS[0]))
+    assert names(model)[0] == expected[0]  # what comes later is sorted too
+
+
+def test_a_column_that_changes_is_sorted_anew(qapp: object) -> None:
+    crew = {1: 1, 2: 2, 3: 3, 4: 4}
+    columns = [Column("Ship", attrgetter("name"), "name"), Column("Crew", str, "crew", sort=lambda ship: crew[ship.id])]
+    model = RecordTable(columns, key=attrgetter("id"))
+    model.set_rows(SHIPS)
+    model.sort(1)
+    crew[1] = 9
+    model.touch_all("name")
+    assert names(model)[0] == "Patient Margaret"
+    model.touch_all("crew")
+    assert names(model)[-1] == "Patient Margaret"
+
+
+def test_a_filter_wants_every_word_and_a_test_on_rows_goes_with_it(qapp: object) -> None:
+    model = make(text=lambda ship: f"{ship.name} {ship.port}")
+    model.set_filter("SALT mar")
+    assert names(model) == ["Patient Margaret"]
+    model.set_filter("salt")
+    model.show_only(lambda ship: ship.crew is None)
+    assert names(model) == ["Heron"]
+    assert model.filtered
+    model.set_filter("")
+    model.show_only(None)
+    assert (len(model.rows), model.filtered) == (4, False)
+    assert (model.place_of(3), model.place_of(9), model.row(9), model.column_of("crew")) == (2, -1, None, 1)
+
+
+def test_thousands_of_rows_are_not_formatted_before_they_are_seen(qapp: object) -> None:
+    asked: list[int] = []
+    column = Column("Number", lambda row: asked.append(row) or str(row), sort=lambda row: -row)
+    model = RecordTable([column], key=int)
+    model.set_rows(range(20_000))
+    model.sort(0)
+    model.show_only(lambda row: row % 2 == 0)
+    model.set_rows(range(20_001))
+    assert asked == []
+    assert model.index(0, 0).data() == "20000"
+    assert len(asked) == 1
+
+
+def told(model: RecordTable) -> list[str]:
+    said: list[str] = []
+    model.modelReset.connect(lambda: said.append("reset"))
+    model.rowsInserted.connect(lambda _parent, first, last: said.append(f"in {first}-{last}"))
+    model.changed.connect(lambda: said.append("changed"))
+    return said
+
+
+def test_views_are_told_only_what_changed(qapp: object) -> None:
+    model = make()
+    said = told(model)
+    model.set_rows([replace(ship, crew=1) for ship in SHIPS])
+    model.set_rows([*SHIPS, Ship(5, "Tern"), Ship(6, "Skua")])
+    model.set_rows([SHIPS[0], SHIPS[3], Ship(5, "Tern"), Ship(6, "Skua")])
+    model.set_rows([Ship(7, "Auk")])
+    assert said == ["changed", "in 4-5", "changed", "reset", "changed", "reset", "changed"]
+
+
+def test_other_columns_come_with_their_rows(qapp: object) -> None:
+    model = make()
+    model.set_rows(SHIPS[:2], COLUMNS[1:])
+    assert (model.columnCount(), model.rowCount(), model.index(1, 0).data()) == (2, 2, "3")
+    assert model.place_of(2) == 1
+
+
+@pytest.fixture
+def view(qtbot: QtBot, theme: Theme) -> RecordView:
+    made = RecordView(theme, make(theme), "Ships")
+    qtbot.addWidget(made)
+    return made
+
+
+def test_what_is_chosen_stays_chosen(view: RecordView) -> None:
+    model = view.model()
+    chosen: list[object] = []
+    picked: list[object] = []
+    view.picked.connect(picked.append)
+    view.selectRow(2)
+    assert (view.current, picked) == (SHIPS[2], [SHIPS[2]])
+    view.chosen.connect(chosen.append)
+    other = replace(SHIPS[2], crew=7)
+    model.set_rows([SHIPS[0], SHIPS[1], other, SHIPS[3]])
+    assert (view.current, chosen[-1]) == (other, other)
+    model.sort(0)
+    assert view.current is other
+    model.set_rows([Ship(8, "Knot"), other])  # all anew
+    assert view.current is other
+    model.set_rows([Ship(8, "Knot")])
+    assert (view.current, chosen[-1]) == (None, None)
+    model.set_rows(SHIPS)
+    assert view.current is SHIPS[2]  # it is back
+    assert picked == [SHIPS[2]]  # nobody has gone anywhere
+
+
+def test_choosing_by_key_is_no_persons_choice(view: RecordView) -> None:
+    picked: list[object] = []
+    view.picked.connect(picked.append)
+    view.choose(4)
+    assert (view.current, picked) == (SHIPS[3], [])
+    view.choose(99)
+    assert view.current is None
+
+
+def test_enter_goes_on_and_copy_takes_the_row(view: RecordView) -> None:
+    pressed: list[object] = []
+    view.pressed.connect(pressed.append)
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    assert pressed == []  # nothing is chosen
+    view.choose(2)
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    assert pressed == [SHIPS[1]]
+    QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == "Ship\tCrew\tPort\nGull\t3\tDawnkeep"
+    view.choose(99)
+    view.copy(as_markdown)
+    assert QGuiApplication.clipboard().text().count("\n") == 6  # all of them
+
+
+def test_a_table_is_written_as_text_markdown_and_csv(qapp: object) -> None:
+    model = make()
+    model.set_rows([Ship(1, "a|b\nc", -5, "=1+1"), Ship(2, "+ Gull", None, "@home")])
+    rows = model.texts()
+    assert as_text(rows) == "Ship\tCrew\tPort\na|b c\t-5\t=1+1\n+ Gull\t\t@home"
+    assert as_markdown(rows).splitlines()[:3] == ["| Ship | Crew | Port |", "|---|---|---|", "| a\\|b c | -5 | =1+1 |"]
+    found = list(csv.reader(io.StringIO(csv_bytes(rows).decode("utf-8-sig"))))
+    assert found[1:] == [["a|b\nc", "-5", "'=1+1"], ["'+ Gull", "", "'@home"]]
+    assert model.texts([1])[1][0] == "+ Gull"
+
+
+def test_columns_are_chosen_and_remembered(qtbot: QtBot, theme: Theme, tmp_path: Path) -> None:
+    settings = QSettings(str(tmp_path / "w.ini"), QSettings.Format.IniFormat)
+
+    def opened() -> RecordView:
+        made = RecordView(theme, make(theme), "Ships", many=True, arranged=True)
+        qtbot.addWidget(made)
+        made.keep_in(settings, "ships/columns")
+        return made
+
+    first = opened()
+    first.show_column("port", shown=False)
+    first.show_column("name", shown=False)  # the first one stays
+    first.horizontalHeader().setSortIndicator(1, Qt.SortOrder.DescendingOrder)
+    assert [action.isChecked() for action in first.columns_menu().actions()] == [True, True, False]
+    second = opened()
+    assert second.shown_columns() == ("name", "crew")
+    assert second.model().sorted_by == (1, True)
+    assert names(second.model())[0] == "Patient Margaret"
+
+
+def test_many_rows_can_be_selected(qtbot: QtBot, theme: Theme) -> None:
+    made = RecordView(theme, make(theme), "Ships", many=True)
+    qtbot.addWidget(made)
+    made.select_places([0, 2, 3], 2)
+    assert made.selected_places() == [0, 2, 3]
+    assert made.currentIndex().row() == 2
+
+
+# ---- ticks ----------------------------------------------------------------------------------------------------------
+
+CHANGES = [CheckRow("scan", "Scan depth", "4", "8", "how far"), CheckRow("cap", "Entry cap", "5", "9")]
+
+
+def test_rows_are_ticked_by_keyboard_and_by_buttons(qtbot: QtBot, theme: Theme) -> None:
+    holder = CheckList(theme, change_table(("What", "Now", "Then"), None), "Changes")
+    qtbot.addWidget(holder)
+    model, ticks = holder.model, []
+    model.ticked.connect(lambda: ticks.append(model.chosen))
+    assert not holder.buttons[0].isEnabled()
+    model.set_rows(CHANGES)
+    assert holder.amount.text() == "0 of 2 chosen"
+    holder.view.setCurrentIndex(model.index(1, 2))
+    QTest.keyClick(holder.view, Qt.Key.Key_Space)
+    assert (model.chosen, holder.amount.text()) == ({"cap"}, "1 of 2 chosen")
+    assert model.index(1, 0).data(CHECK) == Qt.CheckState.Checked
+    assert model.index(1, 1).data(CHECK) is None
+    QTest.keyClick(holder.view, Qt.Key.Key_Space)
+    holder.buttons[0].click()
+    assert model.chosen == {"scan", "cap"}
+    model.set_rows(CHANGES[:1])
+    assert (model.chosen, holder.amount.text()) == ({"scan"}, "1 of 1 chosen")  # what is gone is not ticked
+    holder.buttons[1].click()
+    assert ticks == [{"cap"}, set(), {"scan", "cap"}, {"scan"}, set()]
+    assert model.index(0, 0).data(ACCESSIBLE_TEXT) == "Scan depth: 4, then 8"
+    assert model.index(0, 0).data(TOOLTIP) == "4 → 8\nhow far"
+
+
+def test_differences_that_are_only_read_have_no_boxes(qtbot: QtBot, theme: Theme) -> None:
+    holder = CheckList(theme, change_table(("What", "A", "B"), None, checkable=False), "Differences")
+    qtbot.addWidget(holder)
+    holder.model.set_rows(CHANGES)
+    assert holder.amount.text() == "2 differences"
+    assert holder.model.index(0, 0).data(CHECK) is None
+    assert not holder.model.setData(holder.model.index(0, 0), Qt.CheckState.Checked, CHECK)
+    QTest.keyClick(holder.view, Qt.Key.Key_Space)
+    assert holder.model.chosen == frozenset()

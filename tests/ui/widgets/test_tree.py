@@ -1,0 +1,166 @@
+"""The one tree: rows below rows, what they say, boxes that stand for those below."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+
+from lorestudio.ui.shell.qt import (
+    ACCESSIBLE_DESCRIPTION,
+    ACCESSIBLE_TEXT,
+    CHECK,
+    DISPLAY,
+    ENTRY_ID,
+    HORIZONTAL,
+    ITEM,
+    TOOLTIP,
+)
+from lorestudio.ui.widgets.cells import Column, titled
+from lorestudio.ui.widgets.tree import (
+    ItemRow,
+    PlaceRow,
+    PlaceTree,
+    PlaceView,
+    RecordTree,
+    RecordTreeView,
+    shown_part,
+)
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.ui.shell.theme import Theme
+
+
+def harbour() -> ItemRow:
+    root, quay = ItemRow(None), ItemRow(("Quay", 2))
+    quay.add(ItemRow(("Gull", 3)), ItemRow(("Heron", 4)))
+    root.add(quay, ItemRow(("Light", 5)))
+    return root
+
+
+def make(theme: Theme | None = None) -> RecordTree[ItemRow]:
+    columns = (
+        Column("Name", lambda row: row.item[0], icon=lambda _row: ("folder", "accent")),
+        Column("Number", lambda row: str(row.item[1]), numeric=True),
+    )
+    model = RecordTree(
+        ItemRow(None), columns, theme=theme, spoken=titled(), about=lambda row: f"about {row.item[0]}",
+        tip=lambda row, column: f"{column.title} of {row.item[0]}", entry=lambda row: row.item[1],
+    )  # fmt: skip
+    model.tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    model.show_root(harbour())
+    return model
+
+
+def test_rows_lie_below_rows(theme: Theme) -> None:
+    model = make(theme)
+    quay = model.index(0, 0)
+    assert (model.rowCount(), model.rowCount(quay), model.columnCount()) == (2, 2, 2)
+    heron = model.index(1, 1, quay)
+    assert model.parent(heron) == quay
+    assert not model.parent(quay).isValid()
+    assert model.node(heron).item == ("Heron", 4)
+    assert model.node(QModelIndex()) is model.root
+    assert model.index_of(model.node(heron)) == model.index(1, 0, quay)
+    assert not model.index_of(None).isValid()
+    assert not model.index(5, 0).isValid()
+    assert [row.item[0] for row in model.root.below()] == ["Quay", "Gull", "Heron", "Light"]
+    said = [heron.data(role) for role in (DISPLAY, ACCESSIBLE_TEXT, TOOLTIP, ACCESSIBLE_DESCRIPTION, ENTRY_ID)]
+    assert said == ["4", "Number: 4", "Number of Heron", "about Heron", 4]
+    assert heron.data(ITEM) is model.node(heron)
+    assert model.headerData(1, HORIZONTAL) == "Number"
+    assert not quay.data(Qt.ItemDataRole.DecorationRole).isNull()
+
+
+def test_a_refresh_reaches_every_level(theme: Theme) -> None:
+    model = make(theme)
+    said: list[tuple[int, int, str]] = []
+    model.dataChanged.connect(lambda a, b: said.append((a.row(), b.row(), model.parent(a).data() or "")))
+    model.refresh()
+    assert said == [(0, 1, ""), (0, 1, "Quay")]
+
+
+def test_enter_goes_on_with_a_row(qtbot: QtBot, theme: Theme) -> None:
+    model = make(theme)
+    view = RecordTreeView(theme, model, "Harbour")
+    qtbot.addWidget(view)
+    pressed: list[object] = []
+    view.pressed.connect(pressed.append)
+    view.setCurrentIndex(model.index(1, 0))
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    assert [row.item[0] for row in pressed] == ["Light"]
+    view.expandAll()
+    assert not view.grab().isNull()
+
+
+def places() -> PlaceTree:
+    model = PlaceTree()
+    model.tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    lines = [PlaceRow("", "a gull cries", 2, 6, line=3, checked=True), PlaceRow("", "no gull", 3, 7, checked=False)]
+    model.set_groups([PlaceRow("Bell.md", children=lines)])
+    return model
+
+
+def test_the_box_of_a_group_stands_for_its_lines(qapp: object) -> None:
+    model = places()
+    group = model.index(0, 0)
+    ticks: list[bool] = []
+    model.checks_changed.connect(lambda: ticks.append(True))
+    states = Qt.CheckState
+    assert group.data(CHECK) == states.PartiallyChecked
+    assert model.setData(group, states.Checked.value, CHECK)
+    assert [row.checked for row in model.lines()] == [True, True]
+    assert group.data(CHECK) == states.Checked
+    model.set_checked(list(model.lines())[:1], checked=False)
+    assert model.index(0, 0, group).data(CHECK) == states.Unchecked
+    assert len(ticks) == 2
+    model.append([PlaceRow("Skarn.md", "says", key=7)])
+    assert model.index(1, 0).data(CHECK) is None
+    assert not model.setData(model.index(1, 0), states.Checked.value, CHECK)
+    assert [row.title for row in model.groups] == ["Bell.md", "Skarn.md"]
+    model.clear()
+    assert model.rowCount() == 0
+
+
+def test_places_say_where_they_are_and_what_becomes_of_them(qapp: object) -> None:
+    model = places()
+    group = model.index(0, 0)
+    assert group.data(ACCESSIBLE_TEXT) == "Bell.md, 2"
+    line = model.index(0, 0, group)
+    assert line.data(ACCESSIBLE_TEXT) == "line 3, a gull cries"
+    model.node(line).new_text = ""
+    assert line.data(ACCESSIBLE_TEXT) == "line 3, a gull cries, becomes nothing"
+    assert line.data(DISPLAY) == "a gull cries"
+
+
+def test_a_long_line_is_shown_from_shortly_before_what_was_found() -> None:
+    text = "   " + "word " * 30 + "gull at the end"
+    start = text.index("gull")
+    shown, first, last = shown_part(PlaceRow("", text, start, start + 4))
+    assert shown[first:last] == "gull"
+    assert shown.startswith("…")
+    assert first <= 34
+    assert shown_part(PlaceRow("", "  gull", 2, 6)) == ("gull", 0, 4)
+
+
+def test_space_ticks_and_enter_goes_there(qtbot: QtBot, theme: Theme) -> None:
+    model = places()
+    view = PlaceView(theme, model, "Found")
+    qtbot.addWidget(view)
+    view.expandAll()
+    view.resize(400, 200)
+    entered: list[object] = []
+    view.entered.connect(lambda index: entered.append(model.place(index)))
+    line = model.index(0, 0, model.index(0, 0))
+    view.setCurrentIndex(line)
+    QTest.keyClick(view, Qt.Key.Key_Space)
+    assert model.place(line).checked is False
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    assert entered == [model.place(line)]
+    box = view.visualRect(line)
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=box.topLeft() + box.center() - box.center())
+    assert attrgetter("checked")(model.place(line)) in {True, False}
