@@ -30,6 +30,8 @@ class SettingChange:
 
 def differences(before: DeepLoreSettings, after: DeepLoreSettings) -> tuple[SettingChange, ...]:
     """Every setting whose values differ, in reading order."""
+    if before is after:  # the window asks many times for each thing that happens
+        return ()
     pairs = ((each, setting_value(before, each), setting_value(after, each)) for each in declarations())
     return tuple(SettingChange(each, one, other) for each, one, other in pairs if not same(one, other))
 
