@@ -5,7 +5,7 @@ What can be compared (systems, DeepLore with a profile, settings of files), and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from pathlib import Path

@@ -143,7 +143,7 @@ def steps(
             reasons = Counter(
                 verdict.reason for verdict in record.verdicts if verdict.outcome in {Outcome.ADDED, Outcome.REMOVED}
             )
-            why = ", ".join(f"{_label(code)} × {number(amount)}" for code, amount in reasons.most_common(3))
+            why = ", ".join(f"{trace.words.label(code)} × {number(amount)}" for code, amount in reasons.most_common(3))
             removed = _amount(stage, measure, Direction.LEAVES) + _amount(stage, measure, Direction.SHORTENED)
             found.append(
                 Step(
@@ -197,11 +197,6 @@ class FunnelList(RecordTable):
         """Say of the running step how long it has taken."""
         if self.rows and self.rows[-1].running:
             self.set_rows((*self.rows[:-1], replace(self.rows[-1], why=tr("Running, {time}", time=text))))
-
-
-def _label(code: str) -> str:
-    reason = REASONS.get(code)
-    return reason.label if reason is not None else code.replace("_", " ")
 
 
 _FILL: Final = {Phase.MATCH: "yellow", Phase.SELECT: "sky", Phase.GATE: "orange", Phase.BUDGET: "purple"}
